@@ -1,0 +1,47 @@
+# `make demo` and `make test` are the whole set-up: each makes the environment that it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
+
+demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools
+	@$(BIN)/python docs/examples/airline/demo.py
+
+test: $(VENV)/.test ## run all tests
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.dev ## ruff, mypy, pyright, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev ## let ruff write what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove the environment and every cache
+	rm -rf $(VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: $(VENV)/bin/python pyproject.toml setup.cfg
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg
+	$(PIP) install --editable '.[test]'
+	@touch $@ $(VENV)/.base
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg
+	$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/.test $(VENV)/.base

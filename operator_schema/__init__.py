@@ -1,0 +1,70 @@
+"""Write a plain dataclass; get a tool.
+
+JSON Schema out for the model, typed instances back from its arguments, errors that the model can
+act on. Standard library only. Every name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult as URL
+
+    from .codec.codec import Codec, decode, decode_json, encode, json_schema
+    from .errors import Complaint, DecodeError, EncodeError, Problem, SchemaError
+    from .introspect.leaves import SchemaLeaf, register_leaf
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "URL",
+    "Codec",
+    "Complaint",
+    "DecodeError",
+    "EncodeError",
+    "Problem",
+    "SchemaError",
+    "SchemaLeaf",
+    "__version__",
+    "decode",
+    "decode_json",
+    "encode",
+    "json_schema",
+    "register_leaf",
+]
+
+_HOMES = {
+    "Codec": ".codec.codec",
+    "Complaint": ".errors",
+    "DecodeError": ".errors",
+    "EncodeError": ".errors",
+    "Problem": ".errors",
+    "SchemaError": ".errors",
+    "SchemaLeaf": ".introspect.leaves",
+    "decode": ".codec.codec",
+    "decode_json": ".codec.codec",
+    "encode": ".codec.codec",
+    "json_schema": ".codec.codec",
+    "register_leaf": ".introspect.leaves",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "URL":
+        from urllib.parse import SplitResult
+
+        value: Any = SplitResult
+    elif name in _HOMES:
+        from importlib import import_module
+
+        value = getattr(import_module(_HOMES[name], __name__), name)
+    else:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=__import__("sys").modules[__name__])
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,56 @@
+"""The base of this package's immutable values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from typing import Self
+
+# Written out by hand because decorating one frozen, slotted dataclass costs more import time
+# than this whole package.
+set_once = object.__setattr__
+
+
+class Value:
+    """Compare, copy and pickle by content, and refuse to change.
+
+    A subclass names its attributes in `__slots__`, in the order in which its `__init__` takes
+    them, and stores each with `set_once`.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, *content: Any) -> None:
+        raise NotImplementedError
+
+    def content(self) -> tuple[Any, ...]:
+        """Return the attributes' values, in the order of `__slots__`."""
+        return tuple([getattr(self, name) for name in self.__slots__])
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy in which the named attributes have other values."""
+        return type(self)(*[changes.get(name, getattr(self, name)) for name in self.__slots__])
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        message = f"{type(self).__name__} is immutable: {name} can't be set"
+        raise AttributeError(message)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        message = f"{type(self).__name__} is immutable: {name} can't be deleted"
+        raise AttributeError(message)
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return self.content() == other.content()  # type: ignore[attr-defined]  # the same class
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.content()))
+
+    def __repr__(self) -> str:
+        shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__slots__])
+        return f"{type(self).__name__}({shown})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.content()

@@ -1,0 +1,413 @@
+"""The codec: a registered type, ready to be told to a model and to take its arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, get_origin, overload
+
+from .._value import set_once
+from ..errors import Complaint, DecodeError, EncodeError, SchemaError
+from ..introspect.leaves import leaf_generation
+from ..introspect.nodes import AnyNode
+from ..introspect.walk import UNKNOWN, Walk, name_of
+from ..schema import render
+from ..wording import nearest, received
+from .encode import encode_node
+from .expected import expected_fields
+from .interpret import interpret
+from .limits import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping
+
+    from ..errors import Problem
+    from ..introspect.leaves import SchemaLeaf
+    from ..introspect.nodes import Graph, Node
+    from ..introspect.walk import Defaulted
+    from .problems import Problems
+
+__all__ = ["Codec", "UnknownFields", "decode", "decode_json", "encode", "json_schema"]
+
+T = TypeVar("T")
+
+UnknownFields = Literal["ignore", "reject"]
+
+
+class Codec(Generic[T]):
+    """Register a type: walk it once, check everything, keep the result.
+
+    A codec is immutable, may be used from any number of threads, and pickles as its type and
+    options.
+
+    Args:
+        annotation: a dataclass, or any other supported annotation.
+        name: what errors call it; the type's own name unless given.
+        param_descriptions: field name to description, for the fields of the type itself; wins
+            over the descriptions that the type brings.
+        unknown_fields: `"ignore"` drops keys that name no field; `"reject"` makes each a problem,
+            at every depth, and closes the objects in the schema.
+        leaves: leaves for this codec alone.
+        namespace: names that annotations written as text may use besides those of their module,
+            such as the local variables of the function that defines the class.
+        max_depth: levels of arrays and objects that a value may nest, the root being the first.
+
+    Raises:
+        SchemaError: with every complaint about the type.
+        ValueError: `unknown_fields` or `max_depth` is out of range.
+    """
+
+    __slots__ = ("_annotation", "_expects", "_graph", "_name", "_options")
+
+    _annotation: Any
+    _expects: str
+    _graph: Graph
+    _name: str
+    _options: dict[str, Any]
+
+    @overload
+    def __init__(
+        self: Codec[T],
+        annotation: type[T],
+        /,
+        *,
+        name: str | None = None,
+        param_descriptions: Mapping[str, str] | None = None,
+        unknown_fields: UnknownFields = "ignore",
+        leaves: Iterable[SchemaLeaf[Any]] = (),
+        namespace: Mapping[str, Any] | None = None,
+        max_depth: int = MAX_DEPTH,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Codec[Any],
+        annotation: Any,
+        /,
+        *,
+        name: str | None = None,
+        param_descriptions: Mapping[str, str] | None = None,
+        unknown_fields: UnknownFields = "ignore",
+        leaves: Iterable[SchemaLeaf[Any]] = (),
+        namespace: Mapping[str, Any] | None = None,
+        max_depth: int = MAX_DEPTH,
+    ) -> None: ...
+
+    def __init__(
+        self,
+        annotation: Any,
+        /,
+        *,
+        name: str | None = None,
+        param_descriptions: Mapping[str, str] | None = None,
+        unknown_fields: UnknownFields = "ignore",
+        leaves: Iterable[SchemaLeaf[Any]] = (),
+        namespace: Mapping[str, Any] | None = None,
+        max_depth: int = MAX_DEPTH,
+    ) -> None:
+        _check_options(unknown_fields, max_depth)
+        leaves = tuple(leaves)
+        walk = Walk(leaves, unknown_fields == "reject", namespace or {}, max_depth)
+        own_name = name_of(annotation)
+        try:
+            graph = walk.graph(annotation, param_descriptions)
+        except RecursionError:
+            raise _too_deep(own_name) from None
+        complaints = [*walk.complaints, *_check_defaults(walk.defaulted, graph, max_depth)]
+        if complaints:
+            raise SchemaError(own_name, complaints)
+        set_once(self, "_annotation", annotation)
+        set_once(self, "_name", name or own_name)
+        set_once(self, "_graph", graph)
+        set_once(self, "_expects", expected_fields(name or own_name, graph))
+        set_once(
+            self,
+            "_options",
+            {
+                "name": name,
+                "param_descriptions": None if param_descriptions is None else dict(param_descriptions),
+                "unknown_fields": unknown_fields,
+                "leaves": leaves,
+                "namespace": namespace,
+                "max_depth": max_depth,
+            },
+        )
+
+    @property
+    def type(self) -> Any:
+        """The registered annotation."""
+        return self._annotation
+
+    @property
+    def name(self) -> str:
+        """What errors call the type."""
+        return self._name
+
+    @property
+    def graph(self) -> Graph:
+        """What the type means, as a graph of nodes."""
+        return self._graph
+
+    def json_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema 2020-12 document of the type.
+
+        Returns:
+            A fresh dict, the caller's own; `"type": "object"` at the root for a dataclass.
+        """
+        return render(self._graph, self._encode_default)
+
+    def decode(self, value: object) -> T:
+        """Turn a JSON value into an instance.
+
+        Args:
+            value: the model's arguments: dict, list, str, int, float, bool and None. It is not
+                changed.
+
+        Returns:
+            An instance of the type.
+
+        Raises:
+            DecodeError: with every problem.
+        """
+        instance, problems = interpret(self._graph, value, self._options["max_depth"])
+        if problems.found:
+            raise self._error(problems)
+        result: T = instance
+        return result
+
+    def decode_json(self, text: str | bytes | bytearray) -> T:
+        """Turn the JSON text of a model's arguments into an instance.
+
+        Args:
+            text: one JSON value (RFC 8259), as a string or as UTF-8.
+
+        Returns:
+            An instance of the type.
+
+        Raises:
+            DecodeError: the text is no JSON, with line and column; or every problem of its value.
+            TypeError: text is neither a string nor bytes.
+        """
+        # A program that decodes parsed values alone does not pay for the json module.
+        from .json_text import read_json  # noqa: PLC0415
+
+        value, problems = read_json(text)
+        if problems.found:
+            raise self._error(problems)
+        return self.decode(value)
+
+    def problems(self, value: object) -> tuple[Problem, ...]:
+        """Return what is wrong with a JSON value, in the order of the fields; empty if it decodes."""
+        _, problems = interpret(self._graph, value, self._options["max_depth"])
+        return tuple(problems.found)
+
+    def encode(self, instance: T) -> Any:
+        """Turn an instance into JSON values.
+
+        Args:
+            instance: of the type.
+
+        Returns:
+            What `decode` turns back into an equal instance; it shares nothing with it.
+
+        Raises:
+            EncodeError: with every value that does not fit its field.
+        """
+        return self._encode_node(self._graph.root, instance)
+
+    def _encode_node(self, node: Node, value: object) -> Any:
+        graph = self._graph
+        encoded, problems = encode_node(
+            node, graph.definitions, value, self._options["max_depth"], _graph_of
+        )
+        if problems.found:
+            raise EncodeError(self._name, problems.found, None, problems.omitted)
+        return encoded
+
+    _encode_default = _encode_node
+
+    def _error(self, problems: Problems) -> DecodeError:
+        return DecodeError(self._name, problems.found, self._expects, problems.omitted)
+
+    def __repr__(self) -> str:
+        return f"Codec({self._name})"
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        message = f"a Codec is immutable: {name} can't be set"
+        raise AttributeError(message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self._annotation, self._options)
+
+
+def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
+    return Codec(annotation, **options)
+
+
+def _check_options(unknown_fields: object, max_depth: object) -> None:
+    choices = get_args(UnknownFields)
+    if unknown_fields not in choices:
+        near = nearest(unknown_fields, choices) if isinstance(unknown_fields, str) else None
+        hint = f"; did you mean {near!r}?" if near else ""
+        message = f"unknown_fields is 'ignore' or 'reject', not {received(unknown_fields)}{hint}"
+        raise ValueError(message)
+    if not isinstance(max_depth, int) or max_depth < 1:
+        message = f"max_depth is an integer of at least 1, not {received(max_depth)}"
+        raise ValueError(message)
+
+
+def _too_deep(name: str) -> SchemaError:
+    message = "the annotation nests too deep to be read"
+    return SchemaError(name, [Complaint((), "too_deep", name, message, "Flatten it")])
+
+
+def _check_defaults(
+    defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
+) -> Iterable[Complaint]:
+    from dataclasses import MISSING  # noqa: PLC0415
+
+    for entry in defaulted:
+        field = entry.field
+        if field.node is UNKNOWN:
+            continue
+        values = [("example", example) for example in field.examples]
+        if field.default is not MISSING and not (field.default is None and field.absent_is_none):
+            values.append(("default", field.default))
+        for what, value in values:
+            _, problems = encode_node(
+                field.node, graph.definitions, value, max_depth, _graph_of
+            )
+            for problem in problems.found:
+                message = f"its {what} does not fit: {problem}"
+                remedy = f"Change the {what} or the annotation"
+                yield Complaint(entry.path, "bad_default", entry.owner, message, remedy)
+
+
+# --- the functions of the module, over a cache of codecs -----------------------------------------
+
+_CACHED_CODECS = 4096
+_codecs: dict[Hashable, Codec[Any]] = {}
+
+
+def _codec_of(annotation: Any) -> Codec[Any]:
+    try:
+        key = (leaf_generation(), _cache_key(annotation))
+        known = _codecs.get(key)
+    except (TypeError, RecursionError):  # no hash, or nested too deep: `Codec` says what is wrong
+        return Codec(annotation)
+    if known is not None:
+        return known
+    codec = Codec(annotation)
+    if len(_codecs) >= _CACHED_CODECS:
+        _codecs.clear()
+    return _codecs.setdefault(key, codec)
+
+
+def _cache_key(annotation: Any) -> Hashable:
+    """Return what only annotations of the same meaning share.
+
+    Equality of annotations is not enough: `Annotated[int, Ge(1)] == Annotated[int, Ge(1.0)]`, and
+    `list[Literal[0]]` may be the same object as `list[Literal[False]]`. Metadata counts by
+    identity; the codec in the cache keeps it alive.
+    """
+    if isinstance(annotation, type) and get_origin(annotation) is None:
+        return annotation
+    origin = get_origin(annotation)
+    if origin is None:
+        return (type(annotation), annotation)
+    if origin is Literal:
+        return (origin, tuple([(type(value), value) for value in get_args(annotation)]))
+    metadata = getattr(annotation, "__metadata__", ())
+    args = (annotation.__origin__,) if metadata else get_args(annotation)
+    return (origin, tuple(map(_cache_key, args)), tuple(map(id, metadata)))
+
+
+def _graph_of(cls: type) -> Graph | None:
+    try:
+        graph = _codec_of(cls).graph
+    except SchemaError:
+        return None
+    return None if isinstance(graph.root, AnyNode) else graph
+
+
+def json_schema(annotation: Any, /) -> dict[str, Any]:
+    """Return the JSON Schema 2020-12 document of a type.
+
+    Args:
+        annotation: a dataclass, or any other supported annotation.
+
+    Returns:
+        A fresh dict, the caller's own.
+
+    Raises:
+        SchemaError: with every complaint about the type.
+    """
+    return _codec_of(annotation).json_schema()
+
+
+@overload
+def decode(annotation: type[T], value: object, /) -> T: ...
+@overload
+def decode(annotation: Any, value: object, /) -> Any: ...
+def decode(annotation: Any, value: object, /) -> Any:
+    """Turn a JSON value into an instance of a type.
+
+    Args:
+        annotation: a dataclass, or any other supported annotation. It is registered at its first
+            use and kept.
+        value: dict, list, str, int, float, bool and None. It is not changed.
+
+    Returns:
+        An instance.
+
+    Raises:
+        DecodeError: with every problem.
+        SchemaError: with every complaint about the type.
+    """
+    return _codec_of(annotation).decode(value)
+
+
+@overload
+def decode_json(annotation: type[T], text: str | bytes | bytearray, /) -> T: ...
+@overload
+def decode_json(annotation: Any, text: str | bytes | bytearray, /) -> Any: ...
+def decode_json(annotation: Any, text: str | bytes | bytearray, /) -> Any:
+    """Turn the JSON text of a model's arguments into an instance of a type.
+
+    Args:
+        annotation: a dataclass, or any other supported annotation. It is registered at its first
+            use and kept.
+        text: one JSON value (RFC 8259), as a string or as UTF-8.
+
+    Returns:
+        An instance.
+
+    Raises:
+        DecodeError: the text is no JSON, with line and column; or every problem of its value.
+        SchemaError: with every complaint about the type.
+        TypeError: text is neither a string nor bytes.
+    """
+    return _codec_of(annotation).decode_json(text)
+
+
+def encode(value: object, /) -> Any:
+    """Turn an instance into JSON values, going by what it is.
+
+    Args:
+        value: an instance of a dataclass, Enum or type with a leaf; a JSON value; or lists, tuples
+            and dicts of them. For a value whose meaning depends on its annotation use
+            `Codec(annotation).encode`.
+
+    Returns:
+        JSON values that share nothing with it.
+
+    Raises:
+        EncodeError: with everything that has no JSON form or does not fit its field.
+        SchemaError: the value is a dataclass instance, and its type can't be registered.
+    """
+    if type(value) not in _PLAIN_CONTAINERS:
+        codec = _codec_of(type(value))
+        if not isinstance(codec.graph.root, AnyNode):
+            return codec.encode(value)
+    return _codec_of(Any).encode(value)
+
+
+_PLAIN_CONTAINERS = frozenset({dict, list, tuple, str, int, float, bool, type(None)})

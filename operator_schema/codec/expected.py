@@ -1,0 +1,86 @@
+"""The node graph told in a few words, for messages: what would have been right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..introspect.nodes import (
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    UnionNode,
+)
+from ..wording import clip, escape, excerpt, listed
+
+if TYPE_CHECKING:
+    from ..introspect.nodes import Field, Graph, Node
+
+__all__ = ["expected", "expected_field", "expected_fields"]
+
+_LISTED_CHOICES = 8
+_LEAF_LENGTH = 60
+
+
+def expected(node: Node) -> str:
+    """Say what a node takes, in a few words: `integer`, `"write" | "append"`, `array of string`."""
+    match node:
+        case ScalarNode():
+            return node.type
+        case LeafNode():
+            return _leaf(node)
+        case LiteralNode() | EnumNode():
+            return listed([excerpt(value) for value in node.values], _LISTED_CHOICES, " | ")
+        case ArrayNode(items=AnyNode()):
+            return "array"
+        case ArrayNode():
+            return f"array of {_grouped(node.items)}"
+        case MapNode(values=AnyNode()) | ObjectNode() | RefNode():
+            return "object"
+        case MapNode():
+            return f"object of {_grouped(node.values)} values"
+        case UnionNode():
+            return " | ".join([expected(member) for member in node.members])
+        case AnyNode():
+            return "any value"
+
+
+def _grouped(node: Node) -> str:
+    text = expected(node)
+    return f"({text})" if " | " in text else text
+
+
+def _leaf(node: LeafNode) -> str:
+    schema = node.leaf.json_schema
+    types = " | ".join(node.leaf.json_types)
+    hint = schema.get("description") or schema.get("format")
+    if not isinstance(hint, str):
+        return types
+    return hint if types in hint else f"{types}: {clip(escape(hint), _LEAF_LENGTH)}"
+
+
+def expected_field(field: Field) -> str:
+    """Say what a field takes and whether it is required: `string, required`."""
+    return f"{expected(field.node)}, required" if field.required else expected(field.node)
+
+
+def expected_fields(name: str, graph: Graph) -> str:
+    """Say on one line what a type takes.
+
+    Args:
+        name: of the type, or of the tool.
+        graph: of the type.
+
+    Returns:
+        Such as `write_file expects: path (string, required), mode ("write" | "append")`.
+    """
+    root = graph.resolve(graph.root)
+    if not isinstance(root, ObjectNode):
+        return f"{name} expects: {expected(root)}"
+    fields = [f"{field.key} ({expected_field(field)})" for field in root.fields]
+    return f"{name} expects: {', '.join(fields) or 'an object without keys'}"

@@ -1,0 +1,190 @@
+"""JSON text to JSON values, refusing what RFC 8259 and RFC 7493 refuse.
+
+The standard library's parser takes more than JSON: `NaN`, numbers that overflow to infinity, the
+last of several equal keys, lone surrogates. Here each of these is a problem.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Problem
+from ..wording import clip, escape, quote
+from .limits import MAX_INTEGER_DIGITS
+from .problems import Problems
+
+if TYPE_CHECKING:
+    Steps = tuple[str | int, ...]
+
+__all__ = ["read_json"]
+
+_SHOWN_BEFORE = 20
+_SHOWN_LENGTH = 40
+_MESSAGE_LENGTH = 200
+
+
+class _Refused(ValueError):  # noqa: N818  # never leaves this module
+    """Ends the parser with the one problem that is to be reported."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+
+class _Repeating(dict[str, Any]):
+    """An object of the text in which keys came more than once."""
+
+    repeated: tuple[str, ...] = ()
+
+
+def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
+    """Parse one JSON text.
+
+    Args:
+        text: a string, or its UTF-8 bytes.
+
+    Returns:
+        The value and no problems, or None and at least one.
+
+    Raises:
+        TypeError: text is neither a string nor bytes.
+    """
+    problems = Problems()
+    try:
+        source = _as_string(text)
+        reader = _Reader()
+        value = reader.read(source)
+        if "\\u" in source:
+            _check_surrogates(value)
+    except _Refused as refused:
+        problems.add(refused.problem)
+    except RecursionError:
+        problems.add(Problem((), "too_deep", "the JSON text nests too deep"))
+    else:
+        if not reader.repeats:
+            return value, problems
+        _note_repeated(value, problems)
+    return None, problems
+
+
+def _as_string(text: object) -> str:
+    if isinstance(text, str):
+        if not text.isascii():
+            _check_characters(text)
+        return text
+    if not isinstance(text, (bytes, bytearray)):
+        message = f"JSON text is str or bytes, not {type(text).__name__}; for a parsed value use decode"
+        raise TypeError(message)
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8: byte 0x{text[error.start]:02x} at position {error.start}"
+        raise _Refused(_invalid(message)) from None
+
+
+def _check_characters(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise _Refused(_invalid(f"lone surrogate {escape(text[error.start])}")) from None
+
+
+def _invalid(message: str) -> Problem:
+    return Problem((), "invalid_json", f"not valid JSON: {message}", "one JSON value")
+
+
+class _Reader:
+    """One parse, and whether keys came more than once in it."""
+
+    def __init__(self) -> None:
+        self.repeats = False
+
+    def read(self, text: str) -> Any:
+        try:
+            return json.loads(
+                text,
+                object_pairs_hook=self._object,
+                parse_float=_finite,
+                parse_int=_integer if len(text) > MAX_INTEGER_DIGITS else None,
+                parse_constant=_refuse_constant,
+            )
+        except json.JSONDecodeError as error:
+            raise _Refused(_describe(error)) from None
+        except _Refused:
+            raise
+        except ValueError as error:  # the process allows fewer digits than this package
+            raise _Refused(Problem((), "too_large", clip(str(error), _MESSAGE_LENGTH))) from None
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) == len(pairs):
+            return made
+        self.repeats = True
+        seen: set[str] = set()
+        repeating = _Repeating(made)
+        repeating.repeated = tuple(
+            dict.fromkeys([key for key, _ in pairs if key in seen or seen.add(key)])  # type: ignore[func-returns-value]  # add returns None
+        )
+        return repeating
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number - number == 0:
+        return number
+    message = f"{clip(text, _SHOWN_LENGTH)} is beyond the range of a float"
+    raise _Refused(Problem((), "out_of_range", message, None, clip(text, _SHOWN_LENGTH)))
+
+
+def _integer(text: str) -> int:
+    digits = len(text.lstrip("-"))
+    if digits > MAX_INTEGER_DIGITS:
+        message = f"an integer of {digits} digits; at most {MAX_INTEGER_DIGITS} are read"
+        raise _Refused(Problem((), "too_large", message, None, clip(text, _SHOWN_LENGTH)))
+    return int(text)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise _Refused(_invalid(f"{name} is no JSON number"))
+
+
+def _describe(error: json.JSONDecodeError) -> Problem:
+    start = max(error.pos - _SHOWN_BEFORE, 0)
+    near = error.doc[start : error.pos + _SHOWN_BEFORE]
+    ended = not error.doc[error.pos :].strip()
+    what = error.msg[:1].lower() + error.msg[1:]
+    where = f"line {error.lineno} column {error.colno}"
+    place = "where the text ends" if ended else f"near {quote(near)}"
+    return Problem(
+        (),
+        "invalid_json",
+        f"not valid JSON at {where}: {what}, {place}",
+        "one JSON value",
+        quote(near),
+    )
+
+
+def _note_repeated(value: Any, problems: Problems) -> None:
+    pending: list[tuple[Steps, Any]] = [((), value)]
+    while pending:
+        path, item = pending.pop()
+        if isinstance(item, _Repeating):
+            for key in item.repeated:
+                problems.add(Problem((*path, key), "duplicate", "the key is there more than once"))
+        if isinstance(item, dict):
+            pending.extend(reversed([((*path, key), inner) for key, inner in item.items()]))
+        elif isinstance(item, list):
+            pending.extend(reversed([((*path, i), inner) for i, inner in enumerate(item)]))
+
+
+def _check_surrogates(value: Any) -> None:
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            _check_characters(item)
+        elif isinstance(item, dict):
+            pending.extend(item)
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)

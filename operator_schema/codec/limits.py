@@ -1,0 +1,14 @@
+"""Bounds on what is decoded and reported, each a documented default."""
+
+from __future__ import annotations
+
+__all__ = ["MAX_DEPTH", "MAX_INTEGER_DIGITS", "MAX_PROBLEMS"]
+
+MAX_DEPTH = 100
+"""Levels of arrays and objects that a value may nest, the root being the first."""
+
+MAX_INTEGER_DIGITS = 4300
+"""Decimal digits of an integer: what `int(text)` itself takes by default (CVE-2020-10735)."""
+
+MAX_PROBLEMS = 100
+"""Problems that one error carries; those past it are counted."""

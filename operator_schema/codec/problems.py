@@ -1,0 +1,186 @@
+"""The problems that decoding and encoding can find, each with its words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Problem
+from ..wording import clip, escape, excerpt, kind, listed, nearest, quote, received
+from .expected import expected, expected_field
+from .limits import MAX_INTEGER_DIGITS, MAX_PROBLEMS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..introspect.nodes import EnumNode, Field, LeafNode, LiteralNode, Node, ObjectNode
+
+    Path = tuple["Path", str | int] | None
+    Steps = tuple[str | int, ...]
+
+__all__ = ["INVALID", "Problems", "steps_of"]
+
+_MESSAGE_LENGTH = 200
+
+
+class _Invalid:
+    """What a decoder returns for a value that it has reported."""
+
+    __slots__ = ()
+
+
+INVALID: Any = _Invalid()
+
+
+def steps_of(path: Path) -> Steps:
+    """Write out a path that was kept as nested pairs, innermost step first."""
+    steps: list[str | int] = []
+    while path is not None:
+        path, step = path
+        steps.append(step)
+    return tuple(reversed(steps))
+
+
+class Problems:
+    """The problems of one run, in the order in which they were found.
+
+    Each method notes one kind of problem and returns `INVALID`. Past `MAX_PROBLEMS` they are
+    counted, no longer made.
+
+    Attributes:
+        found: the problems themselves.
+        omitted: number of those that were counted only.
+    """
+
+    __slots__ = ("found", "omitted")
+
+    def __init__(self) -> None:
+        self.found: list[Problem] = []
+        self.omitted = 0
+
+    def _note(self, path: Path, make: Callable[..., Problem], *about: Any) -> Any:
+        if len(self.found) < MAX_PROBLEMS:
+            self.found.append(make(steps_of(path), *about))
+        else:
+            self.omitted += 1
+        return INVALID
+
+    def add(self, problem: Problem) -> None:
+        """Note a problem that is made already."""
+        self._note(None, lambda _steps: problem)
+
+    def missing(self, path: Path, field: Field) -> Any:
+        """Note that a required key is not there."""
+        return self._note((path, field.key), _missing, field)
+
+    def unknown(self, path: Path, key: object, node: ObjectNode) -> Any:
+        """Note a key that names no field, where such keys are refused."""
+        return self._note(path, _unknown, key, node)
+
+    def wrong_type(self, path: Path, node: Node, value: object) -> Any:
+        """Note a value of another JSON type than the node's."""
+        return self._note(path, _wrong_type, node, value)
+
+    def not_one_of(self, path: Path, node: LiteralNode | EnumNode, value: object) -> Any:
+        """Note a value that is none of the choices."""
+        return self._note(path, _not_one_of, node, value)
+
+    def out_of_range(self, path: Path, value: object, message: str) -> Any:
+        """Note a number that the type can't hold."""
+        return self._note(path, _of_number, "out_of_range", value, message)
+
+    def too_large(self, path: Path, value: object) -> Any:
+        """Note an integer of more digits than the limit."""
+        message = f"has more than {MAX_INTEGER_DIGITS} digits"
+        return self._note(path, _of_number, "too_large", value, message)
+
+    def not_an(self, path: Path, cls: type, value: object) -> Any:
+        """Note a value that is no instance of the class it should be encoded as."""
+        return self._note(path, _not_an, cls, value)
+
+    def no_json_form(self, path: Path, value: object) -> Any:
+        """Note a value that can't be encoded because nothing says how."""
+        return self._note(path, _no_json_form, value)
+
+    def bad_format(self, path: Path, node: LeafNode, value: object, reason: Exception) -> Any:
+        """Note a value that a leaf refused."""
+        return self._note(path, _bad_format, node, value, reason)
+
+    def rejected(self, path: Path, type_name: str, reason: Exception) -> Any:
+        """Note what a class's own check said."""
+        return self._note(path, _rejected, type_name, reason)
+
+    def too_deep(self, path: Path, max_depth: int) -> Any:
+        """Note a value that nests deeper than the limit."""
+        return self._note(path, _too_deep, max_depth)
+
+
+def _missing(steps: Steps, field: Field) -> Problem:
+    what = expected_field(field)
+    return Problem(steps, "missing", f"missing ({what})", what)
+
+
+def _unknown(steps: Steps, key: object, node: ObjectNode) -> Problem:
+    names = [field.key for field in node.fields]
+    name = key if isinstance(key, str) else excerpt(key)
+    near = nearest(name, names)
+    fields = listed([quote(known) for known in names]) if names else "none"
+    message = f"unknown key; the keys are {fields}" if names else "unknown key; there are no keys"
+    return Problem((*steps, name), "unknown", message, fields, None, quote(near) if near else None)
+
+
+def _wrong_type(steps: Steps, node: Node, value: object) -> Problem:
+    what, came = expected(node), received(value)
+    return Problem(steps, "wrong_type", f"expected {what}, got {came}", what, came)
+
+
+def _not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Problem:
+    options = [excerpt(option) for option in node.values]
+    what = listed(options)
+    near = _nearest_choice(node.values, value)
+    shown = excerpt(value) if kind(value) in _SCALAR_KINDS else received(value)
+    return Problem(
+        steps, "not_one_of", f"{shown} is not one of {what}", what, received(value), near
+    )
+
+
+_SCALAR_KINDS = frozenset({"string", "integer", "number", "boolean", "null"})
+
+
+def _nearest_choice(values: tuple[Any, ...], value: object) -> str | None:
+    if not isinstance(value, str):
+        return next((quote(v) for v in values if isinstance(v, str) and v == excerpt(value)), None)
+    texts = {v if isinstance(v, str) else excerpt(v): v for v in values}
+    near = nearest(value, texts)
+    return None if near is None else excerpt(texts[near])
+
+
+def _of_number(steps: Steps, code: Any, value: object, message: str) -> Problem:
+    return Problem(steps, code, f"{excerpt(value)} {message}", None, received(value))
+
+
+def _not_an(steps: Steps, cls: type, value: object) -> Problem:
+    came = received(value)
+    return Problem(steps, "wrong_type", f"expected {cls.__name__}, got {came}", cls.__name__, came)
+
+
+def _no_json_form(steps: Steps, value: object) -> Problem:
+    message = f"{kind(value)} has no JSON form; give its type a SchemaLeaf or make it a dataclass"
+    return Problem(steps, "wrong_type", message, "a JSON value", received(value))
+
+
+def _bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -> Problem:
+    what = expected(node)
+    message = f"{excerpt(value)} does not fit {what}: {_said(reason)}"
+    return Problem(steps, "bad_format", message, what, received(value))
+
+
+def _rejected(steps: Steps, type_name: str, reason: Exception) -> Problem:
+    return Problem(steps, "rejected", f"{type_name} refused it: {_said(reason)}")
+
+
+def _too_deep(steps: Steps, max_depth: int) -> Problem:
+    return Problem(steps, "too_deep", f"nested deeper than {max_depth} levels")
+
+
+def _said(reason: Exception) -> str:
+    return clip(escape(str(reason)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH) or type(reason).__name__

@@ -1,0 +1,66 @@
+"""JSON strings, numbers, booleans and null: the same check on the way in and on the way out."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from .limits import MAX_INTEGER_DIGITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ..introspect.nodes import ScalarNode, ScalarType
+    from .problems import Path, Problems
+
+    Check = Callable[[Problems, ScalarNode, Any, Path], Any]
+
+__all__ = ["SCALARS"]
+
+_INTEGER_BOUND = 10**MAX_INTEGER_DIGITS
+
+
+def _string(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
+    if value.__class__ is str:
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    return problems.wrong_type(path, node, value)
+
+
+def _integer(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        if -_INTEGER_BOUND < value < _INTEGER_BOUND:
+            return int.__int__(value)
+        return problems.too_large(path, value)
+    if isinstance(value, float) and float.is_integer(value):
+        return float.__int__(value)
+    return problems.wrong_type(path, node, value)
+
+
+def _number(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return problems.wrong_type(path, node, value)
+    try:
+        number = float(value)
+    except OverflowError:
+        return problems.out_of_range(path, value, "is beyond the range of a float")
+    return number if isfinite(number) else problems.out_of_range(path, value, "is not finite")
+
+
+def _boolean(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
+    return value if isinstance(value, bool) else problems.wrong_type(path, node, value)
+
+
+def _null(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
+    return None if value is None else problems.wrong_type(path, node, value)
+
+
+SCALARS: Mapping[ScalarType, Check] = {
+    "string": _string,
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+    "null": _null,
+}
+"""By JSON type: each returns the value as its own built-in type, or notes what is wrong with it."""

@@ -1,0 +1,1 @@
+"""What a type means: annotations in, a graph of nodes out."""

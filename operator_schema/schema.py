@@ -1,0 +1,165 @@
+"""How a type is told to a model: the node graph rendered as JSON Schema 2020-12."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from .introspect.leaves import copy_json
+from .introspect.nodes import (
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    UnionNode,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Mapping
+
+    from .introspect.nodes import Field, Graph, Node
+
+    EncodeValue = Callable[[Node, Any], Any]
+    Names = Mapping[Hashable, str]
+
+__all__ = ["render"]
+
+
+def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
+    """Render a graph as a JSON Schema document.
+
+    Args:
+        graph: of a registered type.
+        encode_value: turns a Python value of a node into its JSON value, for defaults and examples.
+
+    Returns:
+        A fresh document: the root inline, so that it says `"type": "object"` for a dataclass;
+        recursive types under `$defs`; everything else inlined where it is used.
+    """
+    names = _definition_names(graph.definitions)
+    writer = _Writer(names, encode_value)
+    document = writer.schema(graph.resolve(graph.root))
+    if isinstance(graph.root, RefNode):
+        document = _described(document, graph.root.description)
+    if names:
+        document["$defs"] = {
+            names[target]: writer.schema(node) for target, node in graph.definitions.items()
+        }
+    return document
+
+
+class _Writer:
+    """What every arm needs: the names of definitions, and the way to write a value."""
+
+    __slots__ = ("_encode_value", "_names")
+
+    def __init__(self, names: Names, encode_value: EncodeValue) -> None:
+        self._names = names
+        self._encode_value = encode_value
+
+    def schema(self, node: Node) -> dict[str, Any]:
+        return _described(self._bare(node), node.description)
+
+    def _bare(self, node: Node) -> dict[str, Any]:
+        match node:
+            case ScalarNode():
+                return {"type": node.type}
+            case ObjectNode():
+                return self._object(node)
+            case ArrayNode():
+                return {"type": "array", "items": self.schema(node.items)}
+            case MapNode():
+                return {"type": "object", "additionalProperties": self.schema(node.values)}
+            case LiteralNode() | EnumNode():
+                return _choice(node.values)
+            case LeafNode():
+                document: dict[str, Any] = copy_json(node.leaf.json_schema)
+                return document
+            case UnionNode():
+                return {"anyOf": [self.schema(member) for member in node.members]}
+            case RefNode():
+                return {"$ref": f"#/$defs/{self._names[node.target]}"}
+            case AnyNode():
+                return {}
+
+    def _object(self, node: ObjectNode) -> dict[str, Any]:
+        document: dict[str, Any] = {
+            "type": "object",
+            "properties": {field.key: self._property(field) for field in node.fields},
+        }
+        required = [field.key for field in node.fields if field.required]
+        if required:
+            document["required"] = required
+        if node.closed:
+            document["additionalProperties"] = False
+        return document
+
+    def _property(self, field: Field) -> dict[str, Any]:
+        document = _described(self.schema(field.node), field.description)
+        if field.default is not dataclasses.MISSING and field.default is not None:
+            document["default"] = self._encode_value(field.node, field.default)
+        if field.examples:
+            document["examples"] = [
+                self._encode_value(field.node, example) for example in field.examples
+            ]
+        return document
+
+
+def _described(document: dict[str, Any], description: str | None) -> dict[str, Any]:
+    """Set the description, last among the keys; the empty text takes away what is there."""
+    if description is not None:
+        document.pop("description", None)
+        if description:
+            document["description"] = description
+    return document
+
+
+def _choice(values: Iterable[Any]) -> dict[str, Any]:
+    values = list(values)
+    types = {_JSON_TYPES[type(value)] for value in values}
+    if types == {"integer", "number"}:
+        types = {"number"}
+    return {**({"type": types.pop()} if len(types) == 1 else {}), "enum": values}
+
+
+_JSON_TYPES = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    type(None): "null",
+}
+
+
+def _definition_names(definitions: Iterable[Hashable]) -> dict[Hashable, str]:
+    """Name each definition by its class, by module and class where several share a name.
+
+    The names follow from the classes alone; only classes that share even their module and
+    qualified name are numbered, in the order in which the walk met them.
+    """
+    short = {target: _safe(getattr(target, "__name__", "Definition")) for target in definitions}
+    taken = list(short.values())
+    names: dict[Hashable, str] = {}
+    for target, name in short.items():
+        unique = name if taken.count(name) == 1 else _qualified(target)
+        number = 2
+        candidate = unique
+        while candidate in names.values():
+            candidate = f"{unique}_{number}"
+            number += 1
+        names[target] = candidate
+    return names
+
+
+def _qualified(target: Hashable) -> str:
+    return _safe(f"{getattr(target, '__module__', '')}.{getattr(target, '__qualname__', '')}")
+
+
+def _safe(name: str) -> str:
+    # Providers take letters, digits and these two in a reference; `~` and `/` mean something there.
+    return "".join([c if c.isalnum() or c in "_-" else "_" for c in name])

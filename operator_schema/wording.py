@@ -1,0 +1,194 @@
+"""Show values, names and paths in messages: bounded, on one line, safe to print.
+
+Every text that a model or an attacker may have written passes through here before it reaches a
+message. Nothing in this module takes time that grows with the size of the value shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+EXCERPT_LENGTH = 60
+"""Characters of a received value that a message shows at most."""
+
+LISTED_OPTIONS = 20
+"""Choices that a message lists before it counts the rest."""
+
+_COMPARED_LENGTH = 64
+_COMPARED_NAMES = 500
+_LONGEST_INTEGER_BITS = 128
+
+
+def escape(text: str) -> str:
+    """Return the text with every character that is no plain printable one escaped as in JSON.
+
+    Args:
+        text: any string; lone surrogates and control characters included.
+
+    Returns:
+        One printable line, which UTF-8 can encode.
+    """
+    if text.isprintable():
+        return text
+    return "".join([c if c.isprintable() else _escape_character(c) for c in text])
+
+
+def _escape_character(character: str) -> str:
+    code = ord(character)
+    if code <= 0xFFFF:  # noqa: PLR2004  # the last code that JSON writes with one escape
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def clip(text: str, limit: int) -> str:
+    """Return at most `limit` characters of the text, the last one `…` when it was longer."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def quote(text: str, limit: int = EXCERPT_LENGTH) -> str:
+    """Return the text as a JSON string literal of at most `limit` characters."""
+    inner = text[:limit].replace("\\", "\\\\").replace('"', '\\"')
+    shown = escape(inner)
+    if len(text) <= limit and len(shown) + 2 <= limit:
+        return f'"{shown}"'
+    return f'"{shown[: limit - 3]}…"'
+
+
+def excerpt(value: object, limit: int = EXCERPT_LENGTH) -> str:
+    """Show a received value, much as JSON would write it.
+
+    Args:
+        value: anything at all.
+        limit: characters, at least 8.
+
+    Returns:
+        One printable line of at most `limit` characters.
+    """
+    match value:
+        case str():
+            return quote(value, limit)
+        case bool() | None:
+            return {True: "true", False: "false", None: "null"}[value]
+        case int():
+            return _excerpt_integer(value, limit)
+        case float():
+            return clip(float.__repr__(value), limit)
+        case list():
+            return _excerpt_items("[", "]", (excerpt(item, limit) for item in value), limit)
+        case dict():
+            pairs = (f"{_excerpt_key(key)}: {excerpt(item, limit)}" for key, item in value.items())
+            return _excerpt_items("{", "}", pairs, limit)
+        case _:
+            return clip(escape(type(value).__name__), limit)
+
+
+def _excerpt_integer(value: int, limit: int) -> str:
+    bits = int.bit_length(value)
+    if bits > _LONGEST_INTEGER_BITS:
+        return f"an integer of about {bits * 30103 // 100000 + 1} digits"
+    return clip(int.__repr__(value), limit)
+
+
+def _excerpt_key(key: object) -> str:
+    return quote(key) if isinstance(key, str) else excerpt(key, EXCERPT_LENGTH // 2)
+
+
+def _excerpt_items(opening: str, closing: str, items: Iterable[str], limit: int) -> str:
+    room = limit - 3  # the two brackets and an ellipsis
+    shown = ""
+    for item in items:
+        longer = f"{shown}, {item}" if shown else item
+        if len(longer) > room:
+            return f"{opening}{longer[:room]}…{closing}"
+        shown = longer
+    return f"{opening}{shown}{closing}"
+
+
+def kind(value: object) -> str:
+    """Return the name of the JSON type of a value, or of its Python type where JSON has none."""
+    match value:
+        case str():
+            return "string"
+        case bool():
+            return "boolean"
+        case None:
+            return "null"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+        case _:
+            return clip(escape(type(value).__qualname__), EXCERPT_LENGTH)
+
+
+def received(value: object) -> str:
+    """Say what came: its JSON type and an excerpt, such as `string "5"`."""
+    name = kind(value)
+    shown = excerpt(value)
+    return name if shown in {name, type(value).__name__} else f"{name} {shown}"
+
+
+def listed(options: Sequence[str], most: int = LISTED_OPTIONS, separator: str = ", ") -> str:
+    """Join choices into one line, counting those past the first `most`."""
+    shown = separator.join(options[:most])
+    rest = len(options) - most
+    return shown if rest <= 0 else f"{shown}{separator}… ({rest} more)"
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Find the name that was probably meant.
+
+    Args:
+        name: what was written.
+        names: what could have been meant.
+
+    Returns:
+        The one that differs only in case, spaces, `_` or `-`, else the most similar one, else
+        None. A name of more than 64 characters is not compared.
+    """
+    if len(name) > _COMPARED_LENGTH:
+        return None
+    candidates = [other for other in names if len(other) <= _COMPARED_LENGTH][:_COMPARED_NAMES]
+    folded = _fold(name)
+    for candidate in candidates:
+        if _fold(candidate) == folded:
+            return candidate
+    # Only a name that was wrong pays for this import.
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    by_fold = {_fold(candidate): candidate for candidate in candidates}
+    close = get_close_matches(folded, by_fold, n=1, cutoff=0.6)
+    return by_fold[close[0]] if close else None
+
+
+def _fold(name: str) -> str:
+    return name.casefold().replace("_", "").replace("-", "").replace(" ", "")
+
+
+def show_path(path: Sequence[str | int]) -> str:
+    """Write a path as a reader would: `attendees[2].email`, `headers["x-trace"]`.
+
+    Args:
+        path: keys and indexes, from the root.
+
+    Returns:
+        One printable line; empty for the root.
+    """
+    shown = "".join([_show_step(step) for step in path])
+    return shown.removeprefix(".")
+
+
+def _show_step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    if step.isidentifier() and len(step) <= EXCERPT_LENGTH:
+        return f".{step}"
+    return f"[{quote(step)}]"
