@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from urllib.parse import SplitResult as URL
+    from urllib.parse import SplitResult as URL  # noqa: N814  # the name that a user looks for
 
     from .codec.codec import Codec, decode, decode_json, encode, json_schema
     from .errors import Complaint, DecodeError, EncodeError, Problem, SchemaError
@@ -52,11 +52,11 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "URL":
-        from urllib.parse import SplitResult
+        from urllib.parse import SplitResult  # noqa: PLC0415  # loaded when used
 
         value: Any = SplitResult
     elif name in _HOMES:
-        from importlib import import_module
+        from importlib import import_module  # noqa: PLC0415  # likewise
 
         value = getattr(import_module(_HOMES[name], __name__), name)
     else:

@@ -19,7 +19,7 @@ class Value:
     them, and stores each with `set_once`.
     """
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
     def __init__(self, *content: Any) -> None:
         raise NotImplementedError
@@ -41,9 +41,9 @@ class Value:
         raise AttributeError(message)
 
     def __eq__(self, other: object) -> bool:
-        if other.__class__ is not self.__class__:
+        if not isinstance(other, Value) or other.__class__ is not self.__class__:
             return NotImplemented
-        return self.content() == other.content()  # type: ignore[attr-defined]  # the same class
+        return self.content() == other.content()
 
     def __hash__(self) -> int:
         return hash((type(self), self.content()))

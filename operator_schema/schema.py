@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from .introspect.leaves import copy_json
 from .introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -18,6 +17,7 @@ from .introspect.nodes import (
     ScalarNode,
     UnionNode,
 )
+from .json_values import copy_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -47,9 +47,7 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
     if isinstance(graph.root, RefNode):
         document = _described(document, graph.root.description)
     if names:
-        document["$defs"] = {
-            names[target]: writer.schema(node) for target, node in graph.definitions.items()
-        }
+        document["$defs"] = {names[target]: writer.schema(node) for target, node in graph.definitions.items()}
     return document
 
 
@@ -104,9 +102,7 @@ class _Writer:
         if field.default is not dataclasses.MISSING and field.default is not None:
             document["default"] = self._encode_value(field.node, field.default)
         if field.examples:
-            document["examples"] = [
-                self._encode_value(field.node, example) for example in field.examples
-            ]
+            document["examples"] = [self._encode_value(field.node, example) for example in field.examples]
         return document
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .json_values import is_array, is_object, type_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -68,22 +70,20 @@ def excerpt(value: object, limit: int = EXCERPT_LENGTH) -> str:
     Returns:
         One printable line of at most `limit` characters.
     """
-    match value:
-        case str():
-            return quote(value, limit)
-        case bool() | None:
-            return {True: "true", False: "false", None: "null"}[value]
-        case int():
-            return _excerpt_integer(value, limit)
-        case float():
-            return clip(float.__repr__(value), limit)
-        case list():
-            return _excerpt_items("[", "]", (excerpt(item, limit) for item in value), limit)
-        case dict():
-            pairs = (f"{_excerpt_key(key)}: {excerpt(item, limit)}" for key, item in value.items())
-            return _excerpt_items("{", "}", pairs, limit)
-        case _:
-            return clip(escape(type(value).__name__), limit)
+    if isinstance(value, str):
+        return quote(value, limit)
+    if value is None or isinstance(value, bool):
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, int):
+        return _excerpt_integer(value, limit)
+    if isinstance(value, float):
+        return clip(float.__repr__(value), limit)
+    if is_array(value):
+        return _excerpt_items("[", "]", (excerpt(item, limit) for item in value), limit)
+    if is_object(value):
+        pairs = (f"{_excerpt_key(key)}: {excerpt(item, limit)}" for key, item in value.items())
+        return _excerpt_items("{", "}", pairs, limit)
+    return clip(escape(type(value).__name__), limit)
 
 
 def _excerpt_integer(value: int, limit: int) -> str:
@@ -110,23 +110,7 @@ def _excerpt_items(opening: str, closing: str, items: Iterable[str], limit: int)
 
 def kind(value: object) -> str:
     """Return the name of the JSON type of a value, or of its Python type where JSON has none."""
-    match value:
-        case str():
-            return "string"
-        case bool():
-            return "boolean"
-        case None:
-            return "null"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case list():
-            return "array"
-        case dict():
-            return "object"
-        case _:
-            return clip(escape(type(value).__qualname__), EXCERPT_LENGTH)
+    return type_of(value) or clip(escape(type(value).__qualname__), EXCERPT_LENGTH)
 
 
 def received(value: object) -> str:

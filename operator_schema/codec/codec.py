@@ -65,7 +65,7 @@ class Codec(Generic[T]):
 
     @overload
     def __init__(
-        self: Codec[T],
+        self,
         annotation: type[T],
         /,
         *,
@@ -215,9 +215,7 @@ class Codec(Generic[T]):
 
     def _encode_node(self, node: Node, value: object) -> Any:
         graph = self._graph
-        encoded, problems = encode_node(
-            node, graph.definitions, value, self._options["max_depth"], _graph_of
-        )
+        encoded, problems = encode_node(node, graph.definitions, value, self._options["max_depth"], _graph_of)
         if problems.found:
             raise EncodeError(self._name, problems.found, None, problems.omitted)
         return encoded
@@ -259,9 +257,7 @@ def _too_deep(name: str) -> SchemaError:
     return SchemaError(name, [Complaint((), "too_deep", name, message, "Flatten it")])
 
 
-def _check_defaults(
-    defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
-) -> Iterable[Complaint]:
+def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Complaint]:
     from dataclasses import MISSING  # noqa: PLC0415
 
     for entry in defaulted:
@@ -272,9 +268,7 @@ def _check_defaults(
         if field.default is not MISSING and not (field.default is None and field.absent_is_none):
             values.append(("default", field.default))
         for what, value in values:
-            _, problems = encode_node(
-                field.node, graph.definitions, value, max_depth, _graph_of
-            )
+            _, problems = encode_node(field.node, graph.definitions, value, max_depth, _graph_of)
             for problem in problems.found:
                 message = f"its {what} does not fit: {problem}"
                 remedy = f"Change the {what} or the annotation"
@@ -301,22 +295,20 @@ def _codec_of(annotation: Any) -> Codec[Any]:
     return _codecs.setdefault(key, codec)
 
 
-def _cache_key(annotation: Any) -> Hashable:
+def _cache_key(annotation: Any) -> Any:
     """Return what only annotations of the same meaning share.
 
     Equality of annotations is not enough: `Annotated[int, Ge(1)] == Annotated[int, Ge(1.0)]`, and
     `list[Literal[0]]` may be the same object as `list[Literal[False]]`. Metadata counts by
     identity; the codec in the cache keeps it alive.
     """
-    if isinstance(annotation, type) and get_origin(annotation) is None:
-        return annotation
-    origin = get_origin(annotation)
+    origin: Any = get_origin(annotation)
     if origin is None:
-        return (type(annotation), annotation)
+        return annotation if isinstance(annotation, type) else (annotation.__class__, annotation)
     if origin is Literal:
-        return (origin, tuple([(type(value), value) for value in get_args(annotation)]))
-    metadata = getattr(annotation, "__metadata__", ())
-    args = (annotation.__origin__,) if metadata else get_args(annotation)
+        return (origin, tuple([(value.__class__, value) for value in get_args(annotation)]))
+    metadata: tuple[Any, ...] = getattr(annotation, "__metadata__", ())
+    args: tuple[Any, ...] = (annotation.__origin__,) if metadata else get_args(annotation)
     return (origin, tuple(map(_cache_key, args)), tuple(map(id, metadata)))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
-from ..introspect.leaves import copy_json, fits_json_types
 from ..introspect.nodes import (
     ANY,
     NULL,
@@ -24,6 +23,7 @@ from ..introspect.nodes import (
     ScalarNode,
     UnionNode,
 )
+from ..json_values import copy_json, fits_types, is_array, is_object
 from ..wording import excerpt
 from .problems import INVALID, Problems
 from .scalars import SCALARS
@@ -145,9 +145,9 @@ class _Run:
         return encoded if valid else INVALID
 
     def _array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
-        if not isinstance(value, list):
+        if not is_array(value):
             return self.problems.wrong_type(path, node, value)
-        return self._items(node.items, value, path, depth)  # pyright: ignore[reportUnknownArgumentType]  # a list of anything
+        return self._items(node.items, value, path, depth)
 
     def _items(self, inner: Node, items: Iterable[Any], path: Path, depth: int) -> Any:
         if depth > self.max_depth:
@@ -163,14 +163,13 @@ class _Run:
         return encoded if valid else INVALID
 
     def _map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
-        if not isinstance(value, dict):
+        if not is_object(value):
             return self.problems.wrong_type(path, node, value)
         if depth > self.max_depth:
             return self.problems.too_deep(path, self.max_depth)
-        source: dict[Any, Any] = value
         valid = True
         encoded: dict[str, Any] = {}
-        for key, item in source.items():
+        for key, item in value.items():
             name = SCALARS["string"](self.problems, _KEY, key, (path, excerpt(key)))
             result = self.encode(node.values, item, (path, key), depth + 1)
             if name is INVALID or result is INVALID:
@@ -202,7 +201,7 @@ class _Run:
         except RecursionError as error:
             self._from_user.append(error)
             raise
-        if fits_json_types(encoded, leaf.json_types):
+        if fits_types(encoded, leaf.json_types):
             return copy_json(encoded)
         return self.problems.wrong_type(path, node, encoded)
 
@@ -213,14 +212,15 @@ class _Run:
         raise AssertionError(node)  # the walk makes no other union
 
     def _any(self, value: Any, path: Path, depth: int) -> Any:
-        scalar = _PLAIN.get(type(value))
+        scalar = _PLAIN.get(value.__class__)
         if scalar is not None:
             return SCALARS[scalar.type](self.problems, scalar, value, path)
         if isinstance(value, (list, tuple)):
-            return self._items(ANY, value, path, depth)  # pyright: ignore[reportUnknownArgumentType]  # of anything
-        if isinstance(value, dict):
+            items: Iterable[Any] = value
+            return self._items(ANY, items, path, depth)
+        if is_object(value):
             return self._map(_ANY_MAP, value, path, depth)
-        graph = self.graph_of(type(value))
+        graph = self.graph_of(value.__class__)
         if graph is not None:
             return self._inside(graph).encode(graph.root, value, path, depth)
         for cls in (str, int, float):

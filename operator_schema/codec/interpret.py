@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
-from ..introspect.leaves import fits_json_types
 from ..introspect.nodes import (
     NULL,
     AnyNode,
@@ -25,6 +24,7 @@ from ..introspect.nodes import (
     UnionNode,
     choice_key,
 )
+from ..json_values import fits_types, is_array, is_object
 from ..wording import excerpt
 from .problems import INVALID, Problems
 from .scalars import SCALARS
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .problems import Path
 
 __all__ = ["interpret"]
+
 
 def interpret(graph: Graph, value: object, max_depth: int) -> tuple[Any, Problems]:
     """Decode a JSON value.
@@ -89,16 +90,15 @@ class _Run:
                 return value
 
     def _object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
-        if not isinstance(value, dict):
+        if not is_object(value):
             return self.problems.wrong_type(path, node, value)
         if depth > self.max_depth:
             return self.problems.too_deep(path, self.max_depth)
-        source: dict[Any, Any] = value
         known = 0
         valid = True
         arguments: dict[str, Any] = {}
         for field in node.fields:
-            item = source.get(field.key, MISSING)
+            item = value.get(field.key, MISSING)
             if item is MISSING:
                 if field.required:
                     valid = False
@@ -115,14 +115,14 @@ class _Run:
                 valid = False
             else:
                 arguments[field.name] = decoded
-        if node.closed and known < len(source):
+        if node.closed and known < len(value):
             valid = False
-            self._note_unknown(node, source, path)
+            self._note_unknown(node, value, path)
         return self._build(node, arguments, path) if valid else INVALID
 
-    def _note_unknown(self, node: ObjectNode, source: dict[Any, Any], path: Path) -> None:
+    def _note_unknown(self, node: ObjectNode, value: dict[Any, Any], path: Path) -> None:
         keys = {field.key for field in node.fields}
-        for key in source:
+        for key in value:
             if key not in keys:
                 self.problems.unknown(path, key, node)
 
@@ -136,14 +136,14 @@ class _Run:
             raise
 
     def _array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
-        if not isinstance(value, list):
+        if not is_array(value):
             return self.problems.wrong_type(path, node, value)
         if depth > self.max_depth:
             return self.problems.too_deep(path, self.max_depth)
         decode, inner = self.decode, node.items
         valid = True
         decoded: list[Any] = []
-        for index, item in enumerate(value):  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]  # a list of anything
+        for index, item in enumerate(value):
             result = decode(inner, item, (path, index), depth + 1)
             if result is INVALID:
                 valid = False
@@ -152,15 +152,14 @@ class _Run:
         return decoded if valid else INVALID
 
     def _map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
-        if not isinstance(value, dict):
+        if not is_object(value):
             return self.problems.wrong_type(path, node, value)
         if depth > self.max_depth:
             return self.problems.too_deep(path, self.max_depth)
-        source: dict[Any, Any] = value
         decode, inner = self.decode, node.values
         valid = True
         decoded: dict[str, Any] = {}
-        for key, item in source.items():
+        for key, item in value.items():
             if not isinstance(key, str):
                 valid = False
                 self.problems.wrong_type((path, excerpt(key)), _KEY, key)
@@ -181,7 +180,7 @@ class _Run:
 
     def _leaf(self, node: LeafNode, value: Any, path: Path) -> Any:
         leaf = node.leaf
-        if not fits_json_types(value, leaf.json_types):
+        if not fits_types(value, leaf.json_types):
             return self.problems.wrong_type(path, node, value)
         try:
             return leaf.decode(value)

@@ -7,9 +7,11 @@ last of several equal keys, lone surrogates. Here each of these is a problem.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem
+from ..json_values import is_array, is_object
 from ..wording import clip, escape, quote
 from .limits import MAX_INTEGER_DIGITS
 from .problems import Problems
@@ -106,7 +108,7 @@ class _Reader:
                 object_pairs_hook=self._object,
                 parse_float=_finite,
                 parse_int=_integer if len(text) > MAX_INTEGER_DIGITS else None,
-                parse_constant=_refuse_constant,
+                parse_constant=lambda name: _refuse_constant(name, text),
             )
         except json.JSONDecodeError as error:
             raise _Refused(_describe(error)) from None
@@ -144,8 +146,16 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _refuse_constant(name: str) -> Any:
-    raise _Refused(_invalid(f"{name} is no JSON number"))
+_STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|NaN|-?Infinity')
+
+
+def _refuse_constant(name: str, text: str) -> Any:
+    found = _STRING_OR_CONSTANT.finditer(text)
+    start = next((match.start() for match in found if match[0][0] != '"'), 0)
+    line = text.count("\n", 0, start) + 1
+    column = start - text.rfind("\n", 0, start)
+    message = f"not valid JSON at line {line} column {column}: {name} is no JSON number"
+    raise _Refused(Problem((), "invalid_json", message, "one JSON value", name))
 
 
 def _describe(error: json.JSONDecodeError) -> Problem:
@@ -171,9 +181,9 @@ def _note_repeated(value: Any, problems: Problems) -> None:
         if isinstance(item, _Repeating):
             for key in item.repeated:
                 problems.add(Problem((*path, key), "duplicate", "the key is there more than once"))
-        if isinstance(item, dict):
+        if is_object(item):
             pending.extend(reversed([((*path, key), inner) for key, inner in item.items()]))
-        elif isinstance(item, list):
+        elif is_array(item):
             pending.extend(reversed([((*path, i), inner) for i, inner in enumerate(item)]))
 
 
@@ -183,8 +193,8 @@ def _check_surrogates(value: Any) -> None:
         item = pending.pop()
         if isinstance(item, str):
             _check_characters(item)
-        elif isinstance(item, dict):
+        elif is_object(item):
             pending.extend(item)
             pending.extend(item.values())
-        elif isinstance(item, list):
+        elif is_array(item):
             pending.extend(item)

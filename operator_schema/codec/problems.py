@@ -66,7 +66,7 @@ class Problems:
 
     def add(self, problem: Problem) -> None:
         """Note a problem that is made already."""
-        self._note(None, lambda _steps: problem)
+        self._note(None, _as_it_is, problem)
 
     def missing(self, path: Path, field: Field) -> Any:
         """Note that a required key is not there."""
@@ -114,6 +114,10 @@ class Problems:
         return self._note(path, _too_deep, max_depth)
 
 
+def _as_it_is(_steps: Steps, problem: Problem) -> Problem:
+    return problem
+
+
 def _missing(steps: Steps, field: Field) -> Problem:
     what = expected_field(field)
     return Problem(steps, "missing", f"missing ({what})", what)
@@ -138,9 +142,7 @@ def _not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Pr
     what = listed(options)
     near = _nearest_choice(node.values, value)
     shown = excerpt(value) if kind(value) in _SCALAR_KINDS else received(value)
-    return Problem(
-        steps, "not_one_of", f"{shown} is not one of {what}", what, received(value), near
-    )
+    return Problem(steps, "not_one_of", f"{shown} is not one of {what}", what, received(value), near)
 
 
 _SCALAR_KINDS = frozenset({"string", "integer", "number", "boolean", "null"})
@@ -170,7 +172,7 @@ def _no_json_form(steps: Steps, value: object) -> Problem:
 
 def _bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -> Problem:
     what = expected(node)
-    message = f"{excerpt(value)} does not fit {what}: {_said(reason)}"
+    message = f"{excerpt(value)} is not accepted: {_said(reason)}"
     return Problem(steps, "bad_format", message, what, received(value))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..json_values import is_object
 from ..wording import excerpt, listed, nearest, quote, received
 
 if TYPE_CHECKING:
@@ -44,13 +45,12 @@ def param_descriptions(
 
 
 def _checked(source: object, names: Collection[str], report: Report) -> dict[str, str]:
-    if not isinstance(source, dict):
+    if not is_object(source):
         message = f"{ATTRIBUTE} is {received(source)}, not a dict"
         report(ATTRIBUTE, "bad_description", message, "Map field names to descriptions", None)
         return {}
     right: dict[str, str] = {}
-    entries: dict[object, object] = source
-    for key, text in entries.items():
+    for key, text in source.items():
         if not isinstance(key, str) or key not in names:
             _report_unknown(key, names, report)
         elif not isinstance(text, str):

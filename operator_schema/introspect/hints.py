@@ -91,7 +91,10 @@ class Scope:
         where = "here" if self._cls is None else f"in module {self._cls.__module__}"
         remedy = f"Import {name} at run time (not under TYPE_CHECKING) or give namespace={{{name!r}: …}}"
         if self._cls is not None and "<locals>" in self._cls.__qualname__:
-            remedy = f"The class is defined inside a function: move {name} to module level or give namespace={{{name!r}: …}}"
+            remedy = (
+                f"The class is defined inside a function: move {name} to module level"
+                f" or give namespace={{{name!r}: …}}"
+            )
         return Unresolved(shown, f"the name {name} is not defined {where}", remedy)
 
 
@@ -109,16 +112,14 @@ def class_hints(
         One pair a field, in the same order; the annotation is an `Unresolved` where its text could
         not be evaluated.
     """
-    own_scope = Scope(cls, namespace)
     bases = cls.__mro__[:-1]
     if len(bases) == 1:
-        scopes = [own_scope] * len(fields)
+        own_scope = Scope(cls, namespace)
+        scopes = [own_scope for _ in fields]
     else:
-        known = {cls: own_scope}
-        scopes = []
-        for field in fields:
-            owner = _definer(field, bases)
-            scopes.append(known.setdefault(owner, Scope(owner, namespace)))
+        owners = [_definer(field, bases) for field in fields]
+        known = {owner: Scope(owner, namespace) for owner in dict.fromkeys(owners)}
+        scopes = [known[owner] for owner in owners]
     hints: list[Any] = [field.type for field in fields]
     for scope in dict.fromkeys(scopes):
         indexes = [i for i, hint in enumerate(hints) if scopes[i] is scope and type(hint) is str]
@@ -131,11 +132,7 @@ def class_hints(
 def _definer(field: Field[Any], bases: Sequence[type]) -> type:
     # Subclasses share the Field objects that they inherit: the farthest base that has this one
     # is the class whose module knows the names in its annotation.
-    holders = [
-        base
-        for base in bases
-        if vars(base).get("__dataclass_fields__", {}).get(field.name) is field
-    ]
+    holders = [base for base in bases if vars(base).get("__dataclass_fields__", {}).get(field.name) is field]
     return holders[-1] if holders else bases[0]
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._value import Value, set_once
 from ..errors import Complaint, SchemaError
+from ..json_values import JSON_TYPES, copy_json
 from ..wording import kind
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Callable, Iterable, Mapping
 
 __all__ = [
@@ -24,8 +26,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-
-JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 
 
 class SchemaLeaf(Value, Generic[T]):
@@ -51,7 +51,7 @@ class SchemaLeaf(Value, Generic[T]):
 
     __slots__ = ("type", "json_schema", "decode", "encode", "placeholder")
 
-    type: type[T]
+    type: builtins.type[T]
     json_schema: Mapping[str, Any]
     decode: Callable[[Any], T]
     encode: Callable[[T], Any]
@@ -59,7 +59,7 @@ class SchemaLeaf(Value, Generic[T]):
 
     def __init__(
         self,
-        type: type[T],  # noqa: A002  # the attribute's name
+        type: builtins.type[T],  # noqa: A002  # the attribute's name
         json_schema: Mapping[str, Any],
         decode: Callable[[Any], T],
         encode: Callable[[T], Any],
@@ -81,25 +81,6 @@ class SchemaLeaf(Value, Generic[T]):
         return _json_types(self.json_schema)
 
 
-def copy_json(value: Any) -> Any:
-    """Copy a JSON document, so that neither owner sees the other's changes."""
-    if isinstance(value, dict):
-        return {key: copy_json(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [copy_json(item) for item in value]
-    return value
-
-
-def fits_json_types(value: object, types: tuple[str, ...]) -> bool:
-    """Say whether a JSON value is of one of these JSON types; an integer is a number too."""
-    name = kind(value)
-    if name in types:
-        return True
-    if name == "integer":
-        return "number" in types
-    return name == "number" and "integer" in types and float.is_integer(value)  # type: ignore[arg-type]  # a float
-
-
 def _json_types(json_schema: Mapping[str, Any]) -> tuple[str, ...]:
     declared = json_schema.get("type", ())
     return (declared,) if isinstance(declared, str) else tuple(declared)
@@ -116,7 +97,8 @@ def _check_leaf(
     if fault:
         name = getattr(cls, "__qualname__", None) or repr(cls)
         message, remedy = fault
-        raise SchemaError(f"SchemaLeaf({name})", [Complaint((), "bad_leaf", name, message, remedy)])
+        title = f"SchemaLeaf({name})"
+        raise SchemaError(title, [Complaint((), "bad_leaf", name, message, remedy)])
 
 
 def _describe_fault(
@@ -188,8 +170,8 @@ def leaf_generation() -> int:
 
 def own_leaf(cls: type) -> object:
     """Return what a class says in `__schema_leaf__`, called if it is a method; None if nothing."""
-    own: object = getattr(cls, "__schema_leaf__", None)
-    return own() if callable(own) and not isinstance(own, SchemaLeaf) else own
+    own: Any = getattr(cls, "__schema_leaf__", None)
+    return own() if callable(own) else own
 
 
 def index_leaves(leaves: Iterable[SchemaLeaf[Any]]) -> dict[type, SchemaLeaf[Any]]:

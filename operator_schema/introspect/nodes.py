@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from .._value import Value, set_once
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Hashable, Mapping
     from enum import Enum
 
@@ -68,10 +69,10 @@ class LeafNode(Value):
 
     __slots__ = ("leaf", "description")
 
-    leaf: SchemaLeaf
+    leaf: SchemaLeaf[Any]
     description: str | None
 
-    def __init__(self, leaf: SchemaLeaf, description: str | None = None) -> None:
+    def __init__(self, leaf: SchemaLeaf[Any], description: str | None = None) -> None:
         set_once(self, "leaf", leaf)
         set_once(self, "description", description)
 
@@ -116,14 +117,14 @@ class EnumNode(Value):
 
     __slots__ = ("type", "values", "table", "description")
 
-    type: type[Enum]
+    type: builtins.type[Enum]
     values: tuple[Any, ...]
     table: Mapping[Hashable, Any]
     description: str | None
 
     def __init__(
         self,
-        type: type[Enum],  # noqa: A002  # the attribute's name
+        type: builtins.type[Enum],  # noqa: A002  # the attribute's name
         values: tuple[Any, ...],
         table: Mapping[Hashable, Any],
         description: str | None = None,
@@ -227,14 +228,14 @@ class ObjectNode(Value):
 
     __slots__ = ("type", "fields", "closed", "description")
 
-    type: type
+    type: builtins.type[Any]
     fields: tuple[Field, ...]
     closed: bool
     description: str | None
 
     def __init__(
         self,
-        type: type,  # noqa: A002  # the attribute's name
+        type: builtins.type[Any],  # noqa: A002  # the attribute's name
         fields: tuple[Field, ...],
         closed: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
         description: str | None = None,

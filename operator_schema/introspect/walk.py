@@ -18,12 +18,14 @@ from typing import (
     Final,
     Literal,
     Union,
+    cast,
     get_args,
     get_origin,
 )
 
 from .._value import Value, set_once
 from ..errors import Complaint
+from ..json_values import is_array
 from ..wording import clip, escape, excerpt, quote, received
 from .descriptions import ATTRIBUTE, param_descriptions, text_or_report
 from .hints import Scope, Unresolved, class_hints, forward_text
@@ -191,9 +193,10 @@ class Walk:
         """Return the node of an annotation."""
         if self._leaves and isinstance(annotation, type) and annotation in self._leaves:
             return LeafNode(self._leaves[annotation])
-        if isinstance(annotation, type) or annotation is None or annotation is Any:
-            known = _CONSTANT.get(annotation)
-            return known if known is not None else self._class_node(annotation, place)
+        if annotation is None or annotation is Any:
+            return _CONSTANT[annotation]
+        if isinstance(annotation, type):
+            return _CONSTANT.get(annotation) or self._class_node(annotation, place)
         if len(place.path) > self._max_depth:
             message = f"the type nests deeper than {self._max_depth} levels"
             return self.complain(place, "too_deep", message, "Flatten it or raise max_depth")
@@ -212,7 +215,7 @@ class Walk:
             return self.node(place.scope.evaluate(text), place)
         return self.complain_unsupported(annotation, place)
 
-    def _class_node(self, cls: type, place: Place) -> Node:
+    def _class_node(self, cls: type[Any], place: Place) -> Node:
         leaf = self._leaf(cls, place)
         if leaf is not None:
             return leaf
@@ -226,10 +229,13 @@ class Walk:
         if own is None:
             leaf = registered_leaf(cls) or shipped_leaf(cls)
             return None if leaf is None else LeafNode(leaf)
-        if isinstance(own, SchemaLeaf) and own.type is cls:
-            return LeafNode(own)  # pyright: ignore[reportUnknownArgumentType]  # of a type known at run time
+        leaf = _as_leaf(own)
+        if leaf is not None and leaf.type is cls:
+            return LeafNode(leaf)
         message = f"__schema_leaf__ gives {_describe_leaf(own)}, not a SchemaLeaf for {name_of(cls)}"
-        return self.complain(place, "bad_leaf", message, "Make it a class method that returns SchemaLeaf(cls, …)")
+        return self.complain(
+            place, "bad_leaf", message, "Make it a class method that returns SchemaLeaf(cls, …)"
+        )
 
     def _dataclass_node(self, cls: type, place: Place) -> Node:
         known = self._objects.get(cls)
@@ -260,9 +266,7 @@ class Walk:
         given, self._given = self._given, None
         described = param_descriptions(cls, given, [field.name for field in declared], report)
         fields: list[Field] = []
-        for source, (hint, scope) in zip(
-            declared, class_hints(cls, declared, self._namespace), strict=True
-        ):
+        for source, (hint, scope) in zip(declared, class_hints(cls, declared, self._namespace), strict=True):
             place = Place((*path, source.name), owner, scope)
             node = self.node(hint, place)
             field = _field(source, node, described.get(source.name), report)
@@ -312,7 +316,13 @@ def _show_annotation(annotation: object) -> str:
 
 
 def _describe_leaf(own: object) -> str:
-    return f"a SchemaLeaf for {name_of(own.type)}" if isinstance(own, SchemaLeaf) else received(own)
+    leaf = _as_leaf(own)
+    return received(own) if leaf is None else f"a SchemaLeaf for {name_of(leaf.type)}"
+
+
+def _as_leaf(item: Any) -> SchemaLeaf[Any] | None:
+    leaf: SchemaLeaf[Any] | None = item if isinstance(item, SchemaLeaf) else None
+    return leaf
 
 
 def _target(node: Node, definitions: Mapping[Hashable, Node]) -> Node:
@@ -381,23 +391,22 @@ def _takes_null(node: Node) -> bool:
             return False
 
 
-def _examples(
-    metadata: Mapping[Any, Any], name: str, report: Callable[..., None]
-) -> tuple[Any, ...]:
-    examples = metadata.get("examples", ())
-    if isinstance(examples, (list, tuple)):
-        return tuple(examples)
+def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None]) -> tuple[Any, ...]:
+    examples: Any = metadata.get("examples", ())
+    if is_array(examples) or isinstance(examples, tuple):
+        return tuple(cast("Iterable[Any]", examples))
     message = f'metadata["examples"] is {received(examples)}, not a list'
     report(name, "bad_metadata", message, "Give a list of values of the field", None)
     return ()
 
 
 def _report_class(cls: type, report: Callable[..., None]) -> None:
-    if cls.__init__ is object.__init__ and dataclasses.fields(cls):
+    if getattr(cls, "__init__", None) is object.__init__ and dataclasses.fields(cls):
         message = "it has fields, but no __init__ that takes them"
         report("__init__", "unsupported", message, "Leave out init=False or write an __init__", None)
-    for name, field in cls.__dataclass_fields__.items():  # type: ignore[attr-defined]  # a dataclass
-        kind_of_field = field._field_type.name  # noqa: SLF001  # dataclasses has no public name for it
+    declared: dict[str, Any] = getattr(cls, "__dataclass_fields__")
+    for name, field in declared.items():
+        kind_of_field: str = field._field_type.name  # noqa: SLF001  # dataclasses has no public name for it
         if kind_of_field == "_FIELD_INITVAR":
             message = "InitVar is not supported"
             report(name, "unsupported", message, "Make it a field, or compute it in __post_init__", None)
@@ -421,7 +430,7 @@ def _report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> 
 
 def _annotated(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     inner, *metadata = args
-    leaf = next((item for item in reversed(metadata) if isinstance(item, SchemaLeaf)), None)
+    leaf = next((item for item in map(_as_leaf, reversed(metadata)) if item is not None), None)
     node = walk.node(inner, place) if leaf is None else LeafNode(leaf)
     for item in metadata:
         if isinstance(item, str):

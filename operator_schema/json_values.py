@@ -1,0 +1,66 @@
+"""JSON values as Python holds them: which type a value is of, and how a document is copied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["JSON_TYPES", "copy_json", "fits_types", "is_array", "is_object", "type_of"]
+
+JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
+"""What `type` may be in JSON Schema 2020-12 (JSON Schema Validation, section 6.1.1)."""
+
+
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """Say whether a value is a JSON array."""
+    return isinstance(value, list)
+
+
+def is_object(value: object) -> TypeGuard[dict[Any, Any]]:
+    """Say whether a value is a JSON object; its keys may still be no strings."""
+    return isinstance(value, dict)
+
+
+def type_of(value: object) -> str | None:
+    """Return the JSON type of a value, the narrower of `integer` and `number`; None if it has none."""
+    match value:
+        case str():
+            return "string"
+        case bool():
+            return "boolean"
+        case None:
+            return "null"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+        case _:
+            return None
+
+
+def fits_types(value: object, types: Collection[str]) -> bool:
+    """Say whether a value is of one of these JSON types, as JSON Schema counts them.
+
+    Every integer is a number, and a number without fraction is an integer.
+    """
+    name = type_of(value)
+    if name in types:
+        return True
+    if name == "integer":
+        return "number" in types
+    return isinstance(value, float) and "integer" in types and value.is_integer()
+
+
+def copy_json(value: Any) -> Any:
+    """Copy a JSON document, so that neither owner sees the other's changes."""
+    if is_object(value):
+        return {key: copy_json(item) for key, item in value.items()}
+    if is_array(value):
+        return [copy_json(item) for item in value]
+    return value
