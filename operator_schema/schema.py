@@ -43,7 +43,7 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
     """
     names = _definition_names(graph.definitions)
     writer = _Writer(names, encode_value)
-    document = writer.schema(graph.resolve(graph.root))
+    document = writer.schema(graph.resolve_root())
     if isinstance(graph.root, RefNode):
         document = _described(document, graph.root.description)
     if names:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, get_origin, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, overload
 
 from .._value import set_once
 from ..errors import Complaint, DecodeError, EncodeError, SchemaError
+from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import leaf_generation
 from ..introspect.nodes import AnyNode
-from ..introspect.walk import UNKNOWN, Walk, name_of
+from ..introspect.walk import UNKNOWN, Walk
 from ..schema import render
 from ..wording import nearest, received
 from .encode import encode_node
@@ -283,7 +284,7 @@ _codecs: dict[Hashable, Codec[Any]] = {}
 
 def _codec_of(annotation: Any) -> Codec[Any]:
     try:
-        key = (leaf_generation(), _cache_key(annotation))
+        key = (leaf_generation(), annotation_key(annotation))
         known = _codecs.get(key)
     except (TypeError, RecursionError):  # no hash, or nested too deep: `Codec` says what is wrong
         return Codec(annotation)
@@ -293,23 +294,6 @@ def _codec_of(annotation: Any) -> Codec[Any]:
     if len(_codecs) >= _CACHED_CODECS:
         _codecs.clear()
     return _codecs.setdefault(key, codec)
-
-
-def _cache_key(annotation: Any) -> Any:
-    """Return what only annotations of the same meaning share.
-
-    Equality of annotations is not enough: `Annotated[int, Ge(1)] == Annotated[int, Ge(1.0)]`, and
-    `list[Literal[0]]` may be the same object as `list[Literal[False]]`. Metadata counts by
-    identity; the codec in the cache keeps it alive.
-    """
-    origin: Any = get_origin(annotation)
-    if origin is None:
-        return annotation if isinstance(annotation, type) else (annotation.__class__, annotation)
-    if origin is Literal:
-        return (origin, tuple([(value.__class__, value) for value in get_args(annotation)]))
-    metadata: tuple[Any, ...] = getattr(annotation, "__metadata__", ())
-    args: tuple[Any, ...] = (annotation.__origin__,) if metadata else get_args(annotation)
-    return (origin, tuple(map(_cache_key, args)), tuple(map(id, metadata)))
 
 
 def _graph_of(cls: type) -> Graph | None:

@@ -7,7 +7,7 @@ notes every problem that it finds and returns `INVALID`.
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..introspect.nodes import (
     ANY,
@@ -216,8 +216,7 @@ class _Run:
         if scalar is not None:
             return SCALARS[scalar.type](self.problems, scalar, value, path)
         if isinstance(value, (list, tuple)):
-            items: Iterable[Any] = value
-            return self._items(ANY, items, path, depth)
+            return self._items(ANY, cast("Iterable[Any]", value), path, depth)
         if is_object(value):
             return self._map(_ANY_MAP, value, path, depth)
         graph = self.graph_of(value.__class__)

@@ -16,7 +16,7 @@ from ..introspect.nodes import (
     ScalarNode,
     UnionNode,
 )
-from ..wording import clip, escape, excerpt, listed
+from ..wording import clip, escape, excerpt, listed, show_path
 
 if TYPE_CHECKING:
     from ..introspect.nodes import Field, Graph, Node
@@ -79,8 +79,8 @@ def expected_fields(name: str, graph: Graph) -> str:
     Returns:
         Such as `write_file expects: path (string, required), mode ("write" | "append")`.
     """
-    root = graph.resolve(graph.root)
+    root = graph.resolve_root()
     if not isinstance(root, ObjectNode):
         return f"{name} expects: {expected(root)}"
-    fields = [f"{field.key} ({expected_field(field)})" for field in root.fields]
+    fields = [f"{show_path((field.key,))} ({expected_field(field)})" for field in root.fields]
     return f"{name} expects: {', '.join(fields) or 'an object without keys'}"

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from dataclasses import Field
 
-__all__ = ["Scope", "Unresolved", "class_hints"]
+    Path = tuple[str, ...]
+
+__all__ = ["Place", "Scope", "Unresolved", "class_hints", "forward_text"]
 
 
 class Unresolved(Value):
@@ -96,6 +98,27 @@ class Scope:
                 f" or give namespace={{{name!r}: …}}"
             )
         return Unresolved(shown, f"the name {name} is not defined {where}", remedy)
+
+
+class Place(Value):
+    """Where an annotation stands.
+
+    Attributes:
+        path: steps from the registered type, as in `Complaint.path`.
+        owner: name of the class that the annotation is written in.
+        scope: where the names in its text are looked up.
+    """
+
+    __slots__ = ("path", "owner", "scope")
+
+    path: Path
+    owner: str
+    scope: Scope
+
+    def __init__(self, path: Path, owner: str, scope: Scope) -> None:
+        set_once(self, "path", path)
+        set_once(self, "owner", owner)
+        set_once(self, "scope", scope)
 
 
 def class_hints(

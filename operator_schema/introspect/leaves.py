@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SchemaLeaf",
+    "as_leaf",
     "index_leaves",
     "leaf_generation",
     "own_leaf",
@@ -172,6 +173,11 @@ def own_leaf(cls: type) -> object:
     """Return what a class says in `__schema_leaf__`, called if it is a method; None if nothing."""
     own: Any = getattr(cls, "__schema_leaf__", None)
     return own() if callable(own) else own
+
+
+def as_leaf(item: Any) -> SchemaLeaf[Any] | None:
+    """Return a leaf as it is, None for anything else."""
+    return item if isinstance(item, SchemaLeaf) else None  # pyright: ignore[reportUnknownVariableType]  # of whatever type
 
 
 def index_leaves(leaves: Iterable[SchemaLeaf[Any]]) -> dict[type, SchemaLeaf[Any]]:

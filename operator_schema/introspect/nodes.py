@@ -35,6 +35,7 @@ __all__ = [
     "ScalarType",
     "UnionNode",
     "choice_key",
+    "takes_null",
 ]
 
 ScalarType = Literal["string", "integer", "number", "boolean", "null"]
@@ -303,6 +304,10 @@ class Graph(Value):
         set_once(self, "root", root)
         set_once(self, "definitions", definitions)
 
+    def resolve_root(self) -> Node:
+        """Return the node of the type itself, never a reference."""
+        return self.resolve(self.root)
+
     def resolve(self, node: Node) -> Node:
         """Return the node that a reference stands for, any other node as it is."""
         while isinstance(node, RefNode):
@@ -320,3 +325,16 @@ def choice_key(value: object) -> Hashable:
     `1` and `1.0` are one value, `True` and `1` are two.
     """
     return (value.__class__ is bool, value)
+
+
+def takes_null(node: Node) -> bool:
+    """Say whether null is one of the node's own values."""
+    match node:
+        case AnyNode() | ScalarNode(type="null"):
+            return True
+        case LiteralNode(values=values) | EnumNode(values=values):
+            return None in values
+        case LeafNode(leaf=leaf):
+            return "null" in leaf.json_types
+        case _:
+            return False
