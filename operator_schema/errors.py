@@ -53,6 +53,7 @@ ComplaintCode = Literal[
 SHOWN_PROBLEMS = 10
 """Problems that `str(error)` writes out before it counts the rest."""
 
+_NAME_LENGTH = 100
 _LINE_LENGTH = 300
 _EXPECTS_LENGTH = 600
 _REPORT_LENGTH = 2000
@@ -189,7 +190,7 @@ class _ProblemsError(ValueError):
     def __str__(self) -> str:
         """Write the report: bounded in length, whatever the value was."""
         total = len(self.problems) + self.omitted
-        lines = [f"{self.name}: {_count(total, 'problem')} with {self._with}"]
+        lines = [f"{clip(self.name, _NAME_LENGTH)}: {_count(total, 'problem')} with {self._with}"]
         tail = "" if self.expects is None else clip(self.expects, _EXPECTS_LENGTH)
         room = _REPORT_LENGTH - len(lines[0]) - len(tail) - len("- … and 1000000000 more\n") - 2
         shown = 0

@@ -22,6 +22,7 @@ LISTED_OPTIONS = 20
 _COMPARED_LENGTH = 64
 _COMPARED_NAMES = 500
 _LONGEST_INTEGER_BITS = 128
+_SHORTEST_EXCERPT = 8
 
 
 def escape(text: str) -> str:
@@ -78,11 +79,12 @@ def excerpt(value: object, limit: int = EXCERPT_LENGTH) -> str:
         return _excerpt_integer(value, limit)
     if isinstance(value, float):
         return clip(float.__repr__(value), limit)
+    room = limit - 3  # for what is inside: less at each level, so that the levels are bounded too
     if is_array(value):
-        return _excerpt_items("[", "]", (excerpt(item, limit) for item in value), limit)
+        return _excerpt_items("[", "]", (_excerpt_inner(item, room) for item in value), room)
     if is_object(value):
-        pairs = (f"{_excerpt_key(key)}: {excerpt(item, limit)}" for key, item in value.items())
-        return _excerpt_items("{", "}", pairs, limit)
+        pairs = (f"{_excerpt_key(key)}: {_excerpt_inner(item, room)}" for key, item in value.items())
+        return _excerpt_items("{", "}", pairs, room)
     return clip(escape(type(value).__name__), limit)
 
 
@@ -97,8 +99,11 @@ def _excerpt_key(key: object) -> str:
     return quote(key) if isinstance(key, str) else excerpt(key, EXCERPT_LENGTH // 2)
 
 
-def _excerpt_items(opening: str, closing: str, items: Iterable[str], limit: int) -> str:
-    room = limit - 3  # the two brackets and an ellipsis
+def _excerpt_inner(value: object, room: int) -> str:
+    return excerpt(value, room) if room >= _SHORTEST_EXCERPT else "…"
+
+
+def _excerpt_items(opening: str, closing: str, items: Iterable[str], room: int) -> str:
     shown = ""
     for item in items:
         longer = f"{shown}, {item}" if shown else item

@@ -69,7 +69,10 @@ LEAVES = [
     Case(datetime, MOMENTS),
     Case(date, st.dates().map(date.isoformat)),
     Case(UUID, st.uuids().map(str)),
-    Case(SplitResult, st.sampled_from(["https://example.com/a?b=c#d", "http://u@h:80/", "file:///x", "urn:a:b"])),
+    Case(
+        SplitResult,
+        st.sampled_from(["https://example.com/a?b=c#d", "http://u@h:80/", "file:///x", "urn:a:b"]),
+    ),
 ]
 CHOICES = st.lists(
     st.text(max_size=4) | st.booleans() | st.integers(-3, 3),
@@ -88,7 +91,9 @@ def literals(draw: st.DrawFn) -> Case:
 @st.composite
 def enums(draw: st.DrawFn) -> Case:
     base = draw(st.sampled_from([enum.Enum, enum.StrEnum, enum.IntEnum]))
-    element = {enum.StrEnum: st.text(max_size=4), enum.IntEnum: st.integers()}.get(base, st.text() | st.integers())
+    element = {enum.StrEnum: st.text(max_size=4), enum.IntEnum: st.integers()}.get(
+        base, st.text() | st.integers()
+    )
     values = draw(st.lists(element, min_size=1, max_size=4, unique=True))
     made = base("Choice", [(f"M{i}", value) for i, value in enumerate(values)])
     return Case(made, st.sampled_from(values), st.sampled_from(list(made)))
@@ -148,9 +153,9 @@ def _fields(draw: st.DrawFn, case: Case, name: str, key: str) -> _Field:
 def dataclasses_of(draw: st.DrawFn, inner: st.SearchStrategy[Case]) -> Case:
     names = draw(st.lists(NAMES, max_size=4, unique=True))
     keys = draw(
-        st.lists(
-            st.text(max_size=5), min_size=len(names), max_size=len(names), unique=True
-        ).filter(lambda keys: not set(keys) & set(names))
+        st.lists(st.text(max_size=5), min_size=len(names), max_size=len(names), unique=True).filter(
+            lambda keys: not set(keys) & set(names)
+        )
     )
     fields = [
         draw(_fields(draw(inner), name, draw(st.sampled_from([name, key]))))

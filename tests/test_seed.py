@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Optional
 from urllib.parse import urlsplit
@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 from judge import validator
+
 from operator_schema import (
     URL,
     Codec,
@@ -154,7 +155,7 @@ def test_o2_shipped_leaves():
         "due": "2026-01-31T09:30:00.5+02:00",
     }
     decoded = decode(Leaves, arguments)
-    assert decoded.at == datetime(2026, 1, 31, 9, 30, tzinfo=timezone.utc)
+    assert decoded.at == datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
     assert decoded.link.netloc == "example.com"
     assert decoded.id == UUID(int=0x12345678123456781234567812345678)
 

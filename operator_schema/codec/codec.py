@@ -379,11 +379,5 @@ def encode(value: object, /) -> Any:
         EncodeError: with everything that has no JSON form or does not fit its field.
         SchemaError: the value is a dataclass instance, and its type can't be registered.
     """
-    if type(value) not in _PLAIN_CONTAINERS:
-        codec = _codec_of(type(value))
-        if not isinstance(codec.graph.root, AnyNode):
-            return codec.encode(value)
-    return _codec_of(Any).encode(value)
-
-
-_PLAIN_CONTAINERS = frozenset({dict, list, tuple, str, int, float, bool, type(None)})
+    is_dataclass = hasattr(type(value), "__dataclass_fields__")
+    return _codec_of(type(value) if is_dataclass else Any).encode(value)

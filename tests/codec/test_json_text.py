@@ -1,0 +1,150 @@
+"""JSON text: everything that is no JSON is one clear problem."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from operator_schema import Codec, DecodeError, decode_json
+from operator_schema.codec.limits import MAX_INTEGER_DIGITS, MAX_PROBLEMS
+
+
+@dataclass
+class Note:
+    text: str
+    value: Any = None
+
+
+def problems_of(text):
+    with pytest.raises(DecodeError) as caught:
+        decode_json(Note, text)
+    str(caught.value).encode()
+    return caught.value.problems
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"text": "a"}',
+        b'{"text": "a"}',
+        bytearray(b'{"text": "a"}'),
+        b'\xef\xbb\xbf{"text": "a"}',
+        ' \n\t{"text" : "a"}\r\n',
+        '{"text": "\\u0061", "unknown": [1, 2.5e3]}',
+    ],
+)
+def test_takes(text):
+    assert decode_json(Note, text) == Note("a")
+
+
+def test_text_outside_ascii():
+    assert decode_json(Note, '{"text": "größe \U0001f600"}') == Note("größe \U0001f600")
+    assert decode_json(Note, '{"text": "\\ud83d\\ude00"}') == Note("\U0001f600")
+    assert decode_json(Note, '{"text": "größe"}'.encode()) == Note("größe")
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("", "line 1 column 1"),
+        ("   ", "line 1 column 4"),
+        ('{"text": "a"', "line 1 column 13"),
+        ('{"text": "a",}', "line 1 column"),
+        ('{"text":\n "a"\n  x}', "line 3 column 3"),
+        ("{'text': 'a'}", "line 1 column 2"),
+        ('{"text": "a"} extra', "line 1 column 15"),
+        ('{"text": "a\nb"}', "line 1 column 12"),
+        ('{"text": undefined}', "line 1 column 10"),
+        ('{"text": "a", "value": NaN}', "line 1 column 24"),
+        ('{"text": "NaN",\n"value": -Infinity}', "line 2 column 10"),
+        ('{"text": "\\"NaN", "value": Infinity}', "line 1 column 28"),
+        ('{"text": 01}', "line 1 column 11"),
+    ],
+)
+def test_what_is_no_json_is_told_with_line_and_column(text, where):
+    [problem] = problems_of(text)
+    assert (problem.path, problem.code) == ((), "invalid_json")
+    assert where in problem.message
+
+
+def test_text_that_ends_early_says_so():
+    assert "where the text ends" in problems_of('{"text": ')[0].message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"text": "\xff"}',
+        "\ud800",
+        '{"text": "\ud800"}',
+        '{"text": "\\ud800"}',
+        '{"\\udfff": 1, "text": ""}',
+    ],
+)
+def test_lone_surrogates_and_bytes_that_are_no_utf8(text):
+    assert problems_of(text)[0].code == "invalid_json"
+
+
+def test_repeated_keys_are_found_wherever_they_are():
+    text = '{"text": "a", "text": "b", "value": [{"x": 1, "x": 2, "x": 3, "y": 1}, {"z": {"k": 1, "k": 1}}]}'
+    assert [(p.path, p.code) for p in problems_of(text)] == [
+        (("text",), "duplicate"),
+        (("value", 0, "x"), "duplicate"),
+        (("value", 1, "z", "k"), "duplicate"),
+    ]
+
+
+def test_repeated_keys_are_bounded():
+    text = '{"text": "", "value": [' + ",".join(['{"a":1,"a":1}'] * (MAX_PROBLEMS + 7)) + "]}"
+    with pytest.raises(DecodeError) as caught:
+        decode_json(Note, text)
+    assert (len(caught.value.problems), caught.value.omitted) == (MAX_PROBLEMS, 7)
+
+
+@pytest.mark.parametrize("digits", [MAX_INTEGER_DIGITS + 1, 1_000_000])
+def test_integers_of_too_many_digits(digits):
+    for text in ('{"text": "", "value": %s}', '{"text": "", "value": -%s}'):
+        [problem] = problems_of(text % ("1" * digits))
+        assert problem.code == "too_large"
+        assert len(str(problem)) < 200
+
+
+def test_the_longest_integer():
+    text = '{"text": "", "value": %s}' % ("9" * MAX_INTEGER_DIGITS)
+    assert decode_json(Note, text).value == 10**MAX_INTEGER_DIGITS - 1
+    text = '{"text": "%s", "value": 5}' % ("9" * (MAX_INTEGER_DIGITS + 1))
+    assert decode_json(Note, text).value == 5
+
+
+def test_a_process_that_allows_fewer_digits():
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(640)
+    try:
+        assert problems_of('{"text": "", "value": %s}' % ("9" * 700))[0].code == "too_large"
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 400 + ".0"])
+def test_numbers_beyond_the_range_of_floats(number):
+    assert problems_of('{"text": "", "value": %s}' % number)[0].code == "out_of_range"
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"a":' * 100_000, '{"text":"","value":' + "[" * 100_000 + "]" * 100_000 + "}"]
+)
+def test_nesting_of_100_000(text):
+    assert problems_of(text)[0].code == "too_deep"
+
+
+@pytest.mark.parametrize("wrong", [None, 5, {"text": "a"}, ["x"], memoryview(b"{}")])
+def test_what_is_no_text_is_the_callers_mistake(wrong):
+    with pytest.raises(TypeError, match="use decode"):
+        decode_json(Note, wrong)
+
+
+def test_values_are_checked_as_decode_does():
+    assert [p.path for p in Codec(Note).problems({"text": 5})] == [p.path for p in problems_of('{"text": 5}')]

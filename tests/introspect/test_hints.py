@@ -1,0 +1,100 @@
+"""Annotations as text: where their names are looked up."""
+
+from __future__ import annotations
+
+import sys
+import types
+from dataclasses import dataclass
+
+import pytest
+
+from operator_schema import Codec, SchemaError
+
+
+def module_of(name, source, monkeypatch):
+    module = types.ModuleType(name)
+    monkeypatch.setitem(sys.modules, name, module)
+    exec("from __future__ import annotations\n" + source, vars(module))  # noqa: S102  # a module of its own
+    return module
+
+
+BASE = """
+from dataclasses import dataclass
+from uuid import UUID as Identity
+@dataclass
+class Base:
+    id: Identity
+    parent: Base | None = None
+"""
+DERIVED = """
+from dataclasses import dataclass
+from base_module import Base
+from datetime import date as Identity
+@dataclass
+class Derived(Base):
+    day: Identity | None = None
+"""
+
+
+def test_inherited_annotations_belong_to_the_module_of_their_class(monkeypatch):
+    module_of("base_module", BASE, monkeypatch)
+    derived = module_of("derived_module", DERIVED, monkeypatch).Derived
+    properties = Codec(derived).json_schema()["properties"]
+    assert properties["id"]["format"] == "uuid"
+    assert properties["day"]["format"] == "date"
+
+
+def test_one_bad_annotation_does_not_hide_the_others(monkeypatch):
+    source = (
+        "from dataclasses import dataclass\n"
+        "@dataclass\nclass Some:\n"
+        "    a: int\n    b: Nowhere\n    c: 'int, str'\n    d: 1 + 'x'\n    e: complex\n"
+    )
+    cls = module_of("some_module", source, monkeypatch).Some
+    with pytest.raises(SchemaError) as caught:
+        Codec(cls)
+    assert [(c.path, c.code) for c in caught.value.complaints] == [
+        (("b",), "unresolved"),
+        (("c",), "unsupported"),
+        (("d",), "unresolved"),
+        (("e",), "unsupported"),
+    ]
+    assert "Import Nowhere at run time" in caught.value.complaints[0].remedy
+    assert "TypeError" in caught.value.complaints[2].message
+
+
+def test_text_that_looks_like_several_annotations(monkeypatch):
+    source = "from dataclasses import dataclass\n@dataclass\nclass Odd:\n    a: 'int, int'\n    b: 'int'\n"
+    with pytest.raises(SchemaError) as caught:
+        Codec(module_of("odd_module", source, monkeypatch).Odd)
+    assert [c.path for c in caught.value.complaints] == [("a",)]
+
+
+def test_forward_references_inside_real_annotations():
+    from typing import Optional
+
+    cls = type("Chain", (), {"__annotations__": {"value": int, "next": Optional["Chain"]}, "next": None})  # noqa: F821  # defined below
+    chain = dataclass(cls)
+    chain.__module__ = __name__
+    globals()["Chain"] = chain
+    try:
+        codec = Codec(chain)
+    finally:
+        del globals()["Chain"]
+    assert codec.decode({"value": 1, "next": {"value": 2}}) == chain(1, chain(2))
+
+
+def test_a_class_knows_its_own_name():
+    @dataclass
+    class Local:
+        next: Local | None = None
+
+    assert Codec(Local).decode({"next": {}}) == Local(Local())
+
+
+def test_the_namespace_goes_first():
+    @dataclass
+    class Thing:
+        value: int
+
+    assert Codec(Thing, namespace={"int": str}).decode({"value": "x"}) == Thing("x")

@@ -1,0 +1,299 @@
+"""Leaves: the shipped ones by value, and every way to supply one's own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Annotated
+from urllib.parse import SplitResult, urlsplit
+from uuid import UUID
+
+import pytest
+from judge import validator
+
+import operator_schema.introspect.leaves as leaves_module
+from operator_schema import (
+    URL,
+    Codec,
+    DecodeError,
+    EncodeError,
+    SchemaError,
+    SchemaLeaf,
+    decode,
+    encode,
+    json_schema,
+    register_leaf,
+)
+
+
+class Celsius:
+    def __init__(self, degrees):
+        if degrees < -273.15:
+            raise ValueError("below absolute zero")
+        self.degrees = degrees
+
+    def __eq__(self, other):
+        return type(other) is type(self) and other.degrees == self.degrees
+
+    def __hash__(self):
+        return hash(self.degrees)
+
+
+def leaf(cls=Celsius, description="degrees Celsius"):
+    schema = {"type": "number", "description": description}
+    return SchemaLeaf(cls, schema, cls, lambda value: value.degrees, cls(20.0))
+
+
+@pytest.fixture
+def _registry(monkeypatch):
+    generation = leaves_module.leaf_generation()
+    with monkeypatch.context() as patch:
+        patch.setattr(leaves_module, "_registered", {})
+        yield
+    leaves_module._generation += generation + 1  # what was cached meanwhile is not found again
+
+
+@dataclass
+class Weather:
+    high: Celsius
+    low: Celsius | None
+
+
+def test_leaves_of_one_codec():
+    codec = Codec(Weather, leaves=[leaf()])
+    assert codec.json_schema()["properties"]["high"] == {"type": "number", "description": "degrees Celsius"}
+    assert codec.decode({"high": 30}) == Weather(Celsius(30), None)
+    assert codec.encode(Weather(Celsius(30), Celsius(1.5))) == {"high": 30, "low": 1.5}
+    assert codec.problems({"high": -300})[0].code == "bad_format"
+    assert "below absolute zero" in codec.problems({"high": -300})[0].message
+    assert codec.problems({"high": "30"})[0].code == "wrong_type"
+    with pytest.raises(SchemaError):
+        Codec(Weather)
+
+
+def test_leaf_inside_annotated():
+    @dataclass
+    class Room:
+        warm: Annotated[Celsius, leaf(), "how warm"]
+        cold: Annotated[Celsius | None, leaf()] = None
+        text: Annotated[str, SchemaLeaf(str, {"type": "string"}, str.strip, str, "x")] = ""
+
+    codec = Codec(Room, namespace=globals())
+    assert codec.json_schema()["properties"]["warm"]["description"] == "how warm"
+    assert codec.decode({"warm": 1, "text": " a "}) == Room(Celsius(1), None, "a")
+
+
+def test_a_classs_own_leaf():
+    class Kelvin(Celsius):
+        @classmethod
+        def __schema_leaf__(cls):
+            return leaf(cls, "kelvin")
+
+    class Rankine(Kelvin):
+        pass
+
+    assert Codec(Kelvin).json_schema()["description"] == "kelvin"
+    assert type(Codec(Rankine).decode(3)) is Rankine
+    held = type("Held", (Celsius,), {})
+    held.__schema_leaf__ = leaf(held)
+    assert Codec(held).decode(3) == held(3)
+    heir = type("Heir", (held,), {})
+    with pytest.raises(SchemaError) as caught:
+        Codec(heir)
+    assert caught.value.complaints[0].code == "bad_leaf"
+
+
+@pytest.mark.usefixtures("_registry")
+def test_registered_leaf_counts_for_codecs_made_later():
+    class Plain(Celsius):
+        pass
+
+    with pytest.raises(SchemaError):
+        json_schema(Plain)
+    given = leaf(Plain)
+    assert register_leaf(given) is given
+    assert json_schema(Plain)["type"] == "number"
+    assert encode(decode(Plain, 3)) == 3
+    register_leaf(leaf(Plain, "newer"))
+    assert json_schema(Plain)["description"] == "newer"
+
+
+@pytest.mark.usefixtures("_registry")
+def test_the_nearest_leaf_counts():
+    class Own(Celsius):
+        @classmethod
+        def __schema_leaf__(cls):
+            return leaf(cls, "own")
+
+    register_leaf(leaf(Own, "registered"))
+    assert Codec(Own).json_schema()["description"] == "own"
+    given = [leaf(Own, "first given"), leaf(Own, "given")]
+    assert Codec(Own, leaves=given).json_schema()["description"] == "given"
+    near = Annotated[Own, leaf(Own, "annotated")]
+    assert Codec(near, leaves=given).json_schema()["description"] == "annotated"
+    register_leaf(SchemaLeaf(UUID, {"type": "string", "pattern": "x"}, UUID, str, UUID(int=0)))
+    assert json_schema(UUID)["pattern"] == "x"
+
+
+def test_a_leaf_may_stand_for_a_dataclass_or_a_scalar():
+    @dataclass
+    class Pair:
+        a: int
+        b: int
+
+    pair = SchemaLeaf(
+        Pair,
+        {"type": "string"},
+        lambda text: Pair(*map(int, text.split(":"))),
+        lambda p: f"{p.a}:{p.b}",
+        Pair(1, 2),
+    )
+    assert Codec(list[Pair], leaves=[pair]).decode(["1:2"]) == [Pair(1, 2)]
+    upper = SchemaLeaf(str, {"type": "string"}, str.upper, str, "X")
+    assert Codec(list[str], leaves=[upper]).decode(["a"]) == ["A"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("str", {"type": "string"}, str, str, "x"), "type is string"),
+        ((str, "string", str, str, "x"), "json_schema is string"),
+        ((str, {}, str, str, "x"), "JSON type"),
+        ((str, {"type": "text"}, str, str, "x"), "JSON type"),
+        ((str, {"type": "string"}, None, str, "x"), "decode is null"),
+        ((str, {"type": "string"}, str, 5, "x"), "encode is integer"),
+        ((str, {"type": "string"}, str, str, 5), "placeholder is no str"),
+        ((int, {"type": "string"}, int, lambda _: "x", 5), "does not survive"),
+    ],
+)
+def test_a_leaf_that_is_none(arguments, words):
+    with pytest.raises(SchemaError, match=words):
+        SchemaLeaf(*arguments)
+
+
+def test_a_leaf_keeps_its_schema():
+    schema = {"type": ["string", "null"], "enum": ["a", None]}
+    made = SchemaLeaf(Celsius, schema, lambda _: Celsius(1), lambda _: "a", Celsius(1))
+    schema["enum"].clear()
+    document = Codec(Celsius, leaves=[made]).json_schema()
+    document["enum"].clear()
+    assert Codec(Celsius, leaves=[made]).json_schema() == {"type": ["string", "null"], "enum": ["a", None]}
+    assert made.json_types == ("string", "null")
+
+
+def test_a_leaf_that_encodes_to_another_type_is_a_problem():
+    state = ["x"]
+    liar = SchemaLeaf(Celsius, {"type": "string"}, lambda _: Celsius(1), lambda _: state[0], Celsius(1))
+    state[0] = 5
+    with pytest.raises(EncodeError, match="expected string, got integer 5"):
+        Codec(Celsius, leaves=[liar]).encode(Celsius(1))
+
+
+@pytest.mark.parametrize(
+    ("cls", "text", "value"),
+    [
+        (datetime, "2026-01-31T09:30:00Z", datetime(2026, 1, 31, 9, 30, tzinfo=UTC)),
+        (datetime, "2026-01-31T09:30:00.25-05:00", datetime(2026, 1, 31, 14, 30, 0, 250000, tzinfo=UTC)),
+        (date, "2026-01-31", date(2026, 1, 31)),
+        (UUID, "12345678-1234-5678-1234-56781234567A", UUID("12345678-1234-5678-1234-56781234567a")),
+        (SplitResult, "https://example.com:8080/a?b=c#d", urlsplit("https://example.com:8080/a?b=c#d")),
+        (SplitResult, "file:///etc/hosts", urlsplit("file:///etc/hosts")),
+        (SplitResult, "mailto:a@example.com", urlsplit("mailto:a@example.com")),
+    ],
+)
+def test_shipped_leaves_take(cls, text, value):
+    codec = Codec(cls)
+    assert codec.decode(text) == value
+    encoded = codec.encode(value)
+    assert codec.decode(encoded) == value
+    assert validator(codec.json_schema()).is_valid(encoded)
+
+
+@pytest.mark.parametrize(
+    ("cls", "value"),
+    [
+        (datetime, "2026-01-31"),
+        (datetime, "2026-01-31T09:30:00"),  # no UTC offset: not what the format promises
+        (datetime, "2026-01-31 09:30:00Z"),
+        (datetime, "20260131T093000Z"),
+        (datetime, "2026-02-30T09:30:00Z"),
+        (datetime, "2026-01-31T24:00:00Z"),
+        (datetime, "2026-01-31T09:30:00Z\n"),
+        (datetime, "٢٠٢٦-01-31T09:30:00Z"),
+        (datetime, 1769851800),
+        (date, "2026-1-31"),
+        (date, "20260131"),
+        (date, "2026-W05-6"),
+        (date, "2026-02-30"),
+        (date, "2026-01-31T00:00:00Z"),
+        (UUID, "12345678123456781234567812345678"),
+        (UUID, "{12345678-1234-5678-1234-567812345678}"),
+        (UUID, "urn:uuid:12345678-1234-5678-1234-567812345678"),
+        (UUID, "1234567-81234-5678-1234-567812345678"),
+        (SplitResult, ""),
+        (SplitResult, "example.com/a"),
+        (SplitResult, "/a/b"),
+        (SplitResult, "localhost:8080/a"),
+        (SplitResult, "example.com:8080/a"),
+        (SplitResult, "https://"),
+        (SplitResult, "https:///path"),
+        (SplitResult, "urn:"),
+        (SplitResult, "https://example.com:99999/"),
+        (SplitResult, "https://example.com:port/"),
+        (SplitResult, "https://[::1/"),
+        (SplitResult, "https://exa mple.com"),
+        (SplitResult, "https://example.com/\n"),
+        (SplitResult, " https://example.com/"),
+        (SplitResult, "https://example.com/\ud800"),
+        (SplitResult, None),
+    ],
+)
+def test_shipped_leaves_refuse(cls, value):
+    with pytest.raises(DecodeError) as caught:
+        decode(cls, value)
+    assert caught.value.problems[0].code in {"bad_format", "wrong_type"}
+
+
+@pytest.mark.parametrize(
+    ("cls", "value"),
+    [
+        (datetime, datetime(2026, 1, 31)),  # noqa: DTZ001  # a naive one, on purpose
+        (datetime, datetime(2026, 1, 31, tzinfo=timezone(timedelta(seconds=1)))),
+        (datetime, date(2026, 1, 31)),
+        (date, datetime(2026, 1, 31, tzinfo=UTC)),
+        (SplitResult, urlsplit("/relative")),
+        (SplitResult, SplitResult("https", "h", "a", "", "")),
+        (UUID, "12345678-1234-5678-1234-567812345678"),
+    ],
+)
+def test_values_that_a_shipped_leaf_cannot_write(cls, value):
+    with pytest.raises(EncodeError):
+        Codec(cls).encode(value)
+
+
+def test_only_the_type_itself_is_shipped():
+    class Later(datetime):
+        pass
+
+    impostor = type("UUID", (), {"__module__": "uuid"})
+    for cls in (Later, impostor):
+        with pytest.raises(SchemaError):
+            Codec(cls)
+    assert URL is SplitResult
+
+
+def test_shipped_leaves_import_nothing():
+    code = (
+        "import sys, datetime, uuid, urllib.parse, dataclasses\n"
+        "import operator_schema.codec.codec as c\n"
+        "before = set(sys.modules)\n"
+        "for t in (datetime.datetime, datetime.date, uuid.UUID, urllib.parse.SplitResult):\n"
+        "    codec = c.Codec(t)\n"
+        "    codec.json_schema()\n"
+        "    assert codec.encode(codec.decode(codec.encode(codec.graph.root.leaf.placeholder)))\n"
+        "print(sorted(set(sys.modules) - before))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

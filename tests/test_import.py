@@ -1,0 +1,107 @@
+"""What importing costs and brings: nothing of anybody else's, wherever the package lies."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import operator_schema
+
+PACKAGE = Path(operator_schema.__file__).parent
+FORBIDDEN = {
+    "json",
+    "uuid",
+    "decimal",
+    "ipaddress",
+    "urllib.parse",
+    "logging",
+    "asyncio",
+    "difflib",
+    "argparse",
+}
+REGISTER = """
+import sys
+import dataclasses
+from dataclasses import dataclass
+{import_it}
+@dataclass
+class Plain:
+    name: str
+    size: int | None = None
+    tags: list[str] = dataclasses.field(default_factory=list)
+    param_descriptions = {{"name": "Who"}}
+{use_it}
+print(" ".join(sorted(sys.modules)))
+"""
+
+
+def modules_after(import_it="", use_it="", cwd=None):
+    code = REGISTER.format(import_it=import_it, use_it=use_it)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=cwd or PACKAGE.parent,
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("import_it", "use_it"),
+    [
+        ("import operator_schema", ""),
+        ("import operator_schema", "operator_schema.Codec(Plain).json_schema()"),
+        ("from operator_schema import *", "sys.modules.pop('urllib.parse'); decode(Plain, {'name': 'x'})"),
+        ("from operator_schema import Codec", "Codec(Plain).encode(Codec(Plain).decode({'name': 'x'}))"),
+    ],
+)
+def test_importing_and_registering_bring_the_standard_library_alone(import_it, use_it):
+    added = modules_after(import_it, use_it) - modules_after()
+    assert not added & FORBIDDEN
+    foreign = {name.partition(".")[0] for name in added} - sys.stdlib_module_names - {"operator_schema"}
+    assert foreign == set()
+
+
+def test_importing_loads_one_module():
+    added = modules_after("import operator_schema") - modules_after()
+    assert {name for name in added if name.startswith("operator_schema")} == {"operator_schema"}
+
+
+def test_every_public_name_is_there():
+    for name in operator_schema.__all__:
+        assert getattr(operator_schema, name) is not None
+    assert set(operator_schema.__all__) <= set(dir(operator_schema))
+    with pytest.raises(AttributeError, match="no attribute 'Codek'"):
+        _ = operator_schema.Codek
+
+
+def test_vendored(tmp_path):
+    vendor = tmp_path / "acme" / "_vendor"
+    vendor.mkdir(parents=True)
+    (tmp_path / "acme" / "__init__.py").touch()
+    (vendor / "__init__.py").touch()
+    shutil.copytree(PACKAGE, vendor / "operator_schema", ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import sys; from dataclasses import dataclass\n"
+        "from acme._vendor import operator_schema as o\n"
+        "@dataclass\nclass Point:\n    x: int\n    link: o.URL | None = None\n"
+        "c = o.Codec(Point)\n"
+        "assert c.decode_json('{\"x\": 3}') == Point(3) and o.encode(Point(3)) == {'x': 3}\n"
+        "assert o.json_schema(Point)['required'] == ['x']\n"
+        "try: o.decode(Point, {'y': 1})\n"
+        "except o.DecodeError as error: assert 'missing' in str(error)\n"
+        "assert 'operator_schema' not in sys.modules\n"
+    )
+    as_module = "import runpy, sys; sys.argv[1:] = ['--help']\n"
+    as_module += "runpy.run_module('acme._vendor.operator_schema', run_name='__main__')"
+    for source in (code, as_module):
+        found_there = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{source}"
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", found_there], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr

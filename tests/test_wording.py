@@ -1,0 +1,118 @@
+"""Messages: bounded, on one line, safe to print, whatever is shown."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import JSON_VALUES
+
+from operator_schema.wording import (
+    EXCERPT_LENGTH,
+    clip,
+    escape,
+    excerpt,
+    kind,
+    listed,
+    nearest,
+    quote,
+    received,
+    show_path,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a", '"a"'),
+        ('say "hi"\\', '"say \\"hi\\"\\\\"'),
+        ("a\nb\x1b[31m", '"a\\u000ab\\u001b[31m"'),
+        ("\u202egnp", '"\\u202egnp"'),
+        ("\ud800", '"\\ud800"'),
+        ("\U000e0001", '"\\udb40\\udc01"'),
+        ("x" * 100, '"' + "x" * 57 + '…"'),
+        (True, "true"),
+        (None, "null"),
+        (12, "12"),
+        (10**50, "an integer of about 51 digits"),
+        (0.5, "0.5"),
+        (float("nan"), "nan"),
+        ([1, "a"], '[1, "a"]'),
+        ({"a": [1], 2: None}, '{"a": [1], 2: null}'),
+        ([], "[]"),
+        ({}, "{}"),
+        (object(), "object"),
+    ],
+)
+def test_excerpt(value, shown):
+    assert excerpt(value) == shown
+
+
+@given(JSON_VALUES | st.text(st.characters()), st.integers(8, 80))
+def test_every_excerpt_is_bounded_printable_and_writable(value, limit):
+    shown = excerpt(value, limit)
+    assert len(shown) <= max(limit, 32)
+    assert shown.isprintable()
+    shown.encode()
+
+
+def test_huge_values_are_shown_at_once():
+    deep = []
+    for _ in range(50_000):
+        deep = [deep]
+    for value in ("x" * 10**7, [0] * 10**6, {i: i for i in range(10**5)}, 10**10**6, deep):
+        assert len(received(value)) <= EXCERPT_LENGTH + 20
+    while deep:
+        deep = deep.pop()
+
+
+def test_received_and_kind():
+    assert received("5") == 'string "5"'
+    assert received(None) == "null"
+    assert received(True) == "boolean true"
+    assert received((1,)) == "tuple"
+    assert kind({}) == "object"
+
+
+def test_quote_and_clip():
+    assert quote("x" * 60) == '"' + "x" * 57 + '…"'
+    assert quote('"' * 60, 20) == '"' + '\\"' * 8 + "\\" + '…"'
+    assert clip("abc", 2) == "a…"
+    assert escape("plain") == "plain"
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "found"),
+    [
+        ("naem", ["name", "age"], "name"),
+        ("maxResults", ["max_results", "maxresult"], "max_results"),
+        ("Max-Results", ["max_results"], "max_results"),
+        ("zzz", ["name"], None),
+        ("", ["name"], None),
+        ("name", [], None),
+        ("x" * 65, ["x" * 64], None),
+        ("naem", ["n" * 100, "name"], "name"),
+    ],
+)
+def test_nearest(name, names, found):
+    assert nearest(name, names) == found
+
+
+def test_listed():
+    assert listed(["a", "b"]) == "a, b"
+    assert listed(list("abcde"), 2, " | ") == "a | b | … (3 more)"
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ((), ""),
+        (("a", 0, "b"), "a[0].b"),
+        ((0, "a"), "[0].a"),
+        (("x-y", "a.b", ""), '["x-y"]["a.b"][""]'),
+        (("a\nb",), '["a\\u000ab"]'),
+        (("größe",), "größe"),
+    ],
+)
+def test_show_path(path, shown):
+    assert show_path(path) == shown

@@ -1,0 +1,64 @@
+"""What mypy and pyright say of the public names; both run over this file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, assert_type
+from urllib.parse import SplitResult
+
+from operator_schema import (
+    URL,
+    Codec,
+    Complaint,
+    DecodeError,
+    Problem,
+    SchemaError,
+    SchemaLeaf,
+    decode,
+    decode_json,
+    encode,
+    json_schema,
+    register_leaf,
+)
+
+
+@dataclass
+class Point:
+    x: int
+    link: URL | None = None
+
+
+def test_decoded_values_have_the_type() -> None:
+    codec = Codec(Point)
+    assert_type(codec, Codec[Point])
+    assert_type(codec.decode({"x": 1}), Point)
+    assert_type(codec.decode_json('{"x": 1}'), Point)
+    assert_type(decode(Point, {"x": 1}), Point)
+    assert_type(decode_json(Point, b'{"x": 1}'), Point)
+    assert_type(decode(list[int], [1]), list[int])
+    assert_type(Codec(int | None).decode(None), Any)
+
+
+def test_schema_and_values() -> None:
+    assert_type(json_schema(Point), dict[str, Any])
+    assert_type(encode(Point(1)), Any)
+    assert_type(Codec(Point).problems({}), tuple[Problem, ...])
+    assert_type(Point(1).link, SplitResult | None)
+
+
+def test_errors_carry_data() -> None:
+    try:
+        decode(Point, {})
+    except DecodeError as error:
+        assert_type(error.problems, tuple[Problem, ...])
+        assert_type(error.problems[0].path, tuple[str | int, ...])
+    try:
+        Codec(complex)
+    except SchemaError as error:
+        assert_type(error.complaints, tuple[Complaint, ...])
+
+
+def test_leaves_know_their_type() -> None:
+    leaf = SchemaLeaf(complex, {"type": "string"}, complex, str, 1j)
+    assert_type(leaf, SchemaLeaf[complex])
+    assert_type(register_leaf(leaf), SchemaLeaf[complex])
