@@ -203,15 +203,17 @@ def shipped_leaf(cls: type) -> SchemaLeaf[Any] | None:
 _made: dict[type, SchemaLeaf[Any]] = {}
 
 
-_BAD_IN_URL = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
+# Patterns are compiled when their leaf is made: most programs never need most of them.
+_BAD_IN_URL = r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]"
 _NEEDS_HOST = frozenset({"http", "https", "ws", "wss", "ftp"})
 
 
 def _url_leaf(cls: Any) -> SchemaLeaf[Any]:
     split: Callable[[str], Any] = vars(sys.modules[cls.__module__])["urlsplit"]
+    bad_in_url = re.compile(_BAD_IN_URL)
 
     def decode(text: str) -> Any:
-        if _BAD_IN_URL.search(text):
+        if bad_in_url.search(text):
             message = "a URL has no spaces or control characters; write them as %XX"
             raise ValueError(message)
         parts = split(text)
@@ -245,16 +247,15 @@ def _check_absolute(parts: Any) -> None:
 
 # RFC 3339, section 5.6. It is stricter than ISO 8601 and than `datetime.fromisoformat`, and it is
 # what the format "date-time" in the schema promises. Leap seconds have no place in datetime.
-_RFC3339 = re.compile(
-    r"\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)",
-    re.ASCII,
-)
-_FULL_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_RFC3339 = r"\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)"
+_FULL_DATE = r"\d{4}-\d\d-\d\d"
 
 
 def _datetime_leaf(cls: Any) -> SchemaLeaf[Any]:
+    rfc3339 = re.compile(_RFC3339, re.ASCII)
+
     def decode(text: str) -> Any:
-        if not _RFC3339.fullmatch(text):
+        if not rfc3339.fullmatch(text):
             message = "write date, time and UTC offset as in 2026-01-31T09:30:00Z"
             raise ValueError(message)
         return cls.fromisoformat(text)
@@ -264,7 +265,7 @@ def _datetime_leaf(cls: Any) -> SchemaLeaf[Any]:
             message = "a datetime without time zone has no JSON form; give it a tzinfo"
             raise ValueError(message)
         text: str = moment.isoformat()
-        if not _RFC3339.fullmatch(text):
+        if not rfc3339.fullmatch(text):
             message = f"{text} is no RFC 3339 date-time: its UTC offset has seconds"
             raise ValueError(message)
         return text
@@ -274,15 +275,17 @@ def _datetime_leaf(cls: Any) -> SchemaLeaf[Any]:
 
 
 def _date_leaf(cls: Any) -> SchemaLeaf[Any]:
+    full_date = re.compile(_FULL_DATE, re.ASCII)
+
     def decode(text: str) -> Any:
-        if not _FULL_DATE.fullmatch(text):
+        if not full_date.fullmatch(text):
             message = "write a date as in 2026-01-31"
             raise ValueError(message)
         return cls.fromisoformat(text)
 
     def encode(day: Any) -> str:
         text: str = day.isoformat()
-        if not _FULL_DATE.fullmatch(text):
+        if not full_date.fullmatch(text):
             message = "a datetime is more than a date"
             raise ValueError(message)
         return text
@@ -291,12 +294,14 @@ def _date_leaf(cls: Any) -> SchemaLeaf[Any]:
     return SchemaLeaf(cls, schema, decode, encode, cls(2026, 1, 31))
 
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_UUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 
 def _uuid_leaf(cls: Any) -> SchemaLeaf[Any]:
+    hyphenated = re.compile(_UUID)
+
     def decode(text: str) -> Any:
-        if not _UUID.fullmatch(text):
+        if not hyphenated.fullmatch(text):
             message = "a UUID has 32 hexadecimal digits, as in 12345678-1234-5678-1234-567812345678"
             raise ValueError(message)
         return cls(text)
