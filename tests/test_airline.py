@@ -74,7 +74,7 @@ def declared_part(text):
 def run_demo(*arguments):
     # -S leaves site-packages out: the standard library and this package are all that is there.
     command = [sys.executable, "-S", "-W", "error", str(EXAMPLE / "demo.py"), *map(str, arguments)]
-    return subprocess.run(  # noqa: S603
+    return subprocess.run(
         command,
         capture_output=True,
         check=False,
