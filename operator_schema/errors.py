@@ -42,6 +42,7 @@ ComplaintCode = Literal[
     "unknown_description",
     "bad_description",
     "bad_metadata",
+    "bad_constraint",
     "bad_default",
     "bad_enum",
     "bad_leaf",
@@ -231,6 +232,32 @@ class EncodeError(_ProblemsError):
         expects: always None.
         omitted: number of problems past those in `problems`.
     """
+
+
+class Unfit(Exception):  # noqa: N818  # not an error of the caller's: a complaint is made of it
+    """A constraint that no schema can hold, or that says nothing about its type; kept inside.
+
+    Attributes:
+        message: what is wrong.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message, remedy)
+        self.message = message
+        self.remedy = remedy
+
+
+class TextRefused(ValueError):  # noqa: N818  # likewise: a `DecodeError` is made of it
+    """Ends the parser of JSON text with the one problem that is to be reported; kept inside.
+
+    Attributes:
+        problem: what is wrong with the text.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem
 
 
 def _count(number: int, noun: str) -> str:

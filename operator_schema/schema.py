@@ -15,6 +15,7 @@ from .introspect.nodes import (
     ObjectNode,
     RefNode,
     ScalarNode,
+    TupleNode,
     UnionNode,
 )
 from .json_values import copy_json
@@ -22,12 +23,15 @@ from .json_values import copy_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
-    from .introspect.nodes import Field, Graph, Node
+    from .introspect.nodes import Constraints, Field, Graph, Node
 
     EncodeValue = Callable[[Node, Any], Any]
     Names = Mapping[Hashable, str]
 
-__all__ = ["render"]
+__all__ = ["INTEGER_KEY", "render"]
+
+INTEGER_KEY = "^(0|-?[1-9][0-9]*)$"
+"""How an integer is written as a JSON key."""
 
 
 def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
@@ -43,7 +47,10 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
     """
     names = _definition_names(graph.definitions)
     writer = _Writer(names, encode_value)
-    document = writer.schema(graph.resolve_root())
+    root = graph.resolve_root()
+    # What the class says of itself is the tool's description, not its parameters'.
+    document = writer.object(root) if isinstance(root, ObjectNode) else writer.schema(root)
+    document = _described(document, root.description)
     if isinstance(graph.root, RefNode):
         document = _described(document, graph.root.description)
     if names:
@@ -66,13 +73,15 @@ class _Writer:
     def _bare(self, node: Node) -> dict[str, Any]:
         match node:
             case ScalarNode():
-                return {"type": node.type}
+                return {"type": node.type, **_constraints(node.constraints, _SCALAR_WORDS)}
             case ObjectNode():
-                return self._object(node)
+                return _described(self.object(node), node.doc)
             case ArrayNode():
-                return {"type": "array", "items": self.schema(node.items)}
+                return self._array(node)
+            case TupleNode():
+                return self._tuple(node)
             case MapNode():
-                return {"type": "object", "additionalProperties": self.schema(node.values)}
+                return self._map(node)
             case LiteralNode() | EnumNode():
                 return _choice(node.values)
             case LeafNode():
@@ -85,7 +94,33 @@ class _Writer:
             case AnyNode():
                 return {}
 
-    def _object(self, node: ObjectNode) -> dict[str, Any]:
+    def _array(self, node: ArrayNode) -> dict[str, Any]:
+        unique = {"uniqueItems": True} if node.unique else {}
+        words = _constraints(node.constraints, _ARRAY_WORDS)
+        return {"type": "array", "items": self.schema(node.items), **unique, **words}
+
+    def _tuple(self, node: TupleNode) -> dict[str, Any]:
+        if not node.items:  # an empty prefixItems is no valid schema
+            return {"type": "array", "maxItems": 0}
+        items = [self.schema(item) for item in node.items]
+        return {"type": "array", "prefixItems": items, "minItems": len(items), "items": False}
+
+    def _map(self, node: MapNode) -> dict[str, Any]:
+        document: dict[str, Any] = {"type": "object"}
+        keys = self._keys(node.keys)
+        if keys:
+            document["propertyNames"] = keys
+        document["additionalProperties"] = self.schema(node.values)
+        return {**document, **_constraints(node.constraints, _MAP_WORDS)}
+
+    def _keys(self, node: Node) -> dict[str, Any]:
+        if isinstance(node, ScalarNode) and node.type == "integer":
+            return {"pattern": INTEGER_KEY}
+        document = self.schema(node)
+        document.pop("type", None)  # a key is a string in any case
+        return document
+
+    def object(self, node: ObjectNode) -> dict[str, Any]:
         document: dict[str, Any] = {
             "type": "object",
             "properties": {field.key: self._property(field) for field in node.fields},
@@ -115,6 +150,27 @@ def _described(document: dict[str, Any], description: str | None) -> dict[str, A
     return document
 
 
+_SCALAR_WORDS = {
+    "minimum": "minimum",
+    "exclusive_minimum": "exclusiveMinimum",
+    "maximum": "maximum",
+    "exclusive_maximum": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "pattern": "pattern",
+}
+_ARRAY_WORDS = {"min_length": "minItems", "max_length": "maxItems"}
+_MAP_WORDS = {"min_length": "minProperties", "max_length": "maxProperties"}
+
+
+def _constraints(constraints: Constraints | None, words: Mapping[str, str]) -> dict[str, Any]:
+    if constraints is None:
+        return {}
+    found = {word: getattr(constraints, slot) for slot, word in words.items()}
+    return {word: getattr(value, "pattern", value) for word, value in found.items() if value is not None}
+
+
 def _choice(values: Iterable[Any]) -> dict[str, Any]:
     values = list(values)
     types = {_JSON_TYPES[type(value)] for value in values}
@@ -132,17 +188,17 @@ _JSON_TYPES = {
 }
 
 
-def _definition_names(definitions: Iterable[Hashable]) -> dict[Hashable, str]:
+def _definition_names(definitions: Mapping[Hashable, Node]) -> dict[Hashable, str]:
     """Name each definition by its class, by module and class where several share a name.
 
     The names follow from the classes alone; only classes that share even their module and
     qualified name are numbered, in the order in which the walk met them.
     """
-    short = {target: _safe(getattr(target, "__name__", "Definition")) for target in definitions}
+    short = {target: _safe(_short_name(target, node)) for target, node in definitions.items()}
     taken = list(short.values())
     names: dict[Hashable, str] = {}
     for target, name in short.items():
-        unique = name if taken.count(name) == 1 else _qualified(target)
+        unique = name if taken.count(name) == 1 else _safe(f"{_module(target)}.{name}")
         number = 2
         candidate = unique
         while candidate in names.values():
@@ -152,10 +208,23 @@ def _definition_names(definitions: Iterable[Hashable]) -> dict[Hashable, str]:
     return names
 
 
-def _qualified(target: Hashable) -> str:
-    return _safe(f"{getattr(target, '__module__', '')}.{getattr(target, '__qualname__', '')}")
+def _short_name(target: Hashable, node: Node) -> str:
+    if isinstance(node, ObjectNode):
+        return node.name
+    return getattr(_owner(target), "__name__", "Definition")
+
+
+def _owner(target: Any) -> Any:
+    # What is generic is defined together with its arguments.
+    return target[0] if isinstance(target, tuple) else target  # pyright: ignore[reportUnknownVariableType]  # of any type
+
+
+def _module(target: Hashable) -> str:
+    owner = _owner(target)
+    qualname = getattr(owner, "__qualname__", "")
+    return f"{owner.__module__}.{qualname}".rpartition(".")[0]
 
 
 def _safe(name: str) -> str:
     # Providers take letters, digits and these two in a reference; `~` and `/` mean something there.
-    return "".join([c if c.isalnum() or c in "_-" else "_" for c in name])
+    return "".join([c if c.isalnum() or c in "_-" else "_" for c in name]).strip("_")

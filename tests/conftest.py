@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -17,8 +18,24 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     print_blob=True,
 )
-settings.load_profile("default")
+# Several versions of Python run the tests at once: one finding must not be replayed on another.
+settings.register_profile("matrix", settings.get_profile("default"), database=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+LACKING = {
+    "needs_process": "WebAssembly starts no processes",
+    "needs_threads": "WebAssembly starts no threads",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-golden", action="store_true", help="rewrite the golden files")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if sys.platform != "emscripten":
+        return
+    for item in items:
+        for marker, reason in LACKING.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))

@@ -176,6 +176,7 @@ def test_what_is_nested_is_of_its_class_too(example):
 # --- the demo -------------------------------------------------------------------------------------
 
 
+@pytest.mark.needs_process
 def test_the_demo_runs_with_nothing_else_installed(example):
     done = run_demo()
     assert (done.returncode, done.stderr) == (0, "")
@@ -214,6 +215,7 @@ def test_the_demo_leaves_the_real_call_as_it_was(example):
     assert arguments == json.loads(calls_of("book_reservation")[0])
 
 
+@pytest.mark.needs_process
 def test_the_demo_fails_when_a_call_is_broken(tmp_path):
     lines = (DATA / "calls.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     lines[1] = lines[1].replace("destination", "destinaton")

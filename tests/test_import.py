@@ -51,6 +51,7 @@ def modules_after(import_it="", use_it="", cwd=None):
     return set(done.stdout.split())
 
 
+@pytest.mark.needs_process
 @pytest.mark.parametrize(
     ("import_it", "use_it"),
     [
@@ -67,6 +68,7 @@ def test_importing_and_registering_bring_the_standard_library_alone(import_it, u
     assert foreign == set()
 
 
+@pytest.mark.needs_process
 def test_importing_loads_one_module():
     added = modules_after("import operator_schema") - modules_after()
     assert {name for name in added if name.startswith("operator_schema")} == {"operator_schema"}
@@ -80,6 +82,7 @@ def test_every_public_name_is_there():
         _ = operator_schema.Codek
 
 
+@pytest.mark.needs_process
 def test_vendored(tmp_path):
     vendor = tmp_path / "acme" / "_vendor"
     vendor.mkdir(parents=True)

@@ -35,5 +35,5 @@ def test_a_value_needs_an_init_of_its_own():
 
 
 def test_fields_are_replaced_by_name():
-    field = Field("a", "a", ANY, True, None, False, None, ())
+    field = Field("a", "a", ANY, True, None, False, False, None, ())
     assert field.replace(key="b").key == "b"

@@ -8,8 +8,8 @@ from .._value import set_once
 from ..errors import Complaint, DecodeError, EncodeError, SchemaError
 from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import leaf_generation
-from ..introspect.nodes import AnyNode
-from ..introspect.walk import UNKNOWN, Walk
+from ..introspect.nodes import UNKNOWN, AnyNode
+from ..introspect.walk import Walk
 from ..schema import render
 from ..wording import nearest, received
 from .encode import encode_node
@@ -50,6 +50,8 @@ class Codec(Generic[T]):
         namespace: names that annotations written as text may use besides those of their module,
             such as the local variables of the function that defines the class.
         max_depth: levels of arrays and objects that a value may nest, the root being the first.
+        attribute_docs: whether strings below the fields of a class describe them; this reads the
+            source, which takes far longer than everything else here.
 
     Raises:
         SchemaError: with every complaint about the type.
@@ -76,6 +78,7 @@ class Codec(Generic[T]):
         leaves: Iterable[SchemaLeaf[Any]] = (),
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
+        attribute_docs: bool = False,
     ) -> None: ...
 
     @overload
@@ -90,6 +93,7 @@ class Codec(Generic[T]):
         leaves: Iterable[SchemaLeaf[Any]] = (),
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
+        attribute_docs: bool = False,
     ) -> None: ...
 
     def __init__(
@@ -103,10 +107,17 @@ class Codec(Generic[T]):
         leaves: Iterable[SchemaLeaf[Any]] = (),
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
+        attribute_docs: bool = False,
     ) -> None:
         _check_options(unknown_fields, max_depth)
         leaves = tuple(leaves)
-        walk = Walk(leaves, unknown_fields == "reject", namespace or {}, max_depth)
+        walk = Walk(
+            leaves,
+            closed=unknown_fields == "reject",
+            namespace=namespace or {},
+            max_depth=max_depth,
+            attribute_docs=attribute_docs,
+        )
         own_name = name_of(annotation)
         try:
             graph = walk.graph(annotation, param_descriptions)
@@ -129,6 +140,7 @@ class Codec(Generic[T]):
                 "leaves": leaves,
                 "namespace": namespace,
                 "max_depth": max_depth,
+                "attribute_docs": attribute_docs,
             },
         )
 

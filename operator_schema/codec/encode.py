@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..introspect.nodes import (
     ANY,
     NULL,
+    STRING,
     AnyNode,
     ArrayNode,
     EnumNode,
@@ -21,32 +22,34 @@ from ..introspect.nodes import (
     ObjectNode,
     RefNode,
     ScalarNode,
+    TupleNode,
     UnionNode,
 )
-from ..json_values import copy_json, fits_types, is_array, is_object
+from ..introspect.unions import flat_members
+from ..json_values import copy_json, fits_types, is_object
 from ..wording import excerpt
-from .problems import INVALID, Problems
+from .checks import check_length
+from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 
-    from ..introspect.nodes import Graph, Node
+    from ..introspect.nodes import Field, Graph, Node
     from .problems import Path
 
     GraphOf = Callable[[type], Graph | None]
 
 __all__ = ["encode_node"]
 
-_KEY = ScalarNode("string")
 _PLAIN = {
-    str: ScalarNode("string"),
+    str: STRING,
     bool: ScalarNode("boolean"),
     int: ScalarNode("integer"),
     float: ScalarNode("number"),
     type(None): NULL,
 }
-_ANY_MAP = MapNode(ANY)
+_ANY_MAP = MapNode(STRING, ANY)
 
 
 def encode_node(
@@ -68,36 +71,44 @@ def encode_node(
     Returns:
         The JSON value and no problems, or `INVALID` and at least one.
     """
+    shared = _Shared(max_depth, graph_of)
     problems = Problems()
-    run = _Run(definitions, max_depth, graph_of, problems)
     try:
-        return run.encode(node, value, None, 1), problems
+        return _Run(shared, definitions, problems).encode(node, value, None, 1), problems
     except RecursionError as error:
-        if run.raised_by_user(error):
+        if error is shared.raised_by_user:
             raise
         return problems.too_deep(None, max_depth), problems
 
 
-class _Run:
-    """One encode: what every function needs besides node, value, path and depth."""
+class _Shared:
+    """What the parts of an encode share.
 
-    __slots__ = ("_from_user", "definitions", "graph_of", "max_depth", "problems")
+    Attributes:
+        max_depth: levels of arrays and objects that are followed.
+        graph_of: gives the graph of a class found where the annotation is `Any`, or None.
+        fitting: what trials found, by identity of node and value and by depth.
+        raised_by_user: the RecursionError that came out of user code, which is not ours to report.
+    """
 
-    def __init__(
-        self,
-        definitions: Mapping[Hashable, Node],
-        max_depth: int,
-        graph_of: GraphOf,
-        problems: Problems,
-    ) -> None:
-        self.definitions = definitions
+    __slots__ = ("fitting", "graph_of", "max_depth", "raised_by_user")
+
+    def __init__(self, max_depth: int, graph_of: GraphOf) -> None:
         self.max_depth = max_depth
         self.graph_of = graph_of
-        self.problems = problems
-        self._from_user: list[RecursionError] = []
+        self.fitting: dict[tuple[int, int, int], bool] = {}
+        self.raised_by_user: RecursionError | None = None
 
-    def raised_by_user(self, error: RecursionError) -> bool:
-        return any(error is known for known in self._from_user)
+
+class _Run:
+    """One encode within one graph, or one trial, which reports nothing."""
+
+    __slots__ = ("definitions", "problems", "shared")
+
+    def __init__(self, shared: _Shared, definitions: Mapping[Hashable, Node], problems: Problems) -> None:
+        self.shared = shared
+        self.definitions = definitions
+        self.problems = problems
 
     def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
         match node:
@@ -115,6 +126,8 @@ class _Run:
                 return self._leaf(node, value, path)
             case MapNode():
                 return self._map(node, value, path, depth)
+            case TupleNode():
+                return self._tuple(node, value, path, depth)
             case UnionNode():
                 return self._union(node, value, path, depth)
             case RefNode():
@@ -122,16 +135,24 @@ class _Run:
             case AnyNode():
                 return self._any(value, path, depth)
 
+    def _too_deep(self, path: Path, depth: int) -> bool:
+        if depth <= self.shared.max_depth:
+            return False
+        self.problems.too_deep(path, self.shared.max_depth)
+        return True
+
     def _object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
-        if not isinstance(value, node.type):
+        if not _is_instance(node, value):
             return self.problems.not_an(path, node.type, value)
-        if depth > self.max_depth:
-            return self.problems.too_deep(path, self.max_depth)
+        if self._too_deep(path, depth):
+            return INVALID
         valid = True
         encoded: dict[str, Any] = {}
         for field in node.fields:
-            item = getattr(value, field.name, MISSING)
+            item = _read(node, field, value)
             if item is MISSING:
+                if not field.required and (field.init_only or node.form == "typed_dict"):
+                    continue
                 valid = False
                 self.problems.missing(path, field)
                 continue
@@ -142,19 +163,39 @@ class _Run:
                 valid = False
             else:
                 encoded[field.key] = result
+        if node.closed and node.form == "typed_dict":
+            valid = self._has_only_fields(node, value, path) and valid
         return encoded if valid else INVALID
 
-    def _array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
-        if not is_array(value):
-            return self.problems.wrong_type(path, node, value)
-        return self._items(node.items, value, path, depth)
+    def _has_only_fields(self, node: ObjectNode, value: dict[Any, Any], path: Path) -> bool:
+        unknown = [key for key in value if key not in {field.key for field in node.fields}]
+        for key in unknown:
+            self.problems.unknown(path, key, node)
+        return not unknown
 
-    def _items(self, inner: Node, items: Iterable[Any], path: Path, depth: int) -> Any:
-        if depth > self.max_depth:
-            return self.problems.too_deep(path, self.max_depth)
+    def _array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
+        if not _is_array(node, value):
+            return self.problems.wrong_type(path, node, value)
+        items: Collection[Any] = list(value)
+        if check_length(node.constraints, self.problems, items, path, "items") is INVALID:
+            return INVALID
+        return self._items([node.items] * len(items), items, path, depth)
+
+    def _tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
+        if not isinstance(value, tuple):
+            return self.problems.wrong_type(path, node, value)
+        items = cast("tuple[Any, ...]", value)  # type: ignore[redundant-cast]  # pyright needs it
+        if len(items) != len(node.items):
+            message = f"{len(items)} items, exactly {len(node.items)} expected"
+            return self.problems.bad_length(path, list(items), message)
+        return self._items(node.items, items, path, depth)
+
+    def _items(self, nodes: Iterable[Node], items: Iterable[Any], path: Path, depth: int) -> Any:
+        if self._too_deep(path, depth):
+            return INVALID
         valid = True
         encoded: list[Any] = []
-        for index, item in enumerate(items):
+        for index, (inner, item) in enumerate(zip(nodes, items, strict=True)):
             result = self.encode(inner, item, (path, index), depth + 1)
             if result is INVALID:
                 valid = False
@@ -163,20 +204,27 @@ class _Run:
         return encoded if valid else INVALID
 
     def _map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
-        if not is_object(value):
+        if not isinstance(value, node.accepts):
             return self.problems.wrong_type(path, node, value)
-        if depth > self.max_depth:
-            return self.problems.too_deep(path, self.max_depth)
-        valid = True
+        if self._too_deep(path, depth):
+            return INVALID
+        entries = cast("Mapping[Any, Any]", value)
+        valid = check_length(node.constraints, self.problems, entries, path, "keys") is not INVALID
         encoded: dict[str, Any] = {}
-        for key, item in value.items():
-            name = SCALARS["string"](self.problems, _KEY, key, (path, excerpt(key)))
-            result = self.encode(node.values, item, (path, key), depth + 1)
+        for key, item in entries.items():
+            name = self._key(node.keys, key, (path, excerpt(key)))
+            result = self.encode(
+                node.values, item, (path, name if isinstance(name, str) else excerpt(key)), depth + 1
+            )
             if name is INVALID or result is INVALID:
                 valid = False
             else:
                 encoded[name] = result
         return encoded if valid else INVALID
+
+    def _key(self, node: Node, key: Any, path: Path) -> Any:
+        encoded = self.encode(node, key, path, 1)
+        return str(encoded) if type(encoded) is int else encoded
 
     def _literal(self, node: LiteralNode, value: Any, path: Path) -> Any:
         for member, encoded in zip(node.members, node.values, strict=True):
@@ -199,35 +247,123 @@ class _Run:
         except (ValueError, TypeError) as error:
             return self.problems.bad_format(path, node, value, error)
         except RecursionError as error:
-            self._from_user.append(error)
+            self.shared.raised_by_user = error
             raise
         if fits_types(encoded, leaf.json_types):
             return copy_json(encoded)
         return self.problems.wrong_type(path, node, encoded)
 
+    # --- unions and Any --------------------------------------------------------------------------
+
     def _union(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
-        for member in node.members:
-            if (value is None) == (member == NULL):
-                return self.encode(member, value, path, depth)
-        raise AssertionError(node)  # the walk makes no other union
+        members = [m for m in flat_members(node, self.definitions) if _may_be(m, value)]
+        exact = [member for member in members if _is_exactly(member, value)]
+        candidates = exact or members
+        if len(candidates) > 1:
+            candidates = [member for member in candidates if self._fits(member, value, depth)]
+            candidates.sort(key=lambda member: _unread(member, value))
+        if not candidates:
+            return self.problems.no_match(path, node, value)
+        return self.encode(candidates[0], value, path, depth)
+
+    def _fits(self, node: Node, value: Any, depth: int) -> bool:
+        key = (id(node), id(value), depth)
+        known = self.shared.fitting.get(key)
+        if known is None:
+            trial = _Run(self.shared, self.definitions, Trial())
+            known = self.shared.fitting[key] = trial.encode(node, value, None, depth) is not INVALID
+        return known
 
     def _any(self, value: Any, path: Path, depth: int) -> Any:
         scalar = _PLAIN.get(value.__class__)
         if scalar is not None:
             return SCALARS[scalar.type](self.problems, scalar, value, path)
-        if isinstance(value, (list, tuple)):
-            return self._items(ANY, cast("Iterable[Any]", value), path, depth)
+        graph = None if value.__class__ in {list, dict, tuple} else self.shared.graph_of(value.__class__)
+        if graph is not None:
+            inner = _Run(self.shared, graph.definitions, self.problems)
+            return inner.encode(graph.root, value, path, depth)
+        if isinstance(value, (list, tuple, set, frozenset)):
+            items = cast("Collection[Any]", value)
+            return self._items([ANY] * len(items), items, path, depth)
         if is_object(value):
             return self._map(_ANY_MAP, value, path, depth)
-        graph = self.graph_of(value.__class__)
-        if graph is not None:
-            return self._inside(graph).encode(graph.root, value, path, depth)
         for cls in (str, int, float):
             if isinstance(value, cls):
                 return SCALARS[_PLAIN[cls].type](self.problems, _PLAIN[cls], value, path)
         return self.problems.no_json_form(path, value)
 
-    def _inside(self, graph: Graph) -> _Run:
-        inner = _Run(graph.definitions, self.max_depth, self.graph_of, self.problems)
-        inner._from_user = self._from_user
-        return inner
+
+def _is_instance(node: ObjectNode, value: object) -> bool:
+    # A TypedDict is a dict, and refuses isinstance.
+    return isinstance(value, dict if node.form == "typed_dict" else node.type)
+
+
+def _is_array(node: ArrayNode, value: object) -> bool:
+    # Texts and maps are iterable too, and a str is a Sequence.
+    no_array = (str, bytes, bytearray, dict)
+    return isinstance(value, node.accepts) and not isinstance(value, no_array)
+
+
+def _read(node: ObjectNode, field: Field, value: Any) -> Any:
+    if field.init_only:
+        return MISSING
+    if node.form == "typed_dict":
+        return value.get(field.name, MISSING)
+    return getattr(value, field.name, MISSING)
+
+
+def _may_be(node: Node, value: object) -> bool:
+    match node:
+        case ScalarNode():
+            return isinstance(value, _SCALAR_CLASSES[node.type]) and (
+                node.type == "boolean" or not isinstance(value, bool)
+            )
+        case LiteralNode():
+            return any(member is value or type(member) is type(value) for member in node.members)
+        case EnumNode():
+            return isinstance(value, node.type)
+        case LeafNode():
+            return isinstance(value, node.leaf.type)
+        case ObjectNode():
+            return _is_instance(node, value)
+        case ArrayNode():
+            return _is_array(node, value)
+        case MapNode():
+            return isinstance(value, node.accepts)
+        case TupleNode():
+            return isinstance(value, tuple)
+        case _:
+            return True
+
+
+def _is_exactly(node: Node, value: object) -> bool:
+    match node:
+        case ScalarNode():
+            return type(value) in _SCALAR_CLASSES[node.type][:1]
+        case LiteralNode():
+            return any(
+                member is value or (type(member) is type(value) and member == value)
+                for member in node.members
+            )
+        case EnumNode() | ObjectNode():
+            return type(value) is node.type or node.type is dict
+        case LeafNode():
+            return type(value) is node.leaf.type
+        case _:
+            return False
+
+
+_SCALAR_CLASSES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (float, int),
+    "null": (type(None),),
+}
+
+
+def _unread(node: Node, value: Any) -> int:
+    """Count the keys of a dict that a TypedDict does not know."""
+    if not isinstance(node, ObjectNode) or node.form != "typed_dict":
+        return 0
+    return len(value.keys() - {field.key for field in node.fields})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..introspect.nodes import (
     AnyNode,
@@ -14,12 +14,13 @@ from ..introspect.nodes import (
     ObjectNode,
     RefNode,
     ScalarNode,
+    TupleNode,
     UnionNode,
 )
 from ..wording import clip, escape, excerpt, listed, show_path
 
 if TYPE_CHECKING:
-    from ..introspect.nodes import Field, Graph, Node
+    from ..introspect.nodes import Constraints, Field, Graph, Node
 
 __all__ = ["expected", "expected_field", "expected_fields"]
 
@@ -31,7 +32,7 @@ def expected(node: Node) -> str:
     """Say what a node takes, in a few words: `integer`, `"write" | "append"`, `array of string`."""
     match node:
         case ScalarNode():
-            return node.type
+            return f"{node.type}{_limits(node.constraints)}"
         case LeafNode():
             return _leaf(node)
         case LiteralNode() | EnumNode():
@@ -39,7 +40,9 @@ def expected(node: Node) -> str:
         case ArrayNode(items=AnyNode()):
             return "array"
         case ArrayNode():
-            return f"array of {_grouped(node.items)}"
+            return f"array of {'distinct ' if node.unique else ''}{_grouped(node.items)}"
+        case TupleNode():
+            return f"array [{', '.join(map(expected, node.items))}]"
         case MapNode(values=AnyNode()) | ObjectNode() | RefNode():
             return "object"
         case MapNode():
@@ -48,6 +51,31 @@ def expected(node: Node) -> str:
             return " | ".join([expected(member) for member in node.members])
         case AnyNode():
             return "any value"
+
+
+def _limits(constraints: Constraints | None) -> str:
+    if constraints is None:
+        return ""
+    found = {slot: getattr(constraints, slot) for slot in _LIMITS}
+    said = [f"{_LIMITS[slot]} {_show(value)}" for slot, value in found.items() if value is not None]
+    return f" ({', '.join(said)})"
+
+
+def _show(value: Any) -> str:
+    text: str = getattr(value, "pattern", None) or str(value)
+    return clip(escape(text), _LEAF_LENGTH)
+
+
+_LIMITS = {
+    "minimum": "≥",
+    "exclusive_minimum": ">",
+    "maximum": "≤",
+    "exclusive_maximum": "<",
+    "multiple_of": "multiple of",
+    "min_length": "length ≥",
+    "max_length": "length ≤",
+    "pattern": "matching",
+}
 
 
 def _grouped(node: Node) -> str:

@@ -7,11 +7,11 @@ and returns `INVALID`. The value that came in is never changed and, but for what
 
 from __future__ import annotations
 
+import re
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
 from ..introspect.nodes import (
-    NULL,
     AnyNode,
     ArrayNode,
     EnumNode,
@@ -21,19 +21,29 @@ from ..introspect.nodes import (
     ObjectNode,
     RefNode,
     ScalarNode,
+    TupleNode,
     UnionNode,
     choice_key,
 )
-from ..json_values import fits_types, is_array, is_object
+from ..introspect.unions import make_plan
+from ..json_values import fits_types, is_array, is_object, type_of
+from ..schema import INTEGER_KEY
 from ..wording import excerpt
-from .problems import INVALID, Problems
+from .checks import check_length
+from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
     from ..introspect.nodes import Graph, Node
+    from ..introspect.unions import Tag, UnionPlan
     from .problems import Path
 
 __all__ = ["interpret"]
+
+_KEY = ScalarNode("string")
+_INTEGER_KEY = re.compile(INTEGER_KEY)
 
 
 def interpret(graph: Graph, value: object, max_depth: int) -> tuple[Any, Problems]:
@@ -47,26 +57,52 @@ def interpret(graph: Graph, value: object, max_depth: int) -> tuple[Any, Problem
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
-    run = _Run(graph, max_depth)
+    run = _Run(_Shared(graph.definitions, max_depth), Problems())
     try:
         decoded = run.decode(graph.root, value, None, 1)
     except RecursionError as error:
-        if error is run.raised_by_user:
+        if error is run.shared.raised_by_user:
             raise
         return run.problems.too_deep(None, max_depth), run.problems
     return decoded, run.problems
 
 
-class _Run:
-    """One decode: what every function needs besides node, value, path and depth."""
+class _Shared:
+    """What the trials of a decode share with it.
 
-    __slots__ = ("definitions", "max_depth", "problems", "raised_by_user")
+    Attributes:
+        definitions: of the graph.
+        max_depth: levels of arrays and objects that are followed.
+        plans: of the unions met so far, by identity of the node.
+        fitting: what trials found, by identity of node and value and by depth, so that a value is
+            tried once for each node however deep unions nest.
+        raised_by_user: the RecursionError that came out of user code, which is not ours to report.
+    """
 
-    def __init__(self, graph: Graph, max_depth: int) -> None:
-        self.definitions = graph.definitions
+    __slots__ = ("definitions", "fitting", "max_depth", "plans", "raised_by_user")
+
+    def __init__(self, definitions: Mapping[Hashable, Node], max_depth: int) -> None:
+        self.definitions = definitions
         self.max_depth = max_depth
-        self.problems = Problems()
+        self.plans: dict[int, UnionPlan] = {}
+        self.fitting: dict[tuple[int, int, int], bool] = {}
         self.raised_by_user: RecursionError | None = None
+
+    def plan(self, node: UnionNode) -> UnionPlan:
+        plan = self.plans.get(id(node))
+        if plan is None:
+            plan = self.plans[id(node)] = make_plan(node, self.definitions)
+        return plan
+
+
+class _Run:
+    """One decode, or one trial, which builds no instances and reports nothing."""
+
+    __slots__ = ("problems", "shared")
+
+    def __init__(self, shared: _Shared, problems: Problems) -> None:
+        self.shared = shared
+        self.problems = problems
 
     def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
         match node:
@@ -82,18 +118,28 @@ class _Run:
                 return self._leaf(node, value, path)
             case MapNode():
                 return self._map(node, value, path, depth)
+            case TupleNode():
+                return self._tuple(node, value, path, depth)
             case UnionNode():
                 return self._union(node, value, path, depth)
             case RefNode():
-                return self.decode(self.definitions[node.target], value, path, depth)
+                return self.decode(self.shared.definitions[node.target], value, path, depth)
             case AnyNode():
                 return value
+
+    def _too_deep(self, path: Path, depth: int) -> bool:
+        if depth <= self.shared.max_depth:
+            return False
+        self.problems.too_deep(path, self.shared.max_depth)
+        return True
+
+    # --- objects ---------------------------------------------------------------------------------
 
     def _object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
         if not is_object(value):
             return self.problems.wrong_type(path, node, value)
-        if depth > self.max_depth:
-            return self.problems.too_deep(path, self.max_depth)
+        if self._too_deep(path, depth):
+            return INVALID
         known = 0
         valid = True
         arguments: dict[str, Any] = {}
@@ -127,21 +173,25 @@ class _Run:
                 self.problems.unknown(path, key, node)
 
     def _build(self, node: ObjectNode, arguments: dict[str, Any], path: Path) -> Any:
+        if isinstance(self.problems, Trial):
+            return object()
         try:
             return node.type(**arguments)
         except (ValueError, TypeError) as error:
-            return self.problems.rejected(path, node.type.__name__, error)
+            return self.problems.rejected(path, node.name, error)
         except RecursionError as error:
-            self.raised_by_user = error
+            self.shared.raised_by_user = error
             raise
+
+    # --- arrays ----------------------------------------------------------------------------------
 
     def _array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
         if not is_array(value):
             return self.problems.wrong_type(path, node, value)
-        if depth > self.max_depth:
-            return self.problems.too_deep(path, self.max_depth)
+        if self._too_deep(path, depth):
+            return INVALID
         decode, inner = self.decode, node.items
-        valid = True
+        valid = check_length(node.constraints, self.problems, value, path, "items") is not INVALID
         decoded: list[Any] = []
         for index, item in enumerate(value):
             result = decode(inner, item, (path, index), depth + 1)
@@ -149,27 +199,75 @@ class _Run:
                 valid = False
             else:
                 decoded.append(result)
-        return decoded if valid else INVALID
+        if not valid:
+            return INVALID
+        if node.unique and not self._are_distinct(decoded, value, path):
+            return INVALID
+        return decoded if node.container is list else node.container(decoded)
+
+    def _are_distinct(self, decoded: list[Any], value: list[Any], path: Path) -> bool:
+        seen: set[Any] = set()
+        before = len(decoded)
+        for index, item in enumerate(decoded):
+            if item in seen:
+                self.problems.duplicate((path, index), value[index], "the items")
+            seen.add(item)
+        return len(seen) == before
+
+    def _tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
+        if not is_array(value):
+            return self.problems.wrong_type(path, node, value)
+        if self._too_deep(path, depth):
+            return INVALID
+        if len(value) != len(node.items):
+            return self.problems.bad_length(
+                path, value, f"{len(value)} items, exactly {len(node.items)} expected"
+            )
+        decoded = [
+            self.decode(inner, item, (path, index), depth + 1)
+            for index, (inner, item) in enumerate(zip(node.items, value, strict=True))
+        ]
+        return INVALID if any(item is INVALID for item in decoded) else tuple(decoded)
+
+    # --- maps ------------------------------------------------------------------------------------
 
     def _map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
         if not is_object(value):
             return self.problems.wrong_type(path, node, value)
-        if depth > self.max_depth:
-            return self.problems.too_deep(path, self.max_depth)
-        decode, inner = self.decode, node.values
-        valid = True
-        decoded: dict[str, Any] = {}
+        if self._too_deep(path, depth):
+            return INVALID
+        valid = check_length(node.constraints, self.problems, value, path, "keys") is not INVALID
+        decoded: dict[Any, Any] = {}
         for key, item in value.items():
-            if not isinstance(key, str):
+            step = (path, key if isinstance(key, str) else excerpt(key))
+            name = self._key(node.keys, key, step)
+            result = self.decode(node.values, item, step, depth + 1)
+            if name is INVALID or result is INVALID:
                 valid = False
-                self.problems.wrong_type((path, excerpt(key)), _KEY, key)
-                continue
-            result = decode(inner, item, (path, key), depth + 1)
-            if result is INVALID:
+            elif name in decoded:
                 valid = False
+                self.problems.duplicate(step, key, "the keys")
             else:
-                decoded[key] = result
-        return decoded if valid else INVALID
+                decoded[name] = result
+        if not valid:
+            return INVALID
+        return decoded if node.container is dict else node.container(decoded)
+
+    def _key(self, node: Node, key: Any, path: Path) -> Any:
+        if not isinstance(key, str):
+            return self.problems.wrong_type(path, _KEY, key)
+        if isinstance(node, ScalarNode) and node.type == "integer":
+            # `$` also matches before a line break at the end.
+            if not _INTEGER_KEY.fullmatch(key) or key.endswith("\n"):
+                return self.problems.bad_pattern(path, key, INTEGER_KEY)
+            if len(key) > _LONGEST_KEY:
+                return self.problems.bad_length(
+                    path, key, f"{len(key)} digits, at most {_LONGEST_KEY} expected"
+                )
+            return int(key)
+        return self.decode(node, key, path, 1)
+
+    # --- values without parts --------------------------------------------------------------------
 
     def _choice(self, node: LiteralNode | EnumNode, value: Any, path: Path) -> Any:
         if value is None or isinstance(value, (str, int, float)):
@@ -187,14 +285,56 @@ class _Run:
         except (ValueError, TypeError) as error:
             return self.problems.bad_format(path, node, value, error)
         except RecursionError as error:
-            self.raised_by_user = error
+            self.shared.raised_by_user = error
             raise
 
+    # --- unions ----------------------------------------------------------------------------------
+
     def _union(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
-        for member in node.members:
-            if (value is None) == (member == NULL):
+        plan = self.shared.plan(node)
+        candidates = plan.candidates.get(type_of(value) or "", ())
+        if not candidates:
+            return self.problems.wrong_type(path, node, value)
+        if len(candidates) == 1:
+            return self.decode(candidates[0], value, path, depth)
+        if is_object(value):
+            return self._one_of_objects(plan.tag, candidates, value, path, depth)
+        for member in candidates:
+            if self._fits(member, value, depth):
                 return self.decode(member, value, path, depth)
-        raise AssertionError(node)  # the walk makes no other union
+        return self.problems.no_match(path, node, value)
+
+    def _one_of_objects(
+        self, tag: Tag | None, candidates: tuple[Node, ...], value: dict[Any, Any], path: Path, depth: int
+    ) -> Any:
+        if tag is not None and tag.key in value:
+            given = value[tag.key]
+            if self._choice(tag.choices, given, (path, tag.key)) is INVALID:
+                return INVALID
+            return self.decode(tag.members[choice_key(given)], value, path, depth)
+        fitting = [node for node in candidates if self._fits(node, value, depth)]
+        if isinstance(self.problems, Trial):
+            return object() if fitting else self.problems.no_match(path, candidates[0], value)
+        if not fitting and tag is not None:
+            return self.problems.missing_tag(path, tag.key, tag.choices)
+        chosen = min(fitting or candidates, key=lambda node: _distance(node, value))
+        return self.decode(chosen, value, path, depth)
+
+    def _fits(self, node: Node, value: Any, depth: int) -> bool:
+        key = (id(node), id(value), depth)
+        known = self.shared.fitting.get(key)
+        if known is None:
+            trial = _Run(self.shared, Trial())
+            known = self.shared.fitting[key] = trial.decode(node, value, None, depth) is not INVALID
+        return known
 
 
-_KEY = ScalarNode("string")
+_LONGEST_KEY = 64
+
+
+def _distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
+    """Say how far an object is from a member: keys left unused, keys not given, then by name."""
+    if not isinstance(node, ObjectNode):
+        return 0, 0, ""
+    keys = {field.key for field in node.fields}
+    return len(value.keys() - keys), len(keys - value.keys()), f"{node.type.__module__}.{node.name}"

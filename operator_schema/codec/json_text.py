@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Problem
+from ..errors import Problem, TextRefused
 from ..json_values import is_array, is_object
 from ..wording import clip, escape, quote
 from .limits import MAX_INTEGER_DIGITS
@@ -24,13 +24,6 @@ __all__ = ["read_json"]
 _SHOWN_BEFORE = 20
 _SHOWN_LENGTH = 40
 _MESSAGE_LENGTH = 200
-
-
-class _Refused(ValueError):  # noqa: N818  # never leaves this module
-    """Ends the parser with the one problem that is to be reported."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
 
 
 class _Repeating(dict[str, Any]):
@@ -58,7 +51,7 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
         value = reader.read(source)
         if "\\u" in source:
             _check_surrogates(value)
-    except _Refused as refused:
+    except TextRefused as refused:
         problems.add(refused.problem)
     except RecursionError:
         problems.add(Problem((), "too_deep", "the JSON text nests too deep"))
@@ -81,14 +74,14 @@ def _as_string(text: object) -> str:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"not UTF-8: byte 0x{text[error.start]:02x} at position {error.start}"
-        raise _Refused(_invalid(message)) from None
+        raise TextRefused(_invalid(message)) from None
 
 
 def _check_characters(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise _Refused(_invalid(f"lone surrogate {escape(text[error.start])}")) from None
+        raise TextRefused(_invalid(f"lone surrogate {escape(text[error.start])}")) from None
 
 
 def _invalid(message: str) -> Problem:
@@ -111,11 +104,11 @@ class _Reader:
                 parse_constant=lambda name: _refuse_constant(name, text),
             )
         except json.JSONDecodeError as error:
-            raise _Refused(_describe(error)) from None
-        except _Refused:
+            raise TextRefused(_describe(error)) from None
+        except TextRefused:
             raise
         except ValueError as error:  # the process allows fewer digits than this package
-            raise _Refused(Problem((), "too_large", clip(str(error), _MESSAGE_LENGTH))) from None
+            raise TextRefused(Problem((), "too_large", clip(str(error), _MESSAGE_LENGTH))) from None
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
@@ -135,14 +128,14 @@ def _finite(text: str) -> float:
     if number - number == 0:
         return number
     message = f"{clip(text, _SHOWN_LENGTH)} is beyond the range of a float"
-    raise _Refused(Problem((), "out_of_range", message, None, clip(text, _SHOWN_LENGTH)))
+    raise TextRefused(Problem((), "out_of_range", message, None, clip(text, _SHOWN_LENGTH)))
 
 
 def _integer(text: str) -> int:
     digits = len(text.lstrip("-"))
     if digits > MAX_INTEGER_DIGITS:
         message = f"an integer of {digits} digits; at most {MAX_INTEGER_DIGITS} are read"
-        raise _Refused(Problem((), "too_large", message, None, clip(text, _SHOWN_LENGTH)))
+        raise TextRefused(Problem((), "too_large", message, None, clip(text, _SHOWN_LENGTH)))
     return int(text)
 
 
@@ -155,7 +148,7 @@ def _refuse_constant(name: str, text: str) -> Any:
     line = text.count("\n", 0, start) + 1
     column = start - text.rfind("\n", 0, start)
     message = f"not valid JSON at line {line} column {column}: {name} is no JSON number"
-    raise _Refused(Problem((), "invalid_json", message, "one JSON value", name))
+    raise TextRefused(Problem((), "invalid_json", message, "one JSON value", name))
 
 
 def _describe(error: json.JSONDecodeError) -> Problem:

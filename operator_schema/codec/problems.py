@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Path = tuple["Path", str | int] | None
     Steps = tuple[str | int, ...]
 
-__all__ = ["INVALID", "Problems", "steps_of"]
+__all__ = ["INVALID", "Problems", "Trial", "steps_of"]
 
 _MESSAGE_LENGTH = 200
 
@@ -72,6 +72,10 @@ class Problems:
         """Note that a required key is not there."""
         return self._note((path, field.key), _missing, field)
 
+    def missing_tag(self, path: Path, key: str, choices: LiteralNode) -> Any:
+        """Note that the key is not there that tells the members of a union apart."""
+        return self._note((path, key), _missing_tag, choices)
+
     def unknown(self, path: Path, key: object, node: ObjectNode) -> Any:
         """Note a key that names no field, where such keys are refused."""
         return self._note(path, _unknown, key, node)
@@ -92,6 +96,22 @@ class Problems:
         """Note an integer of more digits than the limit."""
         message = f"has more than {MAX_INTEGER_DIGITS} digits"
         return self._note(path, _of_number, "too_large", value, message)
+
+    def bad_length(self, path: Path, value: object, message: str) -> Any:
+        """Note a string, array or object of the wrong length."""
+        return self._note(path, _bad_length, value, message)
+
+    def bad_pattern(self, path: Path, value: str, pattern: str) -> Any:
+        """Note a string in which the pattern is not found."""
+        return self._note(path, _bad_pattern, value, pattern)
+
+    def duplicate(self, path: Path, value: object, what: str) -> Any:
+        """Note an item of a set, or a key of a map, that stands for one that is there already."""
+        return self._note(path, _duplicate, value, what)
+
+    def no_match(self, path: Path, node: Node, value: object) -> Any:
+        """Note a value that fits no member of a union."""
+        return self._note(path, _no_match, node, value)
 
     def not_an(self, path: Path, cls: type, value: object) -> Any:
         """Note a value that is no instance of the class it should be encoded as."""
@@ -114,6 +134,16 @@ class Problems:
         return self._note(path, _too_deep, max_depth)
 
 
+class Trial(Problems):
+    """Counts problems and makes none: for finding out whether a value fits."""
+
+    __slots__ = ()
+
+    def _note(self, path: Path, make: Callable[..., Problem], *about: Any) -> Any:  # noqa: ARG002  # nothing is made
+        self.omitted += 1
+        return INVALID
+
+
 def _as_it_is(_steps: Steps, problem: Problem) -> Problem:
     return problem
 
@@ -121,6 +151,11 @@ def _as_it_is(_steps: Steps, problem: Problem) -> Problem:
 def _missing(steps: Steps, field: Field) -> Problem:
     what = expected_field(field)
     return Problem(steps, "missing", f"missing ({what})", what)
+
+
+def _missing_tag(steps: Steps, choices: LiteralNode) -> Problem:
+    what = expected(choices)
+    return Problem(steps, "missing", f"missing ({what}); it says which object this is", what)
 
 
 def _unknown(steps: Steps, key: object, node: ObjectNode) -> Problem:
@@ -158,6 +193,26 @@ def _nearest_choice(values: tuple[Any, ...], value: object) -> str | None:
 
 def _of_number(steps: Steps, code: Any, value: object, message: str) -> Problem:
     return Problem(steps, code, f"{excerpt(value)} {message}", None, received(value))
+
+
+def _bad_length(steps: Steps, value: object, message: str) -> Problem:
+    return Problem(steps, "bad_length", message, None, received(value))
+
+
+def _bad_pattern(steps: Steps, value: str, pattern: str) -> Problem:
+    what = clip(escape(pattern), _MESSAGE_LENGTH)
+    message = f"{excerpt(value)} does not match the pattern {what}"
+    return Problem(steps, "bad_format", message, what, received(value))
+
+
+def _duplicate(steps: Steps, value: object, what: str) -> Problem:
+    message = f"{excerpt(value)} is there already; {what} must differ"
+    return Problem(steps, "duplicate", message, None, received(value))
+
+
+def _no_match(steps: Steps, node: Node, value: object) -> Problem:
+    what, came = expected(node), received(value)
+    return Problem(steps, "no_match", f"{came} fits none of {what}", what, came)
 
 
 def _not_an(steps: Steps, cls: type, value: object) -> Problem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from .checks import check_number, check_text
 from .limits import MAX_INTEGER_DIGITS
 
 if TYPE_CHECKING:
@@ -21,21 +22,22 @@ _INTEGER_BOUND = 10**MAX_INTEGER_DIGITS
 
 
 def _string(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
-    if value.__class__ is str:
-        return value
-    if isinstance(value, str):
-        return str.__str__(value)
-    return problems.wrong_type(path, node, value)
+    if not isinstance(value, str):
+        return problems.wrong_type(path, node, value)
+    text = value if value.__class__ is str else str.__str__(value)
+    return text if node.constraints is None else check_text(node.constraints, problems, text, path)
 
 
 def _integer(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
-        if -_INTEGER_BOUND < value < _INTEGER_BOUND:
-            return int.__int__(value)
-        return problems.too_large(path, value)
-    if isinstance(value, float) and float.is_integer(value):
-        return float.__int__(value)
-    return problems.wrong_type(path, node, value)
+        if not -_INTEGER_BOUND < value < _INTEGER_BOUND:
+            return problems.too_large(path, value)
+        number = int.__int__(value)
+    elif isinstance(value, float) and float.is_integer(value):
+        number = float.__int__(value)
+    else:
+        return problems.wrong_type(path, node, value)
+    return number if node.constraints is None else check_number(node.constraints, problems, number, path)
 
 
 def _number(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
@@ -45,7 +47,9 @@ def _number(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any
         number = float(value)
     except OverflowError:
         return problems.out_of_range(path, value, "is beyond the range of a float")
-    return number if isfinite(number) else problems.out_of_range(path, value, "is not finite")
+    if not isfinite(number):
+        return problems.out_of_range(path, value, "is not finite")
+    return number if node.constraints is None else check_number(node.constraints, problems, number, path)
 
 
 def _boolean(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:

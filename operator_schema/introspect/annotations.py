@@ -6,18 +6,23 @@ node; where it can't, it lets the walk complain.
 
 from __future__ import annotations
 
+import collections
+import collections.abc
 import types
 from dataclasses import MISSING
 from enum import Enum, Flag
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NotRequired, Required, Union
 
+from ..errors import Unfit
 from ..wording import clip, escape, excerpt
+from .constraints import constrained, read_constraints
+from .hints import evaluate_forward
 from .identity import name_of, show_annotation
 from .leaves import as_leaf
 from .nodes import (
     ANY,
-    NULL,
+    UNKNOWN,
     ArrayNode,
     EnumNode,
     LeafNode,
@@ -25,10 +30,11 @@ from .nodes import (
     MapNode,
     Node,
     ScalarNode,
+    TupleNode,
     UnionNode,
     choice_key,
-    takes_null,
 )
+from .unions import is_hashable, mixes_booleans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,60 +44,108 @@ if TYPE_CHECKING:
 
     Arm = Callable[[Walk, Any, tuple[Any, ...], Place], Node]
 
-__all__ = ["CLASSES", "ORIGINS"]
+__all__ = ["CLASSES", "NAMED", "ORIGINS"]
 
-# Metadata in the annotated-types vocabulary restricts the values, so leaving it out of the schema
-# would be wrong; other metadata is somebody else's and is ignored, as PEP 593 asks.
-_CONSTRAINTS: Final = (
-    "ge",
-    "gt",
-    "le",
-    "lt",
-    "multiple_of",
-    "min_length",
-    "max_length",
-    "pattern",
-)
+
+def _inner(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    """Read a qualifier that says nothing about the values: what stands inside counts."""
+    return walk.node(args[0], place) if args else walk.complain_unsupported(annotation, place)
 
 
 def _annotated(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     inner, *metadata = args
     leaf = next((item for item in map(as_leaf, reversed(metadata)) if item is not None), None)
     node = walk.node(inner, place) if leaf is None else LeafNode(leaf)
-    for item in metadata:
-        if isinstance(item, str):
-            node = node.replace(description=item)
-        elif leaf is None and any(getattr(item, name, None) is not None for name in _CONSTRAINTS):
-            message = f"the constraint {clip(escape(repr(item)), 100)} is not supported"
-            walk.complain(place, "unsupported", message, "Check the value in __post_init__")
-    return node
+    if node is UNKNOWN:
+        return node
+    for text in map(_text, metadata):
+        if text is not None:
+            node = node.replace(description=text)
+    if leaf is not None:
+        return node
+    try:
+        constraints = read_constraints(metadata)
+        return node if constraints is None else constrained(node, constraints)
+    except Unfit as unfit:
+        return walk.complain(place, "bad_constraint", unfit.message, unfit.remedy)
 
 
-def _array(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-    return ArrayNode(walk.item_node(args[0], place) if args else ANY)
+def _text(item: object) -> str | None:
+    """Return what a description says: a string, or the `Doc` of PEP 727."""
+    text = item if isinstance(item, str) else getattr(item, "documentation", None)
+    return text if isinstance(text, str) else None
 
 
-def _map(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-    if not args:
-        return MapNode(ANY)
-    keys, values = args
-    if keys is not str and walk.node(keys, place) != ScalarNode("string"):
-        message = f"the keys of {show_annotation(annotation)} are not str"
-        walk.complain(place, "unsupported", message, "Make it dict[str, …]")
-    return MapNode(walk.item_node(values, place))
+def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
+    def read(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+        items = walk.item_node(args[0], place) if args else ANY
+        if container in {set, frozenset}:
+            if not is_hashable(items):
+                message = f"the items of {show_annotation(annotation)} can't be in a Python set"
+                return walk.complain(place, "unsupported", message, "Make it a list, or the items frozen")
+            if mixes_booleans(items):
+                message = f"in the set {show_annotation(annotation)} True and 1 are one item, in JSON two"
+                return walk.complain(place, "ambiguous", message, "Make it a list")
+        return ArrayNode(items, container, accepts or container)
+
+    return read
 
 
-def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-    members = tuple([walk.node(arg, place) for arg in args])
-    if NULL in members and len(members) == 2:  # noqa: PLR2004  # X | None
-        value = members[0] if members[1] == NULL else members[1]
-        if isinstance(value, (EnumNode, LeafNode)) and takes_null(value):
-            message = f"null means two things in {show_annotation(annotation)}"
-            return walk.complain(place, "ambiguous", message, "Leave None out, or give it another value")
-        return UnionNode(members)
-    message = f"the union {show_annotation(annotation)} is not supported"
-    remedy = "Only X | None is; make it one type, or a dataclass with one field a case"
-    return walk.complain(place, "unsupported", message, remedy)
+def _tuple(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    if args and args[-1] is Ellipsis:
+        args = (args[0],) if len(args) == 2 else (args,)  # noqa: PLR2004  # the item and the ellipsis
+        return _array_of(tuple)(walk, annotation, args, place)
+    # `tuple[()]` has no arguments either, but `tuple` alone is any tuple.
+    if not args and (annotation is tuple or show_annotation(annotation) == "Tuple"):
+        return ArrayNode(ANY, tuple, tuple)
+    return TupleNode(tuple([walk.item_node(arg, place) for arg in args]))
+
+
+def _map_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
+    def read(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+        keys, values = args or (str, Any)
+        key_node = _key_node(walk.node(keys, place))
+        if key_node is None:
+            message = f"the keys of {show_annotation(annotation)} are no texts"
+            remedy = (
+                "Make them str, int, an Enum or Literal of texts or ints, or a type whose leaf is a string"
+            )
+            key_node = walk.complain(place, "unsupported", message, remedy)
+        return MapNode(key_node, walk.item_node(values, place), container, accepts or container)
+
+    return read
+
+
+def _key_node(node: Node) -> Node | None:
+    """Return the node of a JSON key, which is a string whatever it decodes to; None if it has none."""
+    match node:
+        case ScalarNode(type="string") | ScalarNode(type="integer", constraints=None):
+            return node
+        case LeafNode(leaf=leaf) if leaf.json_types == ("string",) and leaf.type.__hash__ is not None:
+            return node
+        case LiteralNode() | EnumNode():
+            texts = tuple([_key_text(value) for value in node.values])
+            if None in texts or len(set(texts)) < len(texts):
+                return None
+            table = dict(zip(map(choice_key, texts), node.table.values(), strict=True))
+            return node.replace(values=texts, table=table)
+        case _:
+            return node if node is UNKNOWN else None
+
+
+def _key_text(value: object) -> str | None:
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _union(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    members: list[Node] = []
+    for arg in args:
+        node = walk.node(arg, place)
+        inner = node.members if isinstance(node, UnionNode) and node.description is None else (node,)
+        members += [member for member in inner if member not in members]
+    return members[0] if len(members) == 1 else UnionNode(tuple(members))
 
 
 def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
@@ -116,7 +170,11 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
         return walk.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
     if not members:
         return walk.complain(place, "bad_enum", f"{name_of(cls)} has no members", "Give it some")
-    return EnumNode(cls, values, dict(zip(map(choice_key, values), members, strict=True)))
+    table = dict(zip(map(choice_key, values), members, strict=True))
+    if len(table) < len(values):
+        message = f"two members of {name_of(cls)} have the same value in JSON"
+        return walk.complain(place, "ambiguous", message, "Give each its own value")
+    return EnumNode(cls, values, table)
 
 
 def _flag(walk: Walk, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> Node:
@@ -137,13 +195,58 @@ def _plain(value: object) -> Any:
     return MISSING
 
 
+def _self(walk: Walk, annotation: Any, _args: tuple[Any, ...], place: Place) -> Node:
+    meant = place.scope.self_type
+    return walk.complain_unsupported(annotation, place) if meant is None else walk.node(meant, place)
+
+
+def _type_variable(walk: Walk, variable: Any, _args: tuple[Any, ...], place: Place) -> Node:
+    """Read a type parameter: what was given for it, else its default, its bound or its constraints."""
+    bindings = place.scope.bindings
+    if variable in bindings:
+        meant = bindings[variable]
+        return ANY if meant is variable else walk.node(meant, place)
+    default: Any = getattr(variable, "__default__", None)
+    if default is not None and type(default).__name__ not in {"NoDefaultType", "NoDefault"}:
+        return walk.node(evaluate_forward(default, place.scope), place)
+    if variable.__bound__ is not None:
+        return walk.node(variable.__bound__, place)
+    if variable.__constraints__:
+        return _union(walk, variable, variable.__constraints__, place)
+    return ANY
+
+
+def _new_type(walk: Walk, annotation: Any, _args: tuple[Any, ...], place: Place) -> Node:
+    return walk.node(annotation.__supertype__, place)
+
+
+def _alias(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    return walk.alias_node(getattr(annotation, "__origin__", annotation), args, place)
+
+
 ORIGINS: Final[dict[object, tuple[Arm, int | None]]] = {
     Annotated: (_annotated, None),
     Literal: (_literal, None),
     Union: (_union, None),
     types.UnionType: (_union, None),
-    list: (_array, 1),
-    dict: (_map, 2),
+    Required: (_inner, 1),
+    NotRequired: (_inner, 1),
+    Final: (_inner, 1),
+    list: (_array_of(list), 1),
+    set: (_array_of(set), 1),
+    frozenset: (_array_of(frozenset), 1),
+    tuple: (_tuple, None),
+    collections.deque: (_array_of(collections.deque), 1),
+    collections.abc.Iterable: (_array_of(list, collections.abc.Iterable), 1),
+    collections.abc.Collection: (_array_of(list, collections.abc.Collection), 1),
+    collections.abc.Sequence: (_array_of(list, collections.abc.Sequence), 1),
+    collections.abc.MutableSequence: (_array_of(list, collections.abc.MutableSequence), 1),
+    collections.abc.Set: (_array_of(set, collections.abc.Set), 1),
+    collections.abc.MutableSet: (_array_of(set, collections.abc.MutableSet), 1),
+    dict: (_map_of(dict), 2),
+    collections.OrderedDict: (_map_of(collections.OrderedDict), 2),
+    collections.abc.Mapping: (_map_of(dict, collections.abc.Mapping), 2),
+    collections.abc.MutableMapping: (_map_of(dict, collections.abc.MutableMapping), 2),
 }
 """By what `typing.get_origin` returns: the function, and how many arguments it takes, if any."""
 
@@ -152,3 +255,12 @@ CLASSES: Final[tuple[tuple[type, Arm], ...]] = (
     (Enum, _enum),
 )
 """By base class; the first that fits counts."""
+
+NAMED: Final[dict[str, Arm]] = {
+    "Self": _self,
+    "ReadOnly": _inner,
+    "TypeVar": _type_variable,
+    "NewType": _new_type,
+    "TypeAliasType": _alias,
+}
+"""By the name of a special form, or of the class of the annotation."""

@@ -1,20 +1,28 @@
-"""Annotations written as text, turned into the types that they name."""
+"""Annotations as they are written, turned into the types that they mean where they stand.
+
+Text is evaluated, forward references are looked up, and type parameters take what was given for
+them. PEP 484, PEP 563, PEP 649, PEP 695, PEP 696.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, ForwardRef
+from typing import TYPE_CHECKING, Any, ForwardRef, get_args, get_origin
 
 from .._value import Value, set_once
 from ..wording import clip, escape
+from .identity import annotation_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from dataclasses import Field
 
     Path = tuple[str, ...]
+    Bindings = Mapping[Any, Any]
 
-__all__ = ["Place", "Scope", "Unresolved", "class_hints", "forward_text"]
+__all__ = ["Place", "Scope", "Unresolved", "bind", "inherited_bindings", "parameters_of", "substitute"]
+
+_REASON_LENGTH = 200
+_TEXT_LENGTH = 100
 
 
 class Unresolved(Value):
@@ -39,24 +47,46 @@ class Unresolved(Value):
 
 
 class Scope:
-    """Where the names in a class's annotations are looked up.
+    """What names and type parameters mean in the annotations of one class or alias.
 
-    First in the namespace given by the user, then in the module of the class, then in the class
-    itself: a field `date: date | None = None` means the type, not the default.
+    A name is looked up first in the namespace given by the user, then among the type parameters,
+    then in the module, then in the class itself: a field `date: date | None = None` means the type,
+    not the default.
+
+    Args:
+        owner: the class or alias in which the annotations are written; None for a bare annotation.
+        namespace: names that the user adds.
+        bindings: type parameter to what was given for it.
+        self_type: what `Self` means.
     """
 
-    __slots__ = ("_cls", "_module", "_namespace")
+    __slots__ = ("_module", "_namespace", "_owner", "bindings", "self_type")
 
-    def __init__(self, cls: type | None, namespace: Mapping[str, Any]) -> None:
-        self._cls = cls
+    def __init__(
+        self,
+        owner: Any,
+        namespace: Mapping[str, Any],
+        bindings: Bindings | None = None,
+        self_type: Any = None,
+    ) -> None:
+        self._owner = owner
         self._namespace = namespace
-        module = None if cls is None else sys.modules.get(cls.__module__)
-        self._module: dict[str, Any] = {} if module is None else vars(module)
+        self.bindings: Bindings = bindings or {}
+        self.self_type = self_type
+        self._module = _names_of_module(getattr(owner, "__module__", None))
 
-    def evaluate(self, text: str) -> Any:
-        """Return what the text of one annotation names, or an `Unresolved`."""
+    def evaluate(self, text: str, module: str | None = None) -> Any:
+        """Return what the text of one annotation means.
+
+        Args:
+            text: the annotation as written.
+            module: name of the module that it is written in, when it is another than the owner's.
+
+        Returns:
+            A type, or an `Unresolved`.
+        """
         try:
-            return self._evaluate(text)
+            return self._evaluate(text, module)
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  # evaluating user text can raise anything
@@ -65,7 +95,7 @@ class Scope:
     def evaluate_all(self, texts: Sequence[str]) -> list[Any]:
         """Evaluate several annotations, in one go where all of them can be."""
         try:
-            together = self._evaluate("(" + ",".join(texts) + ",)")
+            together = self._evaluate("(" + ",".join(texts) + ",)", None)
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001  # the culprit is found by taking them one by one
@@ -74,30 +104,36 @@ class Scope:
             return [self.evaluate(text) for text in texts]
         return list(together)
 
-    def _evaluate(self, text: str) -> Any:
-        if not self._namespace:
+    def _evaluate(self, text: str, module: str | None) -> Any:
+        names = self._module if module is None else _names_of_module(module)
+        own = {parameter.__name__: parameter for parameter in getattr(self._owner, "__type_params__", ())}
+        if not (self._namespace or own):
             try:
-                return eval(text, self._module)  # noqa: S307  # what annotations as text are for
+                return eval(text, names)  # noqa: S307  # what annotations as text are for
             except NameError:
                 pass
-        cls = self._cls
-        outer = {} if cls is None else {**vars(cls), cls.__name__: cls}
-        return eval(text, outer, {**self._module, **self._namespace})  # noqa: S307  # likewise
+        owner = self._owner
+        outer = {**vars(owner), owner.__name__: owner} if isinstance(owner, type) else {}
+        return eval(text, outer, {**names, **own, **self._namespace})  # noqa: S307  # likewise
 
     def _unresolved(self, text: str, error: Exception) -> Unresolved:
-        shown = clip(escape(text), 100)
+        shown = clip(escape(text), _TEXT_LENGTH)
         if not isinstance(error, NameError):
-            reason = f"{type(error).__name__}: {clip(escape(str(error)), 200)}"
+            reason = f"{type(error).__name__}: {clip(escape(str(error)), _REASON_LENGTH)}"
             return Unresolved(shown, reason, "Mend the annotation")
-        name = clip(escape(error.name or "it"), 100)
-        where = "here" if self._cls is None else f"in module {self._cls.__module__}"
+        name = clip(escape(error.name or "it"), _TEXT_LENGTH)
+        where = "here" if self._owner is None else f"in module {self._owner.__module__}"
+        reason = f"the name {name} is not defined {where}"
+        if "<locals>" in getattr(self._owner, "__qualname__", ""):
+            remedy = f"The class is defined inside a function: move {name} to module level"
+            return Unresolved(shown, reason, f"{remedy} or give namespace={{{name!r}: …}}")
         remedy = f"Import {name} at run time (not under TYPE_CHECKING) or give namespace={{{name!r}: …}}"
-        if self._cls is not None and "<locals>" in self._cls.__qualname__:
-            remedy = (
-                f"The class is defined inside a function: move {name} to module level"
-                f" or give namespace={{{name!r}: …}}"
-            )
-        return Unresolved(shown, f"the name {name} is not defined {where}", remedy)
+        return Unresolved(shown, reason, remedy)
+
+
+def _names_of_module(name: str | None) -> dict[str, Any]:
+    module = None if name is None else sys.modules.get(name)
+    return {} if module is None else vars(module)
 
 
 class Place(Value):
@@ -106,7 +142,7 @@ class Place(Value):
     Attributes:
         path: steps from the registered type, as in `Complaint.path`.
         owner: name of the class that the annotation is written in.
-        scope: where the names in its text are looked up.
+        scope: what names and type parameters mean there.
     """
 
     __slots__ = ("path", "owner", "scope")
@@ -121,46 +157,75 @@ class Place(Value):
         set_once(self, "scope", scope)
 
 
-def class_hints(
-    cls: type, fields: Sequence[Field[Any]], namespace: Mapping[str, Any]
-) -> list[tuple[Any, Scope]]:
-    """Return the evaluated annotation of each field, and the scope for what is text inside it.
+def evaluate_forward(annotation: Any, scope: Scope) -> Any:
+    """Return what a forward reference or text means, any other annotation as it is."""
+    if isinstance(annotation, str):
+        return scope.evaluate(annotation)
+    if isinstance(annotation, ForwardRef):
+        module: Any = annotation.__forward_module__
+        return scope.evaluate(annotation.__forward_arg__, getattr(module, "__name__", module))
+    return annotation
+
+
+# --- type parameters -----------------------------------------------------------------------------
+
+
+def parameters_of(generic: Any) -> tuple[Any, ...]:
+    """Return the type parameters of a generic class or alias."""
+    return getattr(generic, "__type_params__", ()) or getattr(generic, "__parameters__", ())
+
+
+def substitute(annotation: Any, bindings: Bindings) -> Any:
+    """Put what was given for the type parameters into an annotation; those without stay."""
+    if not bindings:
+        return annotation
+    if _is_parameter(annotation):
+        return bindings.get(annotation, annotation)
+    parameters: tuple[Any, ...] = getattr(annotation, "__parameters__", ())
+    if isinstance(annotation, type) or not any(parameter in bindings for parameter in parameters):
+        return annotation
+    return annotation[tuple([bindings.get(parameter, parameter) for parameter in parameters])]
+
+
+def _is_parameter(annotation: Any) -> bool:
+    return type(annotation).__name__ == "TypeVar"
+
+
+def bind(generic: Any, args: Sequence[Any], scope: Scope) -> dict[Any, Any]:
+    """Say what each type parameter of a generic means in `generic[args]`.
 
     Args:
-        cls: a dataclass.
-        fields: its fields, inherited ones included.
-        namespace: names that the user adds.
+        generic: class or alias with type parameters.
+        args: as written; they may name the parameters of the scope.
+        scope: in which they are written.
 
     Returns:
-        One pair a field, in the same order; the annotation is an `Unresolved` where its text could
-        not be evaluated.
+        Parameter to type, without those that are left open.
     """
-    bases = cls.__mro__[:-1]
-    if len(bases) == 1:
-        own_scope = Scope(cls, namespace)
-        scopes = [own_scope for _ in fields]
-    else:
-        owners = [_definer(field, bases) for field in fields]
-        known = {owner: Scope(owner, namespace) for owner in dict.fromkeys(owners)}
-        scopes = [known[owner] for owner in owners]
-    hints: list[Any] = [field.type for field in fields]
-    for scope in dict.fromkeys(scopes):
-        indexes = [i for i, hint in enumerate(hints) if scopes[i] is scope and type(hint) is str]
-        if indexes:
-            for i, hint in zip(indexes, scope.evaluate_all([hints[i] for i in indexes]), strict=True):
-                hints[i] = hint
-    return list(zip(hints, scopes, strict=True))
+    given = [substitute(evaluate_forward(arg, scope), scope.bindings) for arg in args]
+    return dict(zip(parameters_of(generic), given, strict=False))
 
 
-def _definer(field: Field[Any], bases: Sequence[type]) -> type:
-    # Subclasses share the Field objects that they inherit: the farthest base that has this one
-    # is the class whose module knows the names in its annotation.
-    holders = [base for base in bases if vars(base).get("__dataclass_fields__", {}).get(field.name) is field]
-    return holders[-1] if holders else bases[0]
+def inherited_bindings(cls: type, bindings: Bindings, scope: Scope) -> dict[type, Bindings]:
+    """Say what type parameters mean in each base of a class.
+
+    Args:
+        cls: any class.
+        bindings: of its own parameters.
+        scope: of the class, for arguments that are text.
+
+    Returns:
+        The class and each of its generic bases, to the bindings that count in it.
+    """
+    found: dict[type, Bindings] = {cls: bindings}
+    for base in vars(cls).get("__orig_bases__", ()):
+        origin: Any = get_origin(base)
+        if isinstance(origin, type) and parameters_of(origin):
+            inner = {p: substitute(a, bindings) for p, a in bind(origin, get_args(base), scope).items()}
+            found.update(inherited_bindings(origin, inner, scope))
+    return found
 
 
-def forward_text(annotation: object) -> str | None:
-    """Return the text of a forward reference, or None for any other annotation."""
-    if isinstance(annotation, str):
-        return annotation
-    return annotation.__forward_arg__ if isinstance(annotation, ForwardRef) else None
+def bindings_key(bindings: Bindings) -> tuple[Any, ...]:
+    """Return what only equal bindings share."""
+    return tuple([annotation_key(value) for value in bindings.values()])

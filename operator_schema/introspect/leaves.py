@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._value import Value, set_once
@@ -23,7 +21,7 @@ __all__ = [
     "own_leaf",
     "register_leaf",
     "registered_leaf",
-    "shipped_leaf",
+    "trusted_leaf",
 ]
 
 T = TypeVar("T")
@@ -80,6 +78,25 @@ class SchemaLeaf(Value, Generic[T]):
     def json_types(self) -> tuple[str, ...]:
         """The JSON types that `json_schema` names."""
         return _json_types(self.json_schema)
+
+
+def trusted_leaf(
+    cls: type,
+    json_schema: Mapping[str, Any],
+    decode: Callable[[Any], Any],
+    encode: Callable[[Any], Any],
+    placeholder: object,
+) -> SchemaLeaf[Any]:
+    """Make a leaf without checking it, for those of this package.
+
+    Trying their placeholders could import modules or read files, and only a value that comes along
+    may do that. The tests check them instead.
+    """
+    leaf: SchemaLeaf[Any] = SchemaLeaf.__new__(SchemaLeaf)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
+    content = (cls, json_schema, decode, encode, placeholder)
+    for name, value in zip(SchemaLeaf.__slots__, content, strict=True):
+        set_once(leaf, name, value)
+    return leaf
 
 
 def _json_types(json_schema: Mapping[str, Any]) -> tuple[str, ...]:
@@ -183,137 +200,3 @@ def as_leaf(item: Any) -> SchemaLeaf[Any] | None:
 def index_leaves(leaves: Iterable[SchemaLeaf[Any]]) -> dict[type, SchemaLeaf[Any]]:
     """Arrange leaves by type; the last of one type counts."""
     return {leaf.type: leaf for leaf in leaves}
-
-
-def shipped_leaf(cls: type) -> SchemaLeaf[Any] | None:
-    """Return this package's own leaf for a type of the standard library.
-
-    The type is recognised by its module and name, and everything the leaf needs is taken from the
-    module that defined it: nothing is imported here.
-    """
-    known = _made.get(cls)
-    if known is not None:
-        return known
-    make = _SHIPPED.get((cls.__module__, cls.__qualname__))
-    if make is None or getattr(sys.modules[cls.__module__], cls.__qualname__, None) is not cls:
-        return None
-    return _made.setdefault(cls, make(cls))
-
-
-_made: dict[type, SchemaLeaf[Any]] = {}
-
-
-# Patterns are compiled when their leaf is made: most programs never need most of them.
-_BAD_IN_URL = r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]"
-_NEEDS_HOST = frozenset({"http", "https", "ws", "wss", "ftp"})
-
-
-def _url_leaf(cls: Any) -> SchemaLeaf[Any]:
-    split: Callable[[str], Any] = vars(sys.modules[cls.__module__])["urlsplit"]
-    bad_in_url = re.compile(_BAD_IN_URL)
-
-    def decode(text: str) -> Any:
-        if bad_in_url.search(text):
-            message = "a URL has no spaces or control characters; write them as %XX"
-            raise ValueError(message)
-        parts = split(text)
-        _check_absolute(parts)
-        return parts
-
-    def encode(url: Any) -> str:
-        text: str = url.geturl()
-        if decode(text) != url:
-            message = f"its text {text} is read as another URL"
-            raise ValueError(message)
-        return text
-
-    placeholder = split("https://example.com/")
-    return SchemaLeaf(cls, {"type": "string"}, decode, encode, placeholder)
-
-
-def _check_absolute(parts: Any) -> None:
-    # In "example.com:8080/p" the host is read as a scheme; no registered scheme looks like that.
-    if not parts.scheme or "." in parts.scheme or parts.scheme == "localhost":
-        message = "an absolute URL starts with its scheme, such as https://"
-        raise ValueError(message)
-    if parts.scheme in _NEEDS_HOST and not parts.hostname:
-        message = f"a URL of scheme {parts.scheme} names a host, as in {parts.scheme}://example.com"
-        raise ValueError(message)
-    if not (parts.netloc or parts.path):
-        message = "nothing follows the scheme"
-        raise ValueError(message)
-    _ = parts.port  # raises ValueError for a port that is no number up to 65535
-
-
-# RFC 3339, section 5.6. It is stricter than ISO 8601 and than `datetime.fromisoformat`, and it is
-# what the format "date-time" in the schema promises. Leap seconds have no place in datetime.
-_RFC3339 = r"\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)"
-_FULL_DATE = r"\d{4}-\d\d-\d\d"
-
-
-def _datetime_leaf(cls: Any) -> SchemaLeaf[Any]:
-    rfc3339 = re.compile(_RFC3339, re.ASCII)
-
-    def decode(text: str) -> Any:
-        if not rfc3339.fullmatch(text):
-            message = "write date, time and UTC offset as in 2026-01-31T09:30:00Z"
-            raise ValueError(message)
-        return cls.fromisoformat(text)
-
-    def encode(moment: Any) -> str:
-        if moment.utcoffset() is None:
-            message = "a datetime without time zone has no JSON form; give it a tzinfo"
-            raise ValueError(message)
-        text: str = moment.isoformat()
-        if not rfc3339.fullmatch(text):
-            message = f"{text} is no RFC 3339 date-time: its UTC offset has seconds"
-            raise ValueError(message)
-        return text
-
-    schema = {"type": "string", "format": "date-time", "description": "ISO 8601 date string"}
-    return SchemaLeaf(cls, schema, decode, encode, cls.fromisoformat("2026-01-31T09:30:00+00:00"))
-
-
-def _date_leaf(cls: Any) -> SchemaLeaf[Any]:
-    full_date = re.compile(_FULL_DATE, re.ASCII)
-
-    def decode(text: str) -> Any:
-        if not full_date.fullmatch(text):
-            message = "write a date as in 2026-01-31"
-            raise ValueError(message)
-        return cls.fromisoformat(text)
-
-    def encode(day: Any) -> str:
-        text: str = day.isoformat()
-        if not full_date.fullmatch(text):
-            message = "a datetime is more than a date"
-            raise ValueError(message)
-        return text
-
-    schema = {"type": "string", "format": "date"}
-    return SchemaLeaf(cls, schema, decode, encode, cls(2026, 1, 31))
-
-
-_UUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-
-
-def _uuid_leaf(cls: Any) -> SchemaLeaf[Any]:
-    hyphenated = re.compile(_UUID)
-
-    def decode(text: str) -> Any:
-        if not hyphenated.fullmatch(text):
-            message = "a UUID has 32 hexadecimal digits, as in 12345678-1234-5678-1234-567812345678"
-            raise ValueError(message)
-        return cls(text)
-
-    schema = {"type": "string", "format": "uuid", "description": "UUID string"}
-    placeholder = cls("12345678-1234-5678-1234-567812345678")
-    return SchemaLeaf(cls, schema, decode, cls.__str__, placeholder)
-
-
-_SHIPPED: dict[tuple[str, str], Callable[[Any], SchemaLeaf[Any]]] = {
-    ("urllib.parse", "SplitResult"): _url_leaf,
-    ("datetime", "datetime"): _datetime_leaf,
-    ("datetime", "date"): _date_leaf,
-    ("uuid", "UUID"): _uuid_leaf,
-}

@@ -12,6 +12,7 @@ from .._value import Value, set_once
 
 if TYPE_CHECKING:
     import builtins
+    import re
     from collections.abc import Hashable, Mapping
     from enum import Enum
 
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ANY",
     "NULL",
+    "STRING",
+    "UNKNOWN",
     "AnyNode",
     "ArrayNode",
+    "Constraints",
     "EnumNode",
     "Field",
     "Graph",
@@ -29,28 +33,93 @@ __all__ = [
     "LiteralNode",
     "MapNode",
     "Node",
+    "ObjectForm",
     "ObjectNode",
     "RefNode",
     "ScalarNode",
     "ScalarType",
+    "TupleNode",
     "UnionNode",
     "choice_key",
     "takes_null",
 ]
 
 ScalarType = Literal["string", "integer", "number", "boolean", "null"]
+ObjectForm = Literal["dataclass", "typed_dict", "named_tuple"]
+
+
+class Constraints(Value):
+    """What restricts the values of a node; None where nothing does.
+
+    Attributes:
+        minimum: the least number.
+        exclusive_minimum: a number that every value is above.
+        maximum: the greatest number.
+        exclusive_maximum: a number that every value is below.
+        multiple_of: a positive number that divides every value.
+        min_length: least number of characters, items or entries.
+        max_length: greatest number of them.
+        pattern: a regular expression that is found in every string.
+    """
+
+    __slots__ = (
+        "minimum",
+        "exclusive_minimum",
+        "maximum",
+        "exclusive_maximum",
+        "multiple_of",
+        "min_length",
+        "max_length",
+        "pattern",
+    )
+
+    minimum: float | None
+    exclusive_minimum: float | None
+    maximum: float | None
+    exclusive_maximum: float | None
+    multiple_of: float | None
+    min_length: int | None
+    max_length: int | None
+    pattern: re.Pattern[str] | None
+
+    def __init__(
+        self,
+        minimum: float | None = None,
+        exclusive_minimum: float | None = None,
+        maximum: float | None = None,
+        exclusive_maximum: float | None = None,
+        multiple_of: float | None = None,
+        min_length: int | None = None,
+        max_length: int | None = None,
+        pattern: re.Pattern[str] | None = None,
+    ) -> None:
+        set_once(self, "minimum", minimum)
+        set_once(self, "exclusive_minimum", exclusive_minimum)
+        set_once(self, "maximum", maximum)
+        set_once(self, "exclusive_maximum", exclusive_maximum)
+        set_once(self, "multiple_of", multiple_of)
+        set_once(self, "min_length", min_length)
+        set_once(self, "max_length", max_length)
+        set_once(self, "pattern", pattern)
 
 
 class ScalarNode(Value):
     """A JSON string, integer, number, boolean or null."""
 
-    __slots__ = ("type", "description")
+    __slots__ = ("type", "constraints", "description")
 
     type: ScalarType
+    constraints: Constraints | None
     description: str | None
 
-    def __init__(self, type: ScalarType, description: str | None = None) -> None:  # noqa: A002  # JSON Schema's word
+    def __init__(
+        self,
+        type: ScalarType,  # noqa: A002  # JSON Schema's word
+        constraints: Constraints | None = None,
+        description: str | None = None,
+    ) -> None:
         set_once(self, "type", type)
+        set_once(self, "constraints", constraints)
         set_once(self, "description", description)
 
 
@@ -137,28 +206,92 @@ class EnumNode(Value):
 
 
 class ArrayNode(Value):
-    """A JSON array whose items are all of one node."""
+    """A JSON array whose items are all of one node.
+
+    Attributes:
+        items: node of each item.
+        container: the class that is built: list, tuple, set, frozenset or deque. Sets refuse
+            duplicates.
+        accepts: the class of what can be encoded; the container, or an abstract base of it.
+        constraints: on the number of items.
+    """
+
+    __slots__ = ("items", "container", "accepts", "constraints", "description")
+
+    items: Node
+    container: builtins.type[Any]
+    accepts: builtins.type[Any]
+    constraints: Constraints | None
+    description: str | None
+
+    def __init__(
+        self,
+        items: Node,
+        container: builtins.type[Any] = list,
+        accepts: builtins.type[Any] = list,
+        constraints: Constraints | None = None,
+        description: str | None = None,
+    ) -> None:
+        set_once(self, "items", items)
+        set_once(self, "container", container)
+        set_once(self, "accepts", accepts)
+        set_once(self, "constraints", constraints)
+        set_once(self, "description", description)
+
+    @property
+    def unique(self) -> bool:
+        """Whether no item may come twice."""
+        return self.container in {set, frozenset}
+
+
+class TupleNode(Value):
+    """A JSON array of fixed length, with a node for each position."""
 
     __slots__ = ("items", "description")
 
-    items: Node
+    items: tuple[Node, ...]
     description: str | None
 
-    def __init__(self, items: Node, description: str | None = None) -> None:
+    def __init__(self, items: tuple[Node, ...], description: str | None = None) -> None:
         set_once(self, "items", items)
         set_once(self, "description", description)
 
 
 class MapNode(Value):
-    """A JSON object with free keys, whose values are all of one node."""
+    """A JSON object with free keys, whose values are all of one node.
 
-    __slots__ = ("values", "description")
+    Attributes:
+        keys: node of each key: a string, an integer written in decimal, a choice of texts, or a
+            leaf that reads strings.
+        values: node of each value.
+        container: the class that is built: dict or OrderedDict.
+        accepts: the class of what can be encoded; the container, or an abstract base of it.
+        constraints: on the number of entries.
+    """
 
+    __slots__ = ("keys", "values", "container", "accepts", "constraints", "description")
+
+    keys: Node
     values: Node
+    container: builtins.type[Any]
+    accepts: builtins.type[Any]
+    constraints: Constraints | None
     description: str | None
 
-    def __init__(self, values: Node, description: str | None = None) -> None:
+    def __init__(
+        self,
+        keys: Node,
+        values: Node,
+        container: builtins.type[Any] = dict,
+        accepts: builtins.type[Any] = dict,
+        constraints: Constraints | None = None,
+        description: str | None = None,
+    ) -> None:
+        set_once(self, "keys", keys)
         set_once(self, "values", values)
+        set_once(self, "container", container)
+        set_once(self, "accepts", accepts)
+        set_once(self, "constraints", constraints)
         set_once(self, "description", description)
 
 
@@ -173,6 +306,7 @@ class Field(Value):
         default: the default value, or `dataclasses.MISSING`; factories stay with the class.
         absent_is_none: whether an absent key and an explicit null both mean None, so that null
             need not stand in the schema.
+        init_only: whether the instance does not keep it (`InitVar`), so that it can't be encoded.
         description: for the model, or None.
         examples: Python values of the field.
     """
@@ -184,6 +318,7 @@ class Field(Value):
         "required",
         "default",
         "absent_is_none",
+        "init_only",
         "description",
         "examples",
     )
@@ -194,6 +329,7 @@ class Field(Value):
     required: bool
     default: Any
     absent_is_none: bool
+    init_only: bool
     description: str | None
     examples: tuple[Any, ...]
 
@@ -205,6 +341,7 @@ class Field(Value):
         required: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
         default: Any,
         absent_is_none: bool,  # noqa: FBT001  # likewise
+        init_only: bool,  # noqa: FBT001  # likewise
         description: str | None,
         examples: tuple[Any, ...],
     ) -> None:
@@ -214,6 +351,7 @@ class Field(Value):
         set_once(self, "required", required)
         set_once(self, "default", default)
         set_once(self, "absent_is_none", absent_is_none)
+        set_once(self, "init_only", init_only)
         set_once(self, "description", description)
         set_once(self, "examples", examples)
 
@@ -222,28 +360,40 @@ class ObjectNode(Value):
     """A JSON object with named fields.
 
     Attributes:
-        type: the dataclass that is built from it.
+        type: the class that is built from it.
+        name: what messages and definitions call it, such as `Page[User]`.
+        form: what kind of class that is.
         fields: in the order of declaration.
         closed: whether unknown keys are refused.
+        doc: the class's own docstring, which every other description wins over.
     """
 
-    __slots__ = ("type", "fields", "closed", "description")
+    __slots__ = ("type", "name", "form", "fields", "closed", "doc", "description")
 
     type: builtins.type[Any]
+    name: str
+    form: ObjectForm
     fields: tuple[Field, ...]
     closed: bool
+    doc: str | None
     description: str | None
 
     def __init__(
         self,
         type: builtins.type[Any],  # noqa: A002  # the attribute's name
+        name: str,
+        form: ObjectForm,
         fields: tuple[Field, ...],
         closed: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
+        doc: str | None = None,
         description: str | None = None,
     ) -> None:
         set_once(self, "type", type)
+        set_once(self, "name", name)
+        set_once(self, "form", form)
         set_once(self, "fields", fields)
         set_once(self, "closed", closed)
+        set_once(self, "doc", doc)
         set_once(self, "description", description)
 
 
@@ -280,6 +430,7 @@ Node: TypeAlias = (
     | LiteralNode
     | EnumNode
     | ArrayNode
+    | TupleNode
     | MapNode
     | ObjectNode
     | UnionNode
@@ -317,6 +468,9 @@ class Graph(Value):
 
 ANY: Final = AnyNode()
 NULL: Final = ScalarNode("null")
+STRING: Final = ScalarNode("string")
+UNKNOWN: Final = AnyNode("an annotation that was complained about")
+"""Stands in the graph where an annotation could not be read; told by identity."""
 
 
 def choice_key(value: object) -> Hashable:

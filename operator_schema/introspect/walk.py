@@ -13,41 +13,29 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 from .._value import Value, set_once
 from ..errors import Complaint
 from ..wording import received
-from .annotations import CLASSES, ORIGINS
-from .descriptions import param_descriptions
+from .annotations import CLASSES, NAMED, ORIGINS
+from .classes import declared_fields, form_of
+from .descriptions import describe_fields
 from .fields import make_field, report_class, report_collisions
-from .hints import Place, Scope, Unresolved, class_hints, forward_text
+from .hints import Place, Scope, Unresolved, bind, bindings_key, evaluate_forward
 from .identity import name_of, show_annotation
-from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf, shipped_leaf
-from .nodes import (
-    ANY,
-    NULL,
-    AnyNode,
-    ArrayNode,
-    Field,
-    Graph,
-    LeafNode,
-    MapNode,
-    Node,
-    ObjectNode,
-    RefNode,
-    ScalarNode,
-)
+from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
+from .nodes import ANY, NULL, STRING, UNKNOWN, Field, Graph, LeafNode, Node, ObjectNode, RefNode, ScalarNode
+from .shipped_leaves import shipped_leaf
+from .unions import check_unions
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
     from ..errors import ComplaintCode
-    from .hints import Path
+    from .classes import Declared
+    from .hints import Bindings, Path
+    from .nodes import ObjectForm
 
-__all__ = ["UNKNOWN", "Defaulted", "Walk"]
-
-UNKNOWN: Final = AnyNode("an annotation that was complained about")
-
-_OPEN: Final = AnyNode("a dataclass whose fields are being walked")
+__all__ = ["Defaulted", "Walk"]
 
 _CONSTANT: Final[dict[object, Node]] = {
-    str: ScalarNode("string"),
+    str: STRING,
     int: ScalarNode("integer"),
     float: ScalarNode("number"),
     bool: ScalarNode("boolean"),
@@ -55,15 +43,10 @@ _CONSTANT: Final[dict[object, Node]] = {
     types.NoneType: NULL,
     Any: ANY,
     object: ANY,
-    list: ArrayNode(ANY),
-    dict: MapNode(ANY),
 }
 """Annotations whose node is always the same."""
 
-_SUPPORTED: Final = (
-    "Use str, int, float, bool, None, Any, X | None, list[…], dict[str, …], Literal, an Enum, a dataclass,"
-    " or give a SchemaLeaf for it"
-)
+_SUPPORTED: Final = "See the page of supported annotations, or give a SchemaLeaf for it"
 
 
 class Defaulted(Value):
@@ -81,6 +64,25 @@ class Defaulted(Value):
         set_once(self, "field", field)
 
 
+class _Known:
+    """A class or alias that has been met: open while it is walked, then with its node.
+
+    Attributes:
+        node: None while it is open.
+        path: where it was met first.
+        height: levels of arrays and objects below it.
+        recursive: whether it came round while it was open.
+    """
+
+    __slots__ = ("height", "node", "path", "recursive")
+
+    def __init__(self, path: Path) -> None:
+        self.node: Node | None = None
+        self.path = path
+        self.height = 0
+        self.recursive = False
+
+
 class Walk:
     """One registration: its options, and what has been found so far.
 
@@ -89,6 +91,7 @@ class Walk:
         closed: whether objects refuse unknown keys.
         namespace: names that annotations written as text may use besides those of their module.
         max_depth: levels of arrays and objects that a type may nest before it comes round.
+        attribute_docs: whether to read attribute docstrings, which needs the source.
 
     Attributes:
         complaints: everything wrong so far.
@@ -98,20 +101,23 @@ class Walk:
     def __init__(
         self,
         leaves: Iterable[SchemaLeaf[Any]],
-        closed: bool,  # noqa: FBT001  # `Codec` gives it by keyword
+        *,
+        closed: bool,
         namespace: Mapping[str, Any],
         max_depth: int,
+        attribute_docs: bool,
     ) -> None:
         self.complaints: list[Complaint] = []
         self.defaulted: list[Defaulted] = []
-        self.closed = closed
+        self._closed = closed
         self._leaves = index_leaves(leaves)
         self._namespace = namespace
         self._max_depth = max_depth
-        self._objects: dict[type, Node] = {}
-        self._recursive: set[type] = set()
+        self._attribute_docs = attribute_docs
+        self._known: dict[Hashable, _Known] = {}
         self._definitions: dict[Hashable, Node] = {}
         self._given: Mapping[str, str] | None = None
+        self._deepest = 0
 
     def graph(self, annotation: Any, descriptions: Mapping[str, str] | None) -> Graph:
         """Walk a type.
@@ -125,12 +131,15 @@ class Walk:
             Its graph; with `UNKNOWN` in the places that `complaints` is about.
         """
         self._given = descriptions
-        scope = Scope(annotation if isinstance(annotation, type) else None, self._namespace)
-        root = self.node(annotation, Place((), name_of(annotation), scope))
-        if descriptions is not None and not isinstance(_target(root, self._definitions), ObjectNode):
+        owner = annotation if isinstance(annotation, type) else None
+        name = name_of(annotation)
+        root = self.node(annotation, Place((), name, Scope(owner, self._namespace)))
+        graph = Graph(root, self._definitions)
+        if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
             message = "param_descriptions are given, but it has no fields"
-            self._complain((), "unknown_description", name_of(annotation), message, "Leave them out")
-        return Graph(root, self._definitions)
+            self._complain((), "unknown_description", name, message, "Leave them out")
+        self.complaints.extend(check_unions(graph, name))
+        return graph
 
     def node(self, annotation: Any, place: Place) -> Node:
         """Return the node of an annotation."""
@@ -139,42 +148,65 @@ class Walk:
         if annotation is None or annotation is Any:
             return _CONSTANT[annotation]
         if isinstance(annotation, type):
-            return _CONSTANT.get(annotation) or self._class_node(annotation, place)
-        origin = get_origin(annotation)
-        row = ORIGINS.get(origin) if origin is not None else None
-        if row is None:
-            return self._other_node(annotation, place)
-        arm, arity = row
+            return _CONSTANT.get(annotation) or self._class_node(annotation, (), place)
+        origin: Any = get_origin(annotation)
+        if origin is None:
+            return self._special_node(annotation, place)
+        row = ORIGINS.get(origin)
         args = get_args(annotation)
-        if args and arity is not None and len(args) != arity:
-            return self.complain_unsupported(annotation, place)
-        return arm(self, annotation, args, place)
+        if row is not None:
+            arm, arity = row
+            if args and arity is not None and len(args) != arity:
+                return self.complain_unsupported(annotation, place)
+            return arm(self, annotation, args, place)
+        if isinstance(origin, type):
+            return self._class_node(origin, args, place)
+        return self._special_node(annotation, place)
 
     def item_node(self, annotation: Any, place: Place) -> Node:
         """Return the node of the items of the array, or the values of the map, that stands at a place."""
-        if len(place.path) >= self._max_depth:
+        if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
         return self.node(annotation, Place((*place.path, "*"), place.owner, place.scope))
 
-    def _other_node(self, annotation: Any, place: Place) -> Node:
+    def _reach(self, depth: int) -> bool:
+        self._deepest = max(self._deepest, depth)
+        return depth <= self._max_depth
+
+    def _special_node(self, annotation: Any, place: Place) -> Node:
+        meant = evaluate_forward(annotation, place.scope)
+        if meant is not annotation:
+            return self.node(meant, place)
         if isinstance(annotation, Unresolved):
             message = f"the annotation {annotation.text} can't be evaluated: {annotation.reason}"
             return self.complain(place, "unresolved", message, annotation.remedy)
-        text = forward_text(annotation)
-        if text is not None:
-            return self.node(place.scope.evaluate(text), place)
-        return self.complain_unsupported(annotation, place)
+        # typing and typing_extensions have classes of their own for the same special form.
+        form = getattr(get_origin(annotation) or annotation, "_name", None)
+        arm = NAMED.get(form or "") or NAMED.get(type(annotation).__name__)
+        if arm is None:
+            arm = NAMED.get(type(get_origin(annotation)).__name__)
+        if arm is None:
+            return self.complain_unsupported(annotation, place)
+        return arm(self, annotation, get_args(annotation), place)
 
-    def _class_node(self, cls: type[Any], place: Place) -> Node:
+    # --- classes and aliases, which may come round -----------------------------------------------
+
+    def _class_node(self, cls: type[Any], args: tuple[Any, ...], place: Place) -> Node:
         leaf = self._leaf(cls, place)
         if leaf is not None:
             return leaf
-        if dataclasses.is_dataclass(cls):
-            return self._dataclass_node(cls, place)
+        row = ORIGINS.get(cls)
+        if row is not None:
+            return row[0](self, cls, (), place)
+        form = form_of(cls)
+        if form is not None:
+            return self._object_node(cls, form, args, place)
         arm = next((arm for base, arm in CLASSES if issubclass(cls, base)), None)
-        return self.complain_unsupported(cls, place) if arm is None else arm(self, cls, (), place)
+        return self.complain_unsupported(cls, place) if arm is None else arm(self, cls, args, place)
 
     def _leaf(self, cls: type, place: Place) -> Node | None:
+        if self._leaves and cls in self._leaves:
+            return LeafNode(self._leaves[cls])
         own = own_leaf(cls)
         if own is None:
             leaf = registered_leaf(cls) or shipped_leaf(cls)
@@ -183,47 +215,85 @@ class Walk:
         if leaf is not None and leaf.type is cls:
             return LeafNode(leaf)
         message = f"__schema_leaf__ gives {_describe_leaf(own)}, not a SchemaLeaf for {name_of(cls)}"
-        return self.complain(
-            place, "bad_leaf", message, "Make it a class method that returns SchemaLeaf(cls, …)"
-        )
+        remedy = "Make it a class method that returns SchemaLeaf(cls, …)"
+        return self.complain(place, "bad_leaf", message, remedy)
 
-    def _dataclass_node(self, cls: type, place: Place) -> Node:
-        known = self._objects.get(cls)
-        if known is _OPEN:
-            self._recursive.add(cls)
-            return RefNode(cls)
+    def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
+        bindings = bind(cls, args, place.scope)
+        key: Any = (cls, bindings_key(bindings)) if bindings else cls
+        known = self._known.get(key)
         if known is not None:
-            return known
-        if len(place.path) >= self._max_depth:
+            return self._again(key, known, place)
+        if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
-        self._objects[cls] = _OPEN
-        node: Node = ObjectNode(cls, self._fields(cls, place.path), self.closed)
-        if cls in self._recursive:
-            self._definitions[cls] = node
-            node = RefNode(cls)
-        self._objects[cls] = node
+        name = _generic_name(cls, bindings)
+        inner = Place(place.path, name, place.scope)
+        return self._closing(key, place, lambda: self._make_object(cls, form, bindings, inner))
+
+    def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
+        """Return the node of what a type alias (PEP 695) stands for."""
+        bindings = bind(alias, args, place.scope)
+        key: Hashable = (alias, bindings_key(bindings))
+        known = self._known.get(key)
+        if known is not None:
+            return self._again(key, known, place)
+        try:
+            value = alias.__value__
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001  # it is evaluated now, and may raise anything
+            value = Unresolved(alias.__name__, str(error), "Mend the alias")
+        scope = Scope(alias, self._namespace, bindings, place.scope.self_type)
+        inner = Place(place.path, place.owner, scope)
+        return self._closing(key, place, lambda: self.node(value, inner))
+
+    def _closing(self, key: Hashable, place: Place, make: Any) -> Node:
+        """Make the node of a class or alias, and define it if it came round meanwhile."""
+        known = self._known[key] = _Known(place.path)
+        before, self._deepest = self._deepest, len(place.path)
+        node: Node = make()
+        known.height = self._deepest - len(place.path)
+        self._deepest = max(before, self._deepest)
+        if known.recursive:
+            self._definitions[key] = node
+            node = RefNode(key)
+        known.node = node
         return node
 
-    def _fields(self, cls: type, path: Path) -> tuple[Field, ...]:
-        owner = name_of(cls)
+    def _again(self, key: Hashable, known: _Known, place: Place) -> Node:
+        if known.node is not None:
+            if self._reach(len(place.path) + known.height):
+                return known.node
+            return self._complain_depth(place)
+        if known.path == place.path:
+            message = "the type stands for itself, with no array or object between"
+            return self.complain(place, "unsupported", message, "Take it out of its own alternatives")
+        known.recursive = True
+        return RefNode(key)
 
+    def _make_object(self, cls: type[Any], form: ObjectForm, bindings: Bindings, place: Place) -> Node:
         def report(step: str, code: ComplaintCode, message: str, remedy: str, near: str | None) -> None:
-            self._complain((*path, step), code, owner, message, remedy, near)
+            self._complain((*place.path, step), code, place.owner, message, remedy, near)
 
-        report_class(cls, report)
-        declared = [field for field in dataclasses.fields(cls) if field.init]
+        report_class(cls, form, report)
         given, self._given = self._given, None
-        described = param_descriptions(cls, given, [field.name for field in declared], report)
-        fields: list[Field] = []
-        for source, (hint, scope) in zip(declared, class_hints(cls, declared, self._namespace), strict=True):
-            place = Place((*path, source.name), owner, scope)
-            node = self.node(hint, place)
-            field = make_field(source, node, described.get(source.name), report)
-            fields.append(field)
-            if field.examples or field.default is not dataclasses.MISSING:
-                self.defaulted.append(Defaulted(place.path, owner, field))
+        generic: Any = cls
+        self_type = generic[tuple(bindings.values())] if bindings else cls
+        declared = declared_fields(cls, form, bindings, self_type, self._namespace)
+        descriptions = describe_fields(cls, given, declared, report, attribute_docs=self._attribute_docs)
+        fields = [self._field(source, descriptions.of(source.name), place, report) for source in declared]
         report_collisions(fields, report)
-        return tuple(fields)
+        closed = self._closed or getattr(cls, "__closed__", None) is True
+        return ObjectNode(cls, place.owner, form, tuple(fields), closed, descriptions.text)
+
+    def _field(self, source: Declared, described: Any, place: Place, report: Any) -> Field:
+        inner = Place((*place.path, source.name), place.owner, source.scope)
+        field = make_field(source, self.node(source.hint, inner), described, report)
+        if field.examples or field.default is not dataclasses.MISSING:
+            self.defaulted.append(Defaulted(inner.path, place.owner, field))
+        return field
+
+    # --- complaints ------------------------------------------------------------------------------
 
     def complain(
         self, place: Place, code: ComplaintCode, message: str, remedy: str, near: str | None = None
@@ -258,5 +328,7 @@ def _describe_leaf(own: object) -> str:
     return received(own) if leaf is None else f"a SchemaLeaf for {name_of(leaf.type)}"
 
 
-def _target(node: Node, definitions: Mapping[Hashable, Node]) -> Node:
-    return definitions[node.target] if isinstance(node, RefNode) else node
+def _generic_name(cls: type, bindings: Bindings) -> str:
+    if not bindings:
+        return name_of(cls)
+    return f"{name_of(cls)}[{', '.join(map(name_of, bindings.values()))}]"

@@ -84,6 +84,7 @@ def test_max_depth_is_a_positive_integer(wrong):
         Codec(Point, max_depth=wrong)
 
 
+@pytest.mark.needs_threads
 def test_threads_share_one_codec():
     codec = Codec(Point)
     with ThreadPoolExecutor(8) as pool:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import enum
 import sys
 import types
-from dataclasses import InitVar, dataclass, field
-from typing import Annotated, Any, ClassVar, Dict, List, Literal, Optional, TypeVar, Union  # noqa: UP035
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Dict, List, Literal, Optional, Union  # noqa: UP035
 
 import pytest
 from judge import validator
 
 from operator_schema import Codec, SchemaError, json_schema
-
-T = TypeVar("T")
 
 
 def complaints_of(annotation, **options):
@@ -389,13 +388,7 @@ def test_alias_collision():
     assert (complaint.path, complaint.code) == (("b",), "alias_collision")
 
 
-def test_init_var_and_a_missing_init():
-    @dataclass
-    class WithInitVar:
-        a: InitVar[int]
-
-    assert complaints_of(WithInitVar)[0].code == "unsupported"
-
+def test_a_missing_init():
     @dataclass(init=False)
     class WithoutInit:
         a: int
@@ -407,15 +400,12 @@ def test_init_var_and_a_missing_init():
     "annotation",
     [
         complex,
-        bytes,
-        set[int],
-        tuple[int, ...],
-        int | str,
-        int | str | None,
-        T,
-        list[T],
-        dict[int, str],
+        set,
+        set[list[int]],
+        tuple[int, ..., str],
+        dict[float, str],
         dict[int],
+        Callable[[int], str],
         list[int, str],
         type,
         type[int],
@@ -432,14 +422,6 @@ def test_unsupported_annotations_are_said_clearly(annotation):
     assert complaint.code in {"unsupported", "unresolved"}
     assert complaint.message
     assert complaint.remedy
-
-
-def test_constraints_are_not_ignored():
-    class Ge:
-        ge = 3
-
-    [complaint] = complaints_of(Annotated[int, Ge()])
-    assert complaint.code == "unsupported"
 
 
 def test_enums_that_json_cannot_hold():
@@ -518,6 +500,6 @@ def test_schema_error_says_it_line_by_line():
         Codec(Wrong)
     lines = str(caught.value).split("\n")
     assert lines[0] == "Wrong: 2 complaints about the type"
-    assert lines[1].startswith('- param_descriptions (in Wrong): param_descriptions has a key "nubmer"')
+    assert lines[1].startswith('- param_descriptions (in Wrong): it describes "nubmer", which is no field')
     assert 'Did you mean "number"?' in lines[1]
     assert lines[2].startswith("- number (in Wrong): complex is not supported.")

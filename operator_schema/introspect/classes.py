@@ -1,0 +1,225 @@
+"""What the classes that stand for JSON objects declare: dataclass, TypedDict and NamedTuple."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from dataclasses import MISSING, InitVar
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+
+from .._value import Value, set_once
+from .hints import Scope, evaluate_forward, inherited_bindings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from .hints import Bindings
+    from .nodes import ObjectForm
+
+__all__ = ["Declared", "declared_fields", "form_of", "qualifiers"]
+
+
+class Declared(Value):
+    """One field as its class declares it.
+
+    Attributes:
+        name: of the attribute.
+        hint: the evaluated annotation, or an `Unresolved`.
+        scope: what names inside the annotation mean.
+        default: the default, or `dataclasses.MISSING`.
+        has_factory: whether a factory makes the default.
+        required: for a TypedDict, whether the key must be there; None for the class whose `None`
+            says so.
+        init_only: whether the instance does not keep it.
+        metadata: of a dataclass field.
+    """
+
+    __slots__ = ("name", "hint", "scope", "default", "has_factory", "required", "init_only", "metadata")
+
+    name: str
+    hint: Any
+    scope: Scope
+    default: Any
+    has_factory: bool
+    required: bool | None
+    init_only: bool
+    metadata: Mapping[Any, Any]
+
+    def __init__(
+        self,
+        name: str,
+        hint: Any,
+        scope: Scope,
+        default: Any = MISSING,
+        has_factory: bool = False,  # noqa: FBT001,FBT002  # `Value.replace` gives every attribute by position
+        required: bool | None = None,  # noqa: FBT001  # likewise
+        init_only: bool = False,  # noqa: FBT001,FBT002  # likewise
+        metadata: Mapping[Any, Any] | None = None,
+    ) -> None:
+        set_once(self, "name", name)
+        set_once(self, "hint", hint)
+        set_once(self, "scope", scope)
+        set_once(self, "default", default)
+        set_once(self, "has_factory", has_factory)
+        set_once(self, "required", required)
+        set_once(self, "init_only", init_only)
+        set_once(self, "metadata", metadata or {})
+
+
+def form_of(cls: Any) -> ObjectForm | None:
+    """Say which kind of class with fields this is; None for any other class."""
+    if dataclasses.is_dataclass(cls):
+        return "dataclass"
+    if hasattr(cls, "__required_keys__") and issubclass(cls, dict):
+        return "typed_dict"
+    if hasattr(cls, "_fields") and issubclass(cls, tuple):
+        return "named_tuple"
+    return None
+
+
+def declared_fields(
+    cls: type, form: ObjectForm, bindings: Bindings, self_type: Any, namespace: Mapping[str, Any]
+) -> list[Declared]:
+    """Return the fields that a class declares, inherited ones included, in order.
+
+    Args:
+        cls: a class of that form.
+        form: as `form_of` says.
+        bindings: of its own type parameters.
+        self_type: what `Self` means in it.
+        namespace: names that the user adds.
+    """
+    scopes = _Scopes(cls, bindings, self_type, namespace)
+    return _READERS[form](cls, scopes)
+
+
+class _Scopes:
+    """The scope of each class in an MRO, made when it is asked for."""
+
+    def __init__(self, cls: type, bindings: Bindings, self_type: Any, namespace: Mapping[str, Any]) -> None:
+        own = Scope(cls, namespace, bindings, self_type)
+        self._made: dict[type, Scope] = {cls: own}
+        self._namespace = namespace
+        self._self_type = self_type
+        is_derived = len(cls.__mro__) > 2  # noqa: PLR2004  # the class itself and object
+        self._bindings = inherited_bindings(cls, bindings, own) if is_derived else {cls: bindings}
+
+    def of(self, owner: type) -> Scope:
+        scope = self._made.get(owner)
+        if scope is None:
+            scope = Scope(owner, self._namespace, self._bindings.get(owner), self._self_type)
+            self._made[owner] = scope
+        return scope
+
+    def evaluate(self, written: Sequence[tuple[Any, type]]) -> list[Any]:
+        """Evaluate annotations together with those of the same class."""
+        hints = [annotation for annotation, _ in written]
+        for owner in dict.fromkeys([owner for _, owner in written]):
+            scope = self.of(owner)
+            texts = [i for i, hint in enumerate(hints) if type(hint) is str and written[i][1] is owner]
+            if texts:
+                values = scope.evaluate_all([hints[i] for i in texts])
+                for i, value in zip(texts, values, strict=True):
+                    hints[i] = value
+        return [
+            evaluate_forward(hint, self.of(owner)) for hint, (_, owner) in zip(hints, written, strict=True)
+        ]
+
+
+def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
+    sources: list[Any] = [
+        field
+        for field in cls.__dataclass_fields__.values()
+        # dataclasses has no public name for what kind of field this is.
+        if field.init and field._field_type.name != "_FIELD_CLASSVAR"  # noqa: SLF001
+    ]
+    bases = cls.__mro__[:-1]
+    owners = [cls if len(bases) == 1 else _definer(source, bases) for source in sources]
+    written = [(source.type, owner) for source, owner in zip(sources, owners, strict=True)]
+    declared: list[Declared] = []
+    for source, owner, hint in zip(sources, owners, scopes.evaluate(written), strict=True):
+        init_only = isinstance(hint, InitVar)
+        inner = _inside(hint) if init_only else hint
+        declared.append(
+            Declared(
+                source.name,
+                inner,
+                scopes.of(owner),
+                source.default,
+                source.default_factory is not MISSING,
+                None,
+                init_only,
+                source.metadata,
+            )
+        )
+    return declared
+
+
+def _inside(init_var: Any) -> Any:
+    return init_var.type
+
+
+def _definer(field: Any, bases: Sequence[type]) -> type:
+    # Subclasses share the Field objects that they inherit: the farthest base that has this one
+    # is the class whose module knows the names in its annotation.
+    holders = [base for base in bases if vars(base).get("__dataclass_fields__", {}).get(field.name) is field]
+    return holders[-1] if holders else bases[0]
+
+
+def _typed_dict_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
+    annotations = annotations_of(cls)
+    hints = scopes.evaluate([(annotation, cls) for annotation in annotations.values()])
+    declared: list[Declared] = []
+    for name, hint in zip(annotations, hints, strict=True):
+        said = qualifiers(hint)
+        # Python 3.11 does not look into annotations written as text (python/cpython#97727).
+        required = "Required" in said or (name in cls.__required_keys__ and "NotRequired" not in said)
+        declared.append(Declared(name, hint, scopes.of(cls), required=required))
+    return declared
+
+
+def _named_tuple_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
+    definer = next(base for base in cls.__mro__ if "_fields" in vars(base))
+    annotations = annotations_of(definer)
+    written = [(annotations.get(name, Any), definer) for name in cls._fields]
+    defaults: Mapping[str, Any] = cls._field_defaults
+    return [
+        Declared(name, hint, scopes.of(definer), defaults.get(name, MISSING))
+        for name, hint in zip(cls._fields, scopes.evaluate(written), strict=True)
+    ]
+
+
+_READERS: dict[ObjectForm, Callable[[type, _Scopes], list[Declared]]] = {
+    "dataclass": _dataclass_fields,
+    "typed_dict": _typed_dict_fields,
+    "named_tuple": _named_tuple_fields,
+}
+
+
+def annotations_of(cls: type) -> Mapping[str, Any]:
+    """Return a class's own annotations as written, forward references left open."""
+    if sys.version_info >= (3, 14):
+        # PEP 749: names that are not defined yet come as forward references.
+        from annotationlib import Format, get_annotations  # noqa: PLC0415
+
+        return get_annotations(cls, format=Format.FORWARDREF)
+    annotations: Mapping[str, Any] = vars(cls).get("__annotations__", {})
+    return annotations
+
+
+_QUALIFIERS = frozenset({"Required", "NotRequired", "ReadOnly", "Final"})
+
+
+def qualifiers(hint: Any) -> set[str]:
+    """Return the names of the qualifiers around a type, such as `NotRequired`."""
+    found: set[str] = set()
+    while True:
+        origin: Any = get_origin(hint)
+        name = getattr(origin, "_name", None) or getattr(origin, "__name__", None)
+        if origin is Annotated:
+            hint = hint.__origin__
+        elif name in _QUALIFIERS:
+            found.add(name)
+            hint = get_args(hint)[0]
+        else:
+            return found

@@ -1,0 +1,186 @@
+"""Constraints in the annotated-types vocabulary, read from the metadata of `Annotated`.
+
+They are recognised by their attributes (`ge`, `max_length` …), so that `annotated_types` need not
+be there, and whatever follows its vocabulary works: https://github.com/annotated-types/annotated-types
+"""
+
+from __future__ import annotations
+
+import re
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Unfit
+from ..wording import clip, escape, excerpt, received
+from .nodes import ArrayNode, Constraints, MapNode, Node, ScalarNode, UnionNode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["constrained", "read_constraints"]
+
+_NUMBERS = ("ge", "gt", "le", "lt", "multiple_of")
+_LENGTHS = ("min_length", "max_length")
+_ATTRIBUTES = (*_NUMBERS, *_LENGTHS)
+_SLOTS = {
+    "ge": "minimum",
+    "gt": "exclusive_minimum",
+    "le": "maximum",
+    "lt": "exclusive_maximum",
+    "multiple_of": "multiple_of",
+    "min_length": "min_length",
+    "max_length": "max_length",
+}
+# What these say stands in no schema, and a schema that leaves it out would promise too much.
+_UNTELLABLE = frozenset({"Predicate", "Not", "Timezone"})
+# A denominator that every validator reckons with exactly.
+_EXACT_DENOMINATOR = 2**20
+_PYTHON_SYNTAX = re.compile(r"\(\?[aiLmsux(P#>]|\\[AZ]|[*+?}]\+")
+
+
+def read_constraints(metadata: Iterable[object]) -> Constraints | None:
+    """Gather the constraints among the metadata of an annotation.
+
+    Args:
+        metadata: of `Annotated`; what is no constraint is passed over.
+
+    Returns:
+        All of them together, the tighter of two that limit the same; None without any.
+
+    Raises:
+        Unfit: one has a value that no schema can hold.
+    """
+    found: dict[str, Any] = {}
+    for item in metadata:
+        if isinstance(item, re.Pattern):
+            pattern = _checked_pattern(item)  # pyright: ignore[reportUnknownArgumentType]  # str or bytes
+            _add(found, "pattern", pattern, pattern)
+            continue
+        if type(item).__module__ == "annotated_types" and type(item).__name__ in _UNTELLABLE:
+            message = f"the constraint {_show(item)} has no form in JSON Schema"
+            raise Unfit(message, "Check it in __post_init__")
+        for name in _ATTRIBUTES:
+            value = getattr(item, name, None)
+            if value is not None and not callable(value):
+                check = _checked_number if name in _NUMBERS else _checked_length
+                _add(found, _SLOTS[name], check(name, value, item), item)
+    if found.get("min_length") == 0:
+        del found["min_length"]
+    return Constraints(**found) if found else None
+
+
+def _show(item: object) -> str:
+    return clip(escape(repr(item)), 100)
+
+
+def _add(found: dict[str, Any], slot: str, value: Any, item: object) -> None:
+    known = found.get(slot)
+    if known is None or known == value:
+        found[slot] = value
+    elif slot in {"minimum", "exclusive_minimum", "min_length"}:
+        found[slot] = max(known, value)
+    elif slot in {"maximum", "exclusive_maximum", "max_length"}:
+        found[slot] = min(known, value)
+    else:
+        message = f"{_show(item)} is the second constraint of its kind"
+        raise Unfit(message, "Keep one of them")
+
+
+def _checked_number(name: str, value: object, item: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        message = f"{name} of {_show(item)} is {received(value)}, not a finite number"
+        raise Unfit(message, "Give an int or a float")
+    number = int(value) if float(value).is_integer() else value
+    if name == "multiple_of":
+        if number <= 0:
+            message = f"multiple_of is {excerpt(value)}, not above zero"
+            raise Unfit(message, "Give a positive number")
+        if number.as_integer_ratio()[1] > _EXACT_DENOMINATOR:
+            message = (
+                f"multiple_of {excerpt(value)} has no exact binary form, so that validators disagree about it"
+            )
+            raise Unfit(message, "Count in the smaller unit as int, or give a SchemaLeaf")
+    return number
+
+
+def _checked_length(name: str, value: object, item: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        message = f"{name} of {_show(item)} is {received(value)}, not a number of items"
+        raise Unfit(message, "Give an int of at least 0")
+    return value
+
+
+def _checked_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
+    if not isinstance(pattern.pattern, str):
+        message = f"the pattern {_show(pattern)} is of bytes"
+        raise Unfit(message, "Compile it from a str")
+    if pattern.flags & ~re.UNICODE:
+        message = f"the pattern {_show(pattern)} has flags, which JSON Schema has not"
+        raise Unfit(message, "Write them out in the pattern")
+    if _PYTHON_SYNTAX.search(pattern.pattern):
+        message = f"the pattern {_show(pattern)} uses syntax that Python has and JSON Schema has not"
+        raise Unfit(message, "Keep to what ECMA 262 knows: no inline flags, (?P<…>), \\A or \\Z")
+    return pattern
+
+
+def constrained(node: Node, constraints: Constraints) -> Node:
+    """Put constraints on a node.
+
+    Args:
+        node: a string, number, array or map; or a union in which each member but null is one.
+        constraints: what restricts its values.
+
+    Returns:
+        The node with them, together with those that it has already.
+
+    Raises:
+        Unfit: they say nothing about values of this kind.
+    """
+    match node:
+        case UnionNode():
+            members = [
+                member
+                if isinstance(member, ScalarNode) and member.type == "null"
+                else constrained(member, constraints)
+                for member in node.members
+            ]
+            return node.replace(members=tuple(members))
+        case ScalarNode() | ArrayNode() | MapNode():
+            allowed = _allowed(node)
+            for slot in Constraints.__slots__:
+                if getattr(constraints, slot) is not None and slot not in allowed:
+                    message = f"the constraint {slot} says nothing about {_kind(node)}"
+                    raise Unfit(message, "Leave it out, or change the type")
+            return node.replace(constraints=_together(node.constraints, constraints))
+        case _:
+            message = "constraints are for strings, numbers, arrays and maps"
+            raise Unfit(message, "Leave them out, or say it in the type or its leaf")
+
+
+_ON_LENGTH = frozenset({"min_length", "max_length"})
+_ON_NUMBERS = frozenset({"minimum", "exclusive_minimum", "maximum", "exclusive_maximum", "multiple_of"})
+
+
+def _allowed(node: ScalarNode | ArrayNode | MapNode) -> frozenset[str]:
+    if not isinstance(node, ScalarNode):
+        return _ON_LENGTH
+    if node.type == "string":
+        return _ON_LENGTH | {"pattern"}
+    return _ON_NUMBERS if node.type in {"integer", "number"} else frozenset()
+
+
+def _kind(node: ScalarNode | ArrayNode | MapNode) -> str:
+    if isinstance(node, ScalarNode):
+        return f"a {node.type}" if node.type != "integer" else "an integer"
+    return "an array" if isinstance(node, ArrayNode) else "a map"
+
+
+def _together(one: Constraints | None, other: Constraints) -> Constraints:
+    if one is None:
+        return other
+    found = {slot: getattr(one, slot) for slot in Constraints.__slots__}
+    for slot in Constraints.__slots__:
+        value = getattr(other, slot)
+        if value is not None:
+            _add(found, slot, value, value)
+    return Constraints(**found)

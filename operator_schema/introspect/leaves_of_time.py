@@ -1,0 +1,166 @@
+"""Leaves of time: dates, times, moments, durations and time zones."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+from ..wording import quote
+from .leaves import trusted_leaf
+
+if TYPE_CHECKING:
+    from .leaves import SchemaLeaf
+
+__all__ = ["date_leaf", "datetime_leaf", "time_leaf", "timedelta_leaf", "zone_leaf"]
+
+# RFC 3339, section 5.6. It is stricter than ISO 8601 and than `fromisoformat`, and it is what the
+# formats in the schema promise. Leap seconds have no place in datetime; digits of a second past
+# the sixth are dropped, as `fromisoformat` does, because other languages write nine.
+_FULL_DATE = r"\d{4}-\d\d-\d\d"
+_FULL_TIME = r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)"
+
+
+def datetime_leaf(cls: Any) -> SchemaLeaf[Any]:
+    """Read and write a moment as RFC 3339 says, with its UTC offset."""
+    schema = {"type": "string", "format": "date-time", "description": "ISO 8601 date string"}
+    hint = "write date, time and UTC offset as in 2026-01-31T09:30:00Z"
+    return _clock_leaf(cls, f"{_FULL_DATE}T{_FULL_TIME}", schema, hint, "2026-01-31T09:30:00+00:00")
+
+
+def time_leaf(cls: Any) -> SchemaLeaf[Any]:
+    """Read and write a time of day as RFC 3339 says, with its UTC offset."""
+    schema = {"type": "string", "format": "time"}
+    hint = "write time and UTC offset as in 09:30:00Z"
+    return _clock_leaf(cls, _FULL_TIME, schema, hint, "09:30:00+00:00")
+
+
+def _clock_leaf(cls: Any, pattern: str, schema: dict[str, Any], hint: str, sample: str) -> SchemaLeaf[Any]:
+    rfc3339 = re.compile(pattern, re.ASCII)
+
+    def decode(text: str) -> Any:
+        if not rfc3339.fullmatch(text):
+            raise ValueError(hint)
+        return cls.fromisoformat(text)
+
+    def encode(value: Any) -> str:
+        if value.utcoffset() is None:
+            message = f"a {cls.__name__} without UTC offset has no JSON form; give it a tzinfo that has one"
+            raise ValueError(message)
+        text: str = value.isoformat()
+        if not rfc3339.fullmatch(text):
+            message = f"{text} is not as RFC 3339 has it: its UTC offset has seconds"
+            raise ValueError(message)
+        return text
+
+    return trusted_leaf(cls, schema, decode, encode, cls.fromisoformat(sample))
+
+
+def date_leaf(cls: Any) -> SchemaLeaf[Any]:
+    """Read and write a date as RFC 3339 says."""
+    full_date = re.compile(_FULL_DATE, re.ASCII)
+
+    def decode(text: str) -> Any:
+        if not full_date.fullmatch(text):
+            message = "write a date as in 2026-01-31"
+            raise ValueError(message)
+        return cls.fromisoformat(text)
+
+    def encode(day: Any) -> str:
+        text: str = day.isoformat()
+        if not full_date.fullmatch(text):
+            message = "a datetime is more than a date"
+            raise ValueError(message)
+        return text
+
+    schema = {"type": "string", "format": "date"}
+    return trusted_leaf(cls, schema, decode, encode, cls(2026, 1, 31))
+
+
+# The format "duration" (RFC 3339, appendix A) has neither sign nor fractions, and years and months
+# are no fixed time: so a pattern of its own, without lookahead, which not every reader of patterns has.
+_DURATION = (
+    r"^-?P([0-9]+[WD]|([0-9]+D)?T(([0-9]+H)?([0-9]+M)?[0-9]+(\.[0-9]{1,6})?S|([0-9]+H)?[0-9]+M|[0-9]+H))$"
+)
+_DURATION_PART = r"([0-9]+)(?:\.([0-9]+))?([A-Z])"
+_UNITS = {"W": "weeks", "D": "days", "H": "hours", "M": "minutes", "S": "seconds"}
+_LONGEST_DURATION = 100
+"""Characters that are looked at: far more than `timedelta.max` has."""
+
+
+def timedelta_leaf(cls: Any) -> SchemaLeaf[Any]:
+    """Read and write a duration as ISO 8601 says, with a leading minus for a negative one."""
+    duration = re.compile(_DURATION)
+    part = re.compile(_DURATION_PART)
+
+    def decode(text: str) -> Any:
+        if not duration.fullmatch(text):
+            message = "write days, hours, minutes and seconds as in P1DT2H30M4.5S, without years and months"
+            raise ValueError(message)
+        parts = part.findall(text) if len(text) <= _LONGEST_DURATION else ()
+        sign = -1 if text[0] == "-" else 1
+        amounts = {_UNITS[unit]: sign * int(number) for number, _, unit in parts}
+        fraction = parts[-1][1] if parts else ""
+        try:
+            if amounts:
+                return cls(**amounts, microseconds=sign * int(fraction.ljust(6, "0")))
+        except OverflowError:
+            pass
+        message = "a duration has at most 999999999 days"
+        raise ValueError(message)
+
+    def encode(span: Any) -> str:
+        if cls(span.days, span.seconds, span.microseconds) != span:
+            message = "it is finer than microseconds"
+            raise ValueError(message)
+        return _write_duration(span)
+
+    schema = {"type": "string", "pattern": _DURATION, "description": "ISO 8601 duration"}
+    return trusted_leaf(cls, schema, decode, encode, cls(hours=1, minutes=30))
+
+
+def _write_duration(span: Any) -> str:
+    size = abs(span)
+    hours, rest = divmod(size.seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    fraction = f".{size.microseconds:06d}".rstrip("0").rstrip(".")
+    amounts = ((hours, "", "H"), (minutes, "", "M"), (seconds, fraction, "S"))
+    clock = "".join([f"{number}{dot}{unit}" for number, dot, unit in amounts if number or dot])
+    days = f"{size.days}D" if size.days else ""
+    if not clock and not days:
+        return "PT0S"
+    sign = "-" if span.days < 0 else ""
+    return f"{sign}P{days}T{clock}" if clock else f"{sign}P{days}"
+
+
+# Names of the IANA database ("America/Argentina/Ushuaia"). ZoneInfo imports a package for each part
+# of a name where it takes the database from `tzdata`: nothing else may get that far.
+_ZONE = r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,3}"
+
+# A time zone file (RFC 8536) of UTC alone, so that the placeholder needs no database.
+_UTC_FILE = b"TZif" + bytes(16 + 16) + b"\0\0\0\1\0\0\0\4" + bytes(6) + b"UTC\0"
+
+
+def zone_leaf(cls: Any) -> SchemaLeaf[Any]:
+    """Read and write a time zone as its name in the IANA database."""
+    zone_name = re.compile(_ZONE)
+
+    def decode(key: str) -> Any:
+        try:
+            if zone_name.fullmatch(key):
+                return cls(key)
+        # What an unknown name raises depends on Python's version and on where the database lies.
+        except (LookupError, OSError, ImportError, ValueError):
+            pass
+        message = f"there is no time zone {quote(key)}; write an IANA name such as Europe/Paris"
+        raise ValueError(message)
+
+    def encode(zone: Any) -> str:
+        key: str | None = zone.key
+        if key is None or not zone_name.fullmatch(key):
+            message = "only a time zone of the IANA database has a JSON form: its name"
+            raise ValueError(message)
+        return key
+
+    schema = {"type": "string", "description": "IANA time zone name"}
+    return trusted_leaf(cls, schema, decode, encode, cls.from_file(io.BytesIO(_UTC_FILE), key="UTC"))

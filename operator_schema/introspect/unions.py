@@ -1,0 +1,383 @@
+"""Telling the members of a union apart by the JSON value alone, whatever their order.
+
+First by JSON type. Among strings, enums and literals come before leaves, leaves go by
+`LEAF_ORDER`, plain strings come last. Objects go by a tag, else by which of them fits and leaves
+the fewest keys unused. What can't be told apart is complained about at registration.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from .._value import Value, set_once
+from ..errors import Complaint
+from ..wording import listed
+from .nodes import (
+    UNKNOWN,
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    Node,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+    choice_key,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
+
+    from .nodes import Field, Graph
+
+__all__ = [
+    "LEAF_ORDER",
+    "Tag",
+    "UnionPlan",
+    "always_written",
+    "check_unions",
+    "flat_members",
+    "is_hashable",
+    "make_plan",
+    "mixes_booleans",
+    "node_name",
+]
+
+LEAF_ORDER = (
+    "UUID",
+    "datetime",
+    "date",
+    "time",
+    "timedelta",
+    "IPv4Address",
+    "IPv6Address",
+    "IPv4Network",
+    "IPv6Network",
+    "IPv4Interface",
+    "IPv6Interface",
+    "Decimal",
+    "SplitResult",
+    "ParseResult",
+    "ZoneInfo",
+    "bytes",
+    "Pattern",
+)
+"""Names of shipped leaves' types, the most particular first; a user's own leaf comes before all."""
+
+# These read the same texts.
+_ALIKE = ({"SplitResult", "ParseResult"},)
+_LAST = len(LEAF_ORDER) + 1
+
+JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
+
+
+class Tag(Value):
+    """The key that tells the objects of a union apart.
+
+    Attributes:
+        key: its JSON name.
+        members: `choice_key(value)` of the tag to the member.
+        choices: a node of all its values, for messages.
+    """
+
+    __slots__ = ("key", "members", "choices")
+
+    key: str
+    members: Mapping[Hashable, ObjectNode]
+    choices: LiteralNode
+
+    def __init__(self, key: str, members: Mapping[Hashable, ObjectNode], choices: LiteralNode) -> None:
+        set_once(self, "key", key)
+        set_once(self, "members", members)
+        set_once(self, "choices", choices)
+
+
+class UnionPlan(Value):
+    """How a union is decoded.
+
+    Attributes:
+        candidates: JSON type to the members that values of it may belong to, the first that fits
+            counts; objects are weighed against each other.
+        tag: of its objects, where they have one.
+    """
+
+    __slots__ = ("candidates", "tag")
+
+    candidates: Mapping[str, tuple[Node, ...]]
+    tag: Tag | None
+
+    def __init__(self, candidates: Mapping[str, tuple[Node, ...]], tag: Tag | None) -> None:
+        set_once(self, "candidates", candidates)
+        set_once(self, "tag", tag)
+
+
+def make_plan(node: UnionNode, definitions: Mapping[Hashable, Node]) -> UnionPlan:
+    """Say which members of a union a value may belong to.
+
+    Args:
+        node: a union whose members can be told apart.
+        definitions: of its graph.
+    """
+    members = flat_members(node, definitions)
+    typed = [(member, _json_types(member)) for member in members]
+    candidates = {
+        name: tuple(sorted([m for m, types in typed if name in types], key=lambda m: _rank(m, name)))
+        for name in JSON_TYPES
+    }
+    return UnionPlan(candidates, _tag([m for m in members if isinstance(m, ObjectNode)]))
+
+
+def flat_members(node: UnionNode, definitions: Mapping[Hashable, Node]) -> list[Node]:
+    """Return the members of a union, references followed and unions inside it spread out."""
+    members: list[Node] = []
+    for member in node.members:
+        while isinstance(member, RefNode):
+            member = definitions[member.target]  # noqa: PLW2901  # what the reference stands for
+        inner = flat_members(member, definitions) if isinstance(member, UnionNode) else [member]
+        members += [node for node in inner if node not in members]
+    return members
+
+
+def _json_types(node: Node) -> set[str]:
+    types: set[str]
+    match node:
+        case ScalarNode(type=name):
+            types = {name}
+        case LeafNode(leaf=leaf):
+            types = set(leaf.json_types)
+        case LiteralNode(values=values) | EnumNode(values=values):
+            types = {_TYPE_NAMES[type(value)] for value in values}
+        case ArrayNode() | TupleNode():
+            return {"array"}
+        case MapNode() | ObjectNode():
+            return {"object"}
+        case _:
+            return set(JSON_TYPES)
+    # 3.0 comes as a number and is an integer too.
+    return types | {"integer", "number"} if types & {"integer", "number"} else types
+
+
+_TYPE_NAMES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+def _rank(node: Node, json_type: str) -> tuple[int, bool]:
+    if isinstance(node, (LiteralNode, EnumNode)):
+        return -1, False
+    if isinstance(node, LeafNode):
+        return _leaf_rank(node), False
+    # An integer stays one, and so does a number: `int | float` keeps the kind that was given.
+    return _LAST + 1, isinstance(node, ScalarNode) and node.type != json_type
+
+
+def _leaf_rank(node: LeafNode) -> int:
+    cls = node.leaf.type
+    if not _is_shipped(cls):
+        return 0
+    return LEAF_ORDER.index(cls.__name__) + 1 if cls.__name__ in LEAF_ORDER else _LAST
+
+
+def _is_shipped(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] in _STANDARD
+
+
+_STANDARD = frozenset(
+    {"builtins", "datetime", "decimal", "ipaddress", "pathlib", "re", "urllib", "uuid", "zoneinfo"}
+)
+
+
+def _tag(objects: list[ObjectNode]) -> Tag | None:
+    if len(objects) < 2:  # noqa: PLR2004  # nothing to tell apart
+        return None
+    for field in objects[0].fields:
+        literals = [literal for node in objects for literal in _one_value(node, field.key)]
+        values = tuple([literal.values[0] for literal in literals])
+        members: dict[Hashable, ObjectNode] = dict(zip(map(choice_key, values), objects, strict=False))
+        if len(literals) == len(objects) == len(members):
+            table = {choice_key(value): value for value in values}
+            return Tag(field.key, members, LiteralNode(values, values, table))
+    return None
+
+
+def _one_value(node: ObjectNode, key: str) -> list[LiteralNode]:
+    """Return the literal of one value that stands at a key, if one does."""
+    return [
+        field.node
+        for field in node.fields
+        if field.key == key and isinstance(field.node, LiteralNode) and len(field.node.values) == 1
+    ]
+
+
+# --- what can't be told apart --------------------------------------------------------------------
+
+
+def check_unions(graph: Graph, name: str) -> Iterator[Complaint]:
+    """Complain about each pair of members of a union that can't be told apart.
+
+    Args:
+        graph: of the whole type.
+        name: of the type, for complaints about its root.
+    """
+    seen: set[int] = set()
+    pending: list[tuple[tuple[str, ...], str, Node]] = [((), name, graph.root)]
+    while pending:
+        path, owner, node = pending.pop()
+        if isinstance(node, RefNode):
+            node = graph.definitions[node.target]
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, UnionNode):
+            yield from _check_union(node, graph.definitions, path, owner)
+        inner_owner = node.name if isinstance(node, ObjectNode) else owner
+        pending.extend(reversed([((*path, *step), inner_owner, inner) for step, inner in _inside(node)]))
+
+
+def _inside(node: Node) -> list[tuple[tuple[str, ...], Node]]:
+    match node:
+        case ArrayNode():
+            return [(("*",), node.items)]
+        case MapNode():
+            return [(("*",), node.values)]
+        case TupleNode():
+            return [(("*",), item) for item in node.items]
+        case UnionNode():
+            return [((), member) for member in node.members]
+        case ObjectNode():
+            return [((field.name,), field.node) for field in node.fields]
+        case _:
+            return []
+
+
+def _check_union(
+    node: UnionNode, definitions: Mapping[Hashable, Node], path: tuple[str, ...], owner: str
+) -> Iterator[Complaint]:
+    members = flat_members(node, definitions)
+    if any(member is UNKNOWN for member in members):
+        return
+    for one, other in combinations(members, 2):
+        remedy = _why_alike(one, other)
+        if remedy:
+            names = " and ".join(sorted([node_name(one), node_name(other)]))
+            message = f"{names} can't be told apart by their JSON"
+            yield Complaint(path, "ambiguous", owner, message, remedy)
+
+
+def _why_alike(one: Node, other: Node) -> str | None:
+    """Return what to do about two members that can't be told apart, None where they can be."""
+    if (_is_null(one) and isinstance(other, AnyNode)) or (_is_null(other) and isinstance(one, AnyNode)):
+        return None  # null is None to both
+    if _is_null(one) and _is_null(other):
+        return None
+    common = _json_types(one) & _json_types(other)
+    if not common or _are_choice_and_other(one, other, common):
+        return None
+    if isinstance(one, ScalarNode) and isinstance(other, ScalarNode):
+        return None if one.type != other.type else _KEEP_ONE
+    if isinstance(one, ObjectNode) and isinstance(other, ObjectNode):
+        return None if _objects_differ(one, other) else _ADD_TAG
+    if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == {"string"}:
+        names = {one.leaf.type.__name__, other.leaf.type.__name__}
+        return None if _leaf_rank(one) != _leaf_rank(other) and names not in _ALIKE else _KEEP_ONE
+    if (
+        LeafNode in {type(one), type(other)}
+        and ScalarNode in {type(one), type(other)}
+        and common == {"string"}
+    ):
+        return None
+    return _KEEP_ONE
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.type == "null"
+
+
+_KEEP_ONE = "Keep one of them, or put each into a dataclass of its own"
+_ADD_TAG = 'Give each a tag, such as a field `kind: Literal["…"]` with a value of its own'
+
+
+def _are_choice_and_other(one: Node, other: Node, common: set[str]) -> bool:
+    first = isinstance(one, (LiteralNode, EnumNode))
+    second = isinstance(other, (LiteralNode, EnumNode))
+    if isinstance(one, (LiteralNode, EnumNode)) and isinstance(other, (LiteralNode, EnumNode)):
+        return not set(one.table) & set(other.table)
+    # Null is never a choice's alone: it has to mean one thing.
+    is_plain = not isinstance(one, AnyNode) and not isinstance(other, AnyNode)
+    return (first or second) and is_plain and "null" not in common
+
+
+def _objects_differ(one: ObjectNode, other: ObjectNode) -> bool:
+    for field in one.fields:
+        first, second = _one_value(one, field.key), _one_value(other, field.key)
+        if first and second and first[0].table.keys() != second[0].table.keys():
+            return True
+    both = {field.key for field in one.fields} & {field.key for field in other.fields}
+    return not (always_written(one) | always_written(other)) <= both
+
+
+def always_written(node: ObjectNode) -> set[str]:
+    """Return the keys that stand in every encoded instance."""
+    return {field.key for field in node.fields if _is_always_written(node, field)}
+
+
+def _is_always_written(node: ObjectNode, field: Field) -> bool:
+    if node.form == "typed_dict":
+        return field.required
+    return not (field.absent_is_none or field.init_only)
+
+
+def node_name(node: Node) -> str:
+    """Return the name by which a complaint calls a member of a union."""
+    match node:
+        case ObjectNode():
+            return node.name
+        case EnumNode():
+            return node.type.__name__
+        case LeafNode():
+            return node.leaf.type.__name__
+        case LiteralNode():
+            return f"Literal[{listed([repr(value) for value in node.values], 5)}]"
+        case ScalarNode():
+            return node.type
+        case ArrayNode() | TupleNode():
+            return "an array"
+        case MapNode():
+            return "a map"
+        case _:
+            return "any value"
+
+
+# --- what a set can hold -------------------------------------------------------------------------
+
+
+def is_hashable(node: Node) -> bool:
+    """Say whether what a node decodes to can be in a Python set; a reference is taken at its word."""
+    match node:
+        case ScalarNode() | LiteralNode() | EnumNode() | RefNode():
+            return True
+        case LeafNode(leaf=leaf):
+            return leaf.type.__hash__ is not None
+        case ArrayNode(container=container):
+            return container in {tuple, frozenset} and is_hashable(node.items)
+        case TupleNode(items=items) | UnionNode(members=items):
+            return all(map(is_hashable, items))
+        case ObjectNode(type=cls, form=form):
+            fields = [field.node for field in node.fields]
+            can_hash: bool = form != "typed_dict" and cls.__hash__ is not None
+            return can_hash and all(map(is_hashable, fields))
+        case _:
+            return node is UNKNOWN
+
+
+def mixes_booleans(node: Node) -> bool:
+    """Say whether values of a node may be booleans and numbers, which Python sets confuse."""
+    nodes: Iterable[Node] = node.members if isinstance(node, UnionNode) else [node]
+    types: set[str] = set()
+    for member in nodes:
+        if isinstance(member, (ScalarNode, LiteralNode)):
+            types |= _json_types(member)
+    return "boolean" in types and bool(types & {"integer", "number"})

@@ -1,0 +1,290 @@
+"""Run the test suite on every Python that is supported and can be found.
+
+CPython is looked for by name (`python3.12`) on the PATH and among pyenv's versions. Where there is
+no CPython 3.14, the one of Pyodide stands in: WebAssembly under node, with pure-Python wheels.
+What each needs is installed under `.venv-matrix/` once, and again when the package's declaration
+changes. The exit status is 1 when the suite fails anywhere; a version that is not there fails nothing.
+"""
+
+# ruff: noqa: T201  # what it prints is what it is for
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENTS = ROOT / ".venv-matrix"
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+PYODIDE_VERSION = "3.14"
+PYODIDE = "pyodide@314"
+# The last releases without compiled parts.
+PURE = {
+    "hypothesis": ["hypothesis==6.155.2"],
+    "jsonschema": ["jsonschema[format-nongpl]==4.17.3", "pyrsistent==0.20.0"],
+}
+PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
+PYTEST = ("-q", "-p", "no:cacheprovider")
+# An interpreter of a distribution may come without what makes environments.
+PROBE = "import ensurepip, platform, sys, venv; print(platform.python_version(), sys.executable)"
+SUMMARY = re.compile(r"^=*\s*((?:\d+ \w+, )*\d+ \w+) in [\d.]+s", re.MULTILINE)
+
+installing = threading.Lock()  # every editable install writes the same *.egg-info
+
+
+class Missing(Exception):  # noqa: N818  # nothing went wrong
+    """Says why a version cannot be run here."""
+
+
+class Outcome(NamedTuple):
+    """What came of one version.
+
+    Attributes:
+        label: the version, and what runs it.
+        verdict: `passed …`, `FAILED …` or `not run: …`.
+        failed: whether the suite, or installing the package, failed.
+        output: what pytest or pip said.
+    """
+
+    label: str
+    verdict: str
+    failed: bool
+    output: str = ""
+
+
+class Suite(NamedTuple):
+    """A command that runs the test suite.
+
+    Attributes:
+        label: the version, and what runs it.
+        command: the command.
+        folder: its environment.
+    """
+
+    label: str
+    command: list[str]
+    folder: Path
+
+
+def command_output(command: list[str]) -> str | None:
+    """Return what a command prints, or None where it fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def candidates(version: str) -> list[str]:
+    """List the programs that may be the CPython of a version, the likeliest first."""
+    name = f"python{version}"
+    found = [shutil.which(name, path=folder) for folder in os.get_exec_path()]
+    if sys.version_info[:2] == tuple(map(int, version.split("."))):
+        found.append(sys.executable)
+    pyenv = command_output(["pyenv", "root"])
+    if pyenv:
+        found += sorted(map(str, Path(pyenv).glob(f"versions/*/bin/{name}")), reverse=True)
+    return [program for program in found if program]
+
+
+def find_cpython(version: str) -> tuple[str, str]:
+    """Find the CPython of a version.
+
+    A name on the PATH is not enough: pyenv has a shim for every version, chosen or not.
+
+    Returns:
+        Its full version and its program.
+
+    Raises:
+        Missing: there is none.
+    """
+    for program in candidates(version):
+        full, _, executable = (command_output([program, "-c", PROBE]) or "").partition(" ")
+        if full.startswith(f"{version}."):
+            return full, executable
+    raise Missing("no interpreter found")
+
+
+def stamp_of(*parts: str) -> str:
+    """Return what changes whenever an environment must be made anew."""
+    declared = [ROOT / "pyproject.toml", ROOT / "setup.cfg", Path(__file__)]
+    return hashlib.sha256(b"\0".join([*map(Path.read_bytes, declared), *map(str.encode, parts)])).hexdigest()
+
+
+def is_fresh(folder: Path, stamp: str) -> bool:
+    """Say whether an environment is there and still right; take it away where it is not."""
+    recorded = folder / "stamp"
+    if recorded.is_file() and recorded.read_text() == stamp:
+        return True
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return False
+
+
+def install(*commands: list[str]) -> None:
+    """Run commands that install, with their output in the exception when one fails."""
+    for command in commands:
+        subprocess.run(
+            command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+
+
+def cpython(version: str) -> Suite:
+    """Make the environment of a CPython, with the package installed in it.
+
+    Raises:
+        Missing: there is no such CPython.
+        CalledProcessError: the package could not be installed.
+    """
+    full, program = find_cpython(version)
+    folder = ENVIRONMENTS / version
+    python = str(folder / "bin" / "python")
+    stamp = stamp_of(full, program)
+    with installing:
+        if not is_fresh(folder, stamp):
+            install(
+                [program, "-m", "venv", str(folder)],
+                [python, *PIP, "install", "--editable", ".[test]"],
+            )
+            (folder / "stamp").write_text(stamp)
+    return Suite(full, [python, "-m", "pytest", *PYTEST], folder)
+
+
+def pure_requirements() -> list[str]:
+    """List what the tests need, in releases without compiled parts."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    declared = [requirement for extra in ("cli", "test") for requirement in extras[extra]]
+    wanted = [PURE.get(re.split(r"[^\w-]", requirement)[0], [requirement]) for requirement in declared]
+    return [pure for some in wanted for pure in some if not pure.startswith("operator-schema")]
+
+
+def install_pyodide(npm: str, folder: Path) -> None:
+    """Install Pyodide, and beside it what the tests need.
+
+    Raises:
+        Missing: npm does not get Pyodide.
+        CalledProcessError: what the tests need is not all there in pure Python.
+    """
+    quietly = ["--loglevel=error", "--no-save", "--no-audit", "--no-fund"]
+    pure = ["--only-binary=:all:", "--platform=any", "--implementation=py", "--abi=none"]
+    target = [f"--python-version={PYODIDE_VERSION}", "--no-warn-conflicts", f"--target={folder / 'site-packages'}"]
+    try:
+        install([npm, "install", *quietly, f"--prefix={folder}", PYODIDE])
+    except subprocess.CalledProcessError as error:
+        print(error.stdout)
+        raise Missing(f"no interpreter found, and npm does not get {PYODIDE}") from error
+    install([sys.executable, *PIP, "install", *pure, *target, *pure_requirements()])
+
+
+def pyodide() -> Suite:
+    """Make the environment of Pyodide.
+
+    Raises:
+        Missing: it is not to be had, or does not start.
+        CalledProcessError: what the tests need could not be installed.
+    """
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if not node or not npm:
+        raise Missing(f"no interpreter found, nor {'npm' if node else 'node'} for Pyodide")
+    folder = ENVIRONMENTS / "pyodide"
+    node_version = command_output([node, "--version"]) or ""
+    stamp = stamp_of(node_version)
+    if not is_fresh(folder, stamp):
+        install_pyodide(npm, folder)
+        (folder / "stamp").write_text(stamp)
+    runner = [node, str(Path(__file__).with_name("pyodide.mjs")), str(folder), str(ROOT)]
+    label = command_output([*runner, "--version"])
+    if not label:
+        raise Missing(f"no interpreter found, and Pyodide does not start under node {node_version}")
+    return Suite(label, [*runner, *PYTEST], folder)
+
+
+def suite_of(version: str) -> Suite:
+    """Make the environment of a version.
+
+    Raises:
+        Missing: it cannot be run here.
+        CalledProcessError: the package, or what its tests need, could not be installed.
+    """
+    try:
+        return cpython(version)
+    except Missing:
+        if version != PYODIDE_VERSION:
+            raise
+        return pyodide()
+
+
+def run(version: str) -> Outcome:
+    """Run the test suite on a version."""
+    try:
+        suite = suite_of(version)
+    except Missing as missing:
+        return Outcome(version, f"not run: {missing}", failed=False)
+    except subprocess.CalledProcessError as error:
+        return Outcome(version, "FAILED  to install", failed=True, output=error.stdout)
+    print(f"{suite.label}: the tests start", flush=True)
+    started = time.monotonic()
+    more = {"HYPOTHESIS_PROFILE": "matrix", "HYPOTHESIS_STORAGE_DIRECTORY": str(suite.folder / "hypothesis")}
+    done = subprocess.run(
+        suite.command,
+        cwd=ROOT,
+        env={**os.environ, **more},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    seconds = round(time.monotonic() - started)
+    return Outcome(suite.label, *judge(done.returncode, done.stdout, seconds), output=done.stdout)
+
+
+def judge(status: int, output: str, seconds: int) -> tuple[str, bool]:
+    """Say how a run went, and whether it failed."""
+    summary = SUMMARY.findall(output)
+    counts = {word: int(count) for count, word in re.findall(r"(\d+) (\w+)", summary[-1] if summary else "")}
+    passed = counts.pop("passed", 0)
+    others = "".join(f", {count:,} {word}" for word, count in counts.items())
+    if status or not passed:
+        return f"FAILED  {passed:,} tests passed{others} in {seconds} s (exit status {status})", True
+    return f"passed  {passed:,} tests in {seconds} s{others}", False
+
+
+def main() -> int:
+    """Run every version, print one line for each, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help=f"one of {', '.join(VERSIONS)}")
+    parser.add_argument("--jobs", type=int, default=2, help="versions that run at once (2)")
+    arguments = parser.parse_args()
+    unknown = set(arguments.versions).difference(VERSIONS)
+    if unknown:
+        parser.error(f"not among {', '.join(VERSIONS)}: {', '.join(sorted(unknown))}")
+    outcomes: dict[str, Outcome] = {}
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        running = {pool.submit(run, version): version for version in arguments.versions or VERSIONS}
+        for done in as_completed(running):
+            outcome = outcomes[running[done]] = done.result()
+            if outcome.failed:
+                print(outcome.output)
+            print(f"{outcome.label}: {outcome.verdict}", flush=True)
+    print()
+    width = max(len(outcome.label) for outcome in outcomes.values())
+    for _, outcome in sorted(outcomes.items()):
+        print(f"{outcome.label:{width}}  {outcome.verdict}")
+    return 1 if any(outcome.failed for outcome in outcomes.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
