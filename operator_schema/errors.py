@@ -49,6 +49,7 @@ ComplaintCode = Literal[
     "alias_collision",
     "ambiguous",
     "too_deep",
+    "too_large",
 ]
 
 SHOWN_PROBLEMS = 10

@@ -17,6 +17,7 @@ from .introspect.nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
+    parts_of,
 )
 from .json_values import copy_json
 
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     EncodeValue = Callable[[Node, Any], Any]
     Names = Mapping[Hashable, str]
 
-__all__ = ["INTEGER_KEY", "render"]
+__all__ = ["INTEGER_KEY", "MAX_INLINED", "render"]
+
+MAX_INLINED = 1000
+"""Schemas in a document, past which classes that are used more than once share a definition."""
 
 INTEGER_KEY = "^(0|-?[1-9][0-9]*)$"
 """How an integer is written as a JSON key."""
@@ -43,9 +47,12 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
 
     Returns:
         A fresh document: the root inline, so that it says `"type": "object"` for a dataclass;
-        recursive types under `$defs`; everything else inlined where it is used.
+        recursive types under `$defs`; everything else inlined where it is used, unless the document
+        would then hold more than `MAX_INLINED` schemas: classes that are used more than once stand
+        under `$defs` too.
     """
-    names = _definition_names(graph.definitions)
+    definitions = {**graph.definitions, **_shared_objects(graph)}
+    names = _definition_names(definitions)
     writer = _Writer(names, encode_value)
     root = graph.resolve_root()
     # What the class says of itself is the tool's description, not its parameters'.
@@ -54,7 +61,7 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
     if isinstance(graph.root, RefNode):
         document = _described(document, graph.root.description)
     if names:
-        document["$defs"] = {names[target]: writer.schema(node) for target, node in graph.definitions.items()}
+        document["$defs"] = {names[target]: writer.definition(node) for target, node in definitions.items()}
     return document
 
 
@@ -67,6 +74,11 @@ class _Writer:
         self._names = names
         self._encode_value = encode_value
 
+    def definition(self, node: Node) -> dict[str, Any]:
+        if isinstance(node, ObjectNode):
+            return _described(_described(self.object(node), node.doc), node.description)
+        return self.schema(node)
+
     def schema(self, node: Node) -> dict[str, Any]:
         return _described(self._bare(node), node.description)
 
@@ -75,6 +87,9 @@ class _Writer:
             case ScalarNode():
                 return {"type": node.type, **_constraints(node.constraints, _SCALAR_WORDS)}
             case ObjectNode():
+                name = self._names.get(_identity(node))
+                if name is not None:
+                    return {"$ref": f"#/$defs/{name}"}
                 return _described(self.object(node), node.doc)
             case ArrayNode():
                 return self._array(node)
@@ -206,6 +221,34 @@ def _definition_names(definitions: Mapping[Hashable, Node]) -> dict[Hashable, st
             number += 1
         names[target] = candidate
     return names
+
+
+def _shared_objects(graph: Graph) -> dict[Hashable, Node]:
+    """Return the classes that are used more than once, if inlining them would make much of little."""
+    sizes: dict[int, int] = {}
+    uses: dict[Hashable, int] = {}
+    objects: dict[Hashable, Node] = {}
+
+    def size(node: Node) -> int:
+        if isinstance(node, ObjectNode):
+            key = _identity(node)
+            objects.setdefault(key, node.replace(description=None))
+            uses[key] = uses.get(key, 0) + 1
+        known = sizes.get(id(node))
+        if known is None:
+            known = sizes[id(node)] = 1 + sum([size(inner) for _, inner in parts_of(node)])
+        return known
+
+    total = sum([size(node) for node in (graph.root, *graph.definitions.values())])
+    if total <= MAX_INLINED:
+        return {}
+    defined = {_identity(node) for node in graph.definitions.values() if isinstance(node, ObjectNode)}
+    return {key: objects[key] for key, count in uses.items() if count > 1 and key not in defined}
+
+
+def _identity(node: ObjectNode) -> Hashable:
+    # A copy with another description has the very same fields.
+    return (node.type, node.name, id(node.fields))
 
 
 def _short_name(target: Hashable, node: Node) -> str:

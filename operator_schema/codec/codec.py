@@ -58,10 +58,9 @@ class Codec(Generic[T]):
         ValueError: `unknown_fields` or `max_depth` is out of range.
     """
 
-    __slots__ = ("_annotation", "_expects", "_graph", "_name", "_options")
+    __slots__ = ("_annotation", "_graph", "_name", "_options")
 
     _annotation: Any
-    _expects: str
     _graph: Graph
     _name: str
     _options: dict[str, Any]
@@ -129,7 +128,6 @@ class Codec(Generic[T]):
         set_once(self, "_annotation", annotation)
         set_once(self, "_name", name or own_name)
         set_once(self, "_graph", graph)
-        set_once(self, "_expects", expected_fields(name or own_name, graph))
         set_once(
             self,
             "_options",
@@ -236,7 +234,8 @@ class Codec(Generic[T]):
     _encode_default = _encode_node
 
     def _error(self, problems: Problems) -> DecodeError:
-        return DecodeError(self._name, problems.found, self._expects, problems.omitted)
+        expects = expected_fields(self._name, self._graph)
+        return DecodeError(self._name, problems.found, expects, problems.omitted)
 
     def __repr__(self) -> str:
         return f"Codec({self._name})"

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args, get_origin
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from ..wording import clip, escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["annotation_key", "name_of", "show_annotation"]
 
 _SHOWN_LENGTH = 200
+_SHOWN_LEVELS = 4
+_SHOWN_ARGUMENTS = 8
+_COMPARED_PARTS = 1000
 
 
 def name_of(annotation: object) -> str:
@@ -19,15 +26,36 @@ def name_of(annotation: object) -> str:
 
 
 def show_annotation(annotation: object) -> str:
-    """Write an annotation as it would stand in the source, bounded and on one line."""
-    if isinstance(annotation, type) and get_origin(annotation) is None:
+    """Write an annotation much as it stands in the source, bounded and on one line."""
+    return clip(escape(_show(annotation, _SHOWN_LEVELS)), _SHOWN_LENGTH)
+
+
+def _show(annotation: Any, levels: int) -> str:
+    # `repr` would write out a type that doubles at each level to its end.
+    origin: Any = get_origin(annotation)
+    if origin is None:
+        return _show_bare(annotation)
+    if levels == 0:
+        return "…"
+    shown = [_show(arg, levels - 1) for arg in get_args(annotation)[:_SHOWN_ARGUMENTS]]
+    if origin in {Union, UnionType}:
+        return " | ".join(shown)
+    if origin is Literal:
+        shown = [repr(arg) for arg in get_args(annotation)[:_SHOWN_ARGUMENTS]]
+    name = getattr(origin, "__name__", None) or getattr(origin, "_name", None) or _show_bare(origin)
+    if isinstance(origin, type):
+        name = _show_bare(origin)
+    return f"{name}[{', '.join(shown)}]"
+
+
+def _show_bare(annotation: object) -> str:
+    if isinstance(annotation, type):
         module, name = annotation.__module__, annotation.__qualname__
-        return name if module in {"builtins", "__main__"} else f"{module}.{name}"
+        return name if module in {"builtins", "__main__", "collections.abc"} else f"{module}.{name}"
     try:
-        text = repr(annotation)
+        return "None" if annotation is NoneType else repr(annotation).replace("typing.", "")
     except Exception:  # noqa: BLE001  # an object that can't be shown is still named by its class
-        text = f"an object of {type(annotation).__qualname__}"
-    return clip(escape(text.replace("typing.", "")), _SHOWN_LENGTH)
+        return f"an object of {type(annotation).__qualname__}"
 
 
 def annotation_key(annotation: Any) -> Any:
@@ -38,9 +66,17 @@ def annotation_key(annotation: Any) -> Any:
     identity, so the key holds only as long as the annotation lives.
 
     Raises:
-        TypeError: something in the annotation has no hash (on hashing the key).
+        TypeError: the annotation has more parts than are worth comparing; or, on hashing the key,
+            something in it has no hash.
         RecursionError: the annotation nests too deep.
     """
+    return _key(annotation, iter(range(_COMPARED_PARTS)))
+
+
+def _key(annotation: Any, budget: Iterator[int]) -> Any:
+    if next(budget, None) is None:
+        message = "the annotation has too many parts"
+        raise TypeError(message)
     origin: Any = get_origin(annotation)
     if origin is None:
         return annotation if isinstance(annotation, type) else (annotation.__class__, annotation)
@@ -48,4 +84,4 @@ def annotation_key(annotation: Any) -> Any:
         return (origin, tuple([(value.__class__, value) for value in get_args(annotation)]))
     metadata: tuple[Any, ...] = getattr(annotation, "__metadata__", ())
     args: tuple[Any, ...] = (annotation.__origin__,) if metadata else get_args(annotation)
-    return (origin, tuple(map(annotation_key, args)), tuple(map(id, metadata)))
+    return (origin, tuple([_key(arg, budget) for arg in args]), tuple(map(id, metadata)))

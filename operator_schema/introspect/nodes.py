@@ -41,6 +41,7 @@ __all__ = [
     "TupleNode",
     "UnionNode",
     "choice_key",
+    "parts_of",
     "takes_null",
 ]
 
@@ -492,3 +493,20 @@ def takes_null(node: Node) -> bool:
             return "null" in leaf.json_types
         case _:
             return False
+
+
+def parts_of(node: Node) -> list[tuple[tuple[str, ...], Node]]:
+    """Return the nodes right inside a node, each with the steps of a path that lead to it."""
+    match node:
+        case ArrayNode():
+            return [(("*",), node.items)]
+        case MapNode():
+            return [(("*",), node.values)]
+        case TupleNode():
+            return [(("*",), item) for item in node.items]
+        case UnionNode():
+            return [((), member) for member in node.members]
+        case ObjectNode():
+            return [((field.name,), field.node) for field in node.fields]
+        case _:
+            return []

@@ -79,7 +79,7 @@ def _url_leaf(cls: Any, split: Callable[[str], Any]) -> SchemaLeaf[Any]:
 
 def _write_url(url: Any) -> str:
     # `geturl` of the older Pythons turns "sip:a@b.c" into "sip:///a@b.c" and "file:////a" into "file://a".
-    path = url.path or ""
+    path = str(url.path or "")
     has_root = path.startswith("//") or (url.scheme == "file" and path.startswith("/"))
     opening = f"//{url.netloc or ''}" if url.netloc or has_root else ""
     tail = ((";", getattr(url, "params", "")), ("?", url.query), ("#", url.fragment))

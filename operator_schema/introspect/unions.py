@@ -28,6 +28,7 @@ from .nodes import (
     TupleNode,
     UnionNode,
     choice_key,
+    parts_of,
 )
 
 if TYPE_CHECKING:
@@ -234,23 +235,7 @@ def check_unions(graph: Graph, name: str) -> Iterator[Complaint]:
         if isinstance(node, UnionNode):
             yield from _check_union(node, graph.definitions, path, owner)
         inner_owner = node.name if isinstance(node, ObjectNode) else owner
-        pending.extend(reversed([((*path, *step), inner_owner, inner) for step, inner in _inside(node)]))
-
-
-def _inside(node: Node) -> list[tuple[tuple[str, ...], Node]]:
-    match node:
-        case ArrayNode():
-            return [(("*",), node.items)]
-        case MapNode():
-            return [(("*",), node.values)]
-        case TupleNode():
-            return [(("*",), item) for item in node.items]
-        case UnionNode():
-            return [((), member) for member in node.members]
-        case ObjectNode():
-            return [((field.name,), field.node) for field in node.fields]
-        case _:
-            return []
+        pending.extend(reversed([((*path, *step), inner_owner, inner) for step, inner in parts_of(node)]))
 
 
 def _check_union(
@@ -356,21 +341,34 @@ def node_name(node: Node) -> str:
 
 def is_hashable(node: Node) -> bool:
     """Say whether what a node decodes to can be in a Python set; a reference is taken at its word."""
+    seen: set[int] = set()
+    pending = [node]
+    while pending:
+        inner = pending.pop()
+        if id(inner) in seen:
+            continue
+        seen.add(id(inner))
+        if not _can_hash(inner):
+            return False
+        pending.extend([part for _, part in parts_of(inner)])
+    return True
+
+
+def _can_hash(node: Node) -> bool:
     match node:
-        case ScalarNode() | LiteralNode() | EnumNode() | RefNode():
-            return True
         case LeafNode(leaf=leaf):
             return leaf.type.__hash__ is not None
         case ArrayNode(container=container):
-            return container in {tuple, frozenset} and is_hashable(node.items)
-        case TupleNode(items=items) | UnionNode(members=items):
-            return all(map(is_hashable, items))
+            return container in {tuple, frozenset}
         case ObjectNode(type=cls, form=form):
-            fields = [field.node for field in node.fields]
             can_hash: bool = form != "typed_dict" and cls.__hash__ is not None
-            return can_hash and all(map(is_hashable, fields))
-        case _:
+            return can_hash
+        case MapNode():
+            return False
+        case AnyNode():
             return node is UNKNOWN
+        case _:
+            return True
 
 
 def mixes_booleans(node: Node) -> bool:

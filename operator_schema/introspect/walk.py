@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from .hints import Bindings, Path
     from .nodes import ObjectForm
 
-__all__ = ["Defaulted", "Walk"]
+__all__ = ["MAX_ANNOTATIONS", "Defaulted", "Walk"]
+
+MAX_ANNOTATIONS = 100_000
+"""Annotations that one registration reads; what repeats inside itself could double without end."""
 
 _CONSTANT: Final[dict[object, Node]] = {
     str: STRING,
@@ -118,6 +121,7 @@ class Walk:
         self._definitions: dict[Hashable, Node] = {}
         self._given: Mapping[str, str] | None = None
         self._deepest = 0
+        self._met = 0
 
     def graph(self, annotation: Any, descriptions: Mapping[str, str] | None) -> Graph:
         """Walk a type.
@@ -143,6 +147,9 @@ class Walk:
 
     def node(self, annotation: Any, place: Place) -> Node:
         """Return the node of an annotation."""
+        self._met += 1
+        if self._met > MAX_ANNOTATIONS:
+            return self._complain_size(place)
         if self._leaves and isinstance(annotation, type) and annotation in self._leaves:
             return LeafNode(self._leaves[annotation])
         if annotation is None or annotation is Any:
@@ -305,6 +312,12 @@ class Walk:
     def _complain_depth(self, place: Place) -> Node:
         message = f"the type nests deeper than {self._max_depth} levels"
         return self.complain(place, "too_deep", message, "Flatten it or raise max_depth")
+
+    def _complain_size(self, place: Place) -> Node:
+        if self._met == MAX_ANNOTATIONS + 1:
+            message = f"the type has more than {MAX_ANNOTATIONS} annotations in it"
+            self.complain(place, "too_large", message, "Name the parts that repeat: a dataclass is read once")
+        return UNKNOWN
 
     def complain_unsupported(self, annotation: object, place: Place) -> Node:
         """Complain about an annotation that has no meaning here."""

@@ -178,7 +178,11 @@ def install_pyodide(npm: str, folder: Path) -> None:
     """
     quietly = ["--loglevel=error", "--no-save", "--no-audit", "--no-fund"]
     pure = ["--only-binary=:all:", "--platform=any", "--implementation=py", "--abi=none"]
-    target = [f"--python-version={PYODIDE_VERSION}", "--no-warn-conflicts", f"--target={folder / 'site-packages'}"]
+    target = [
+        f"--python-version={PYODIDE_VERSION}",
+        "--no-warn-conflicts",
+        f"--target={folder / 'site-packages'}",
+    ]
     try:
         install([npm, "install", *quietly, f"--prefix={folder}", PYODIDE])
     except subprocess.CalledProcessError as error:
