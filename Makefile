@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format clean
+.PHONY: help demo test matrix campaign lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -15,6 +15,14 @@ demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools
 
 test: $(VENV)/.test ## run all tests
 	$(BIN)/python -m pytest $(ARGS)
+
+matrix: $(VENV)/bin/python ## run all tests on every Python that is found, and on Pyodide's
+	@$(BIN)/python tests/matrix/run.py $(ARGS)
+
+PAIRS ?= 1000000
+SEED ?= 0
+campaign: $(VENV)/.test ## hold decoder and schema against two validators: PAIRS=1000000 SEED=0
+	$(BIN)/python tests/campaign/run.py --pairs $(PAIRS) --seed $(SEED)
 
 lint: $(VENV)/.dev ## ruff, mypy, pyright, import-linter
 	$(BIN)/ruff check .
@@ -27,8 +35,8 @@ format: $(VENV)/.dev ## let ruff write what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-clean: ## remove the environment and every cache
-	rm -rf $(VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+clean: ## remove the environments and every cache
+	rm -rf $(VENV) .venv-matrix build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'

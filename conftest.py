@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from doctest import ELLIPSIS
+from typing import TYPE_CHECKING
 
+import pytest
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
+
+from operator_schema.introspect import leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # A block that is no session defines what the sessions after it use.
 pytest_collect_file = Sybil(
@@ -13,3 +20,13 @@ pytest_collect_file = Sybil(
     patterns=["*.md"],
     excludes=["CHANGELOG.md"],
 ).pytest()
+
+
+@pytest.fixture(autouse=True)
+def _own_registry() -> Iterator[None]:
+    """Let no test see the leaves that another one registered."""
+    before, generation = leaves._registered, leaves._generation  # noqa: SLF001  # there is no public way back
+    yield
+    if leaves._generation != generation:  # noqa: SLF001  # likewise
+        leaves._registered = before  # noqa: SLF001  # likewise
+        leaves._generation += 1  # noqa: SLF001  # what was cached meanwhile is not found again

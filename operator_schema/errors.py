@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from ._value import Value, set_once
-from .wording import clip, show_path
+from .wording import clip, escape, show_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,7 +192,7 @@ class _ProblemsError(ValueError):
     def __str__(self) -> str:
         """Write the report: bounded in length, whatever the value was."""
         total = len(self.problems) + self.omitted
-        lines = [f"{clip(self.name, _NAME_LENGTH)}: {_count(total, 'problem')} with {self._with}"]
+        lines = [f"{clip(escape(self.name), _NAME_LENGTH)}: {_count(total, 'problem')} with {self._with}"]
         tail = "" if self.expects is None else clip(self.expects, _EXPECTS_LENGTH)
         room = _REPORT_LENGTH - len(lines[0]) - len(tail) - len("- … and 1000000000 more\n") - 2
         shown = 0

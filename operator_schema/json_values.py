@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["JSON_TYPES", "copy_json", "fits_types", "is_array", "is_object", "type_of"]
+__all__ = ["JSON_TYPES", "copy_json", "fits_types", "has_surrogate", "is_array", "is_object", "type_of"]
 
 JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 """What `type` may be in JSON Schema 2020-12 (JSON Schema Validation, section 6.1.1)."""
@@ -55,6 +55,15 @@ def fits_types(value: object, types: Collection[str]) -> bool:
     if name == "integer":
         return "number" in types
     return isinstance(value, float) and "integer" in types and value.is_integer()
+
+
+def has_surrogate(text: str) -> bool:
+    """Say whether a string has a lone surrogate, so that no encoding can write it (RFC 7493)."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def copy_json(value: Any) -> Any:

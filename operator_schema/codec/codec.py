@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, overload
 
 from .._value import set_once
 from ..errors import Complaint, DecodeError, EncodeError, SchemaError
+from ..introspect.classes import form_of
 from ..introspect.identity import annotation_key, name_of
-from ..introspect.leaves import leaf_generation
+from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import Walk
 from ..schema import render
@@ -18,10 +20,9 @@ from .interpret import interpret
 from .limits import MAX_DEPTH
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Iterable
 
     from ..errors import Problem
-    from ..introspect.leaves import SchemaLeaf
     from ..introspect.nodes import Graph, Node
     from ..introspect.walk import Defaulted
     from .problems import Problems
@@ -55,7 +56,7 @@ class Codec(Generic[T]):
 
     Raises:
         SchemaError: with every complaint about the type.
-        ValueError: `unknown_fields` or `max_depth` is out of range.
+        ValueError: an option is not of its kind, or out of range.
     """
 
     __slots__ = ("_annotation", "_graph", "_name", "_options")
@@ -108,8 +109,8 @@ class Codec(Generic[T]):
         max_depth: int = MAX_DEPTH,
         attribute_docs: bool = False,
     ) -> None:
-        _check_options(unknown_fields, max_depth)
         leaves = tuple(leaves)
+        _check_options(name, unknown_fields, leaves, namespace, max_depth)
         walk = Walk(
             leaves,
             closed=unknown_fields == "reject",
@@ -226,12 +227,17 @@ class Codec(Generic[T]):
 
     def _encode_node(self, node: Node, value: object) -> Any:
         graph = self._graph
-        encoded, problems = encode_node(node, graph.definitions, value, self._options["max_depth"], _graph_of)
+        encoded, problems = encode_node(
+            node, graph.definitions, value, self._options["max_depth"], self._graph_of
+        )
         if problems.found:
             raise EncodeError(self._name, problems.found, None, problems.omitted)
         return encoded
 
     _encode_default = _encode_node
+
+    def _graph_of(self, cls: Any) -> Graph | None:
+        return _graph_of(cls, self._options["leaves"])
 
     def _error(self, problems: Problems) -> DecodeError:
         expects = expected_fields(self._name, self._graph)
@@ -244,6 +250,10 @@ class Codec(Generic[T]):
         message = f"a Codec is immutable: {name} can't be set"
         raise AttributeError(message)
 
+    def __delattr__(self, name: str) -> NoReturn:
+        message = f"a Codec is immutable: {name} can't be deleted"
+        raise AttributeError(message)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._annotation, self._options)
 
@@ -252,14 +262,26 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
     return Codec(annotation, **options)
 
 
-def _check_options(unknown_fields: object, max_depth: object) -> None:
+def _check_options(
+    name: object, unknown_fields: object, leaves: Iterable[object], namespace: object, max_depth: object
+) -> None:
+    if name is not None and not isinstance(name, str):
+        message = f"name is a string, not {received(name)}"
+        raise ValueError(message)
+    for leaf in leaves:
+        if not isinstance(leaf, SchemaLeaf):
+            message = f"leaves are SchemaLeaf values, not {received(leaf)}"
+            raise ValueError(message)  # noqa: TRY004  # one exception for every option
+    if namespace is not None and not isinstance(namespace, Mapping):
+        message = f"namespace maps names to types, it is not {received(namespace)}"
+        raise ValueError(message)
     choices = get_args(UnknownFields)
     if unknown_fields not in choices:
         near = nearest(unknown_fields, choices) if isinstance(unknown_fields, str) else None
         hint = f"; did you mean {near!r}?" if near else ""
         message = f"unknown_fields is 'ignore' or 'reject', not {received(unknown_fields)}{hint}"
         raise ValueError(message)
-    if not isinstance(max_depth, int) or max_depth < 1:
+    if not isinstance(max_depth, int) or isinstance(max_depth, bool) or max_depth < 1:
         message = f"max_depth is an integer of at least 1, not {received(max_depth)}"
         raise ValueError(message)
 
@@ -307,11 +329,13 @@ def _codec_of(annotation: Any) -> Codec[Any]:
     return _codecs.setdefault(key, codec)
 
 
-def _graph_of(cls: type) -> Graph | None:
+def _graph_of(cls: type, leaves: tuple[SchemaLeaf[Any], ...] = ()) -> Graph | None:
     try:
-        graph = _codec_of(cls).graph
+        graph = Codec(cls, leaves=leaves).graph if leaves else _codec_of(cls).graph
     except SchemaError:
-        return None
+        if form_of(cls) is None:
+            return None  # a class of somebody else's, which nobody promised to encode
+        raise
     return None if isinstance(graph.root, AnyNode) else graph
 
 

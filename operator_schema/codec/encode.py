@@ -7,6 +7,7 @@ notes every problem that it finds and returns `INVALID`.
 from __future__ import annotations
 
 from dataclasses import MISSING
+from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 from ..introspect.nodes import (
@@ -78,7 +79,7 @@ def encode_node(
     except RecursionError as error:
         if error is shared.raised_by_user:
             raise
-        return problems.too_deep(None, max_depth), problems
+        return problems.too_deep_to_follow(), problems
 
 
 class _Shared:
@@ -142,7 +143,7 @@ class _Run:
         return True
 
     def _object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
-        if not _is_instance(node, value):
+        if not _is_instance(node, value) or _has_more_fields(node, value):
             return self.problems.not_an(path, node.type, value)
         if self._too_deep(path, depth):
             return INVALID
@@ -236,7 +237,7 @@ class _Run:
         for member, encoded in zip(node.table.values(), node.values, strict=True):
             if member is value:
                 return encoded
-        return self.problems.not_one_of(path, node, value)
+        return self.problems.not_an(path, node.type, value)
 
     def _leaf(self, node: LeafNode, value: Any, path: Path) -> Any:
         leaf = node.leaf
@@ -244,14 +245,16 @@ class _Run:
             return self.problems.not_an(path, leaf.type, value)
         try:
             encoded = leaf.encode(value)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             return self.problems.bad_format(path, node, value, error)
         except RecursionError as error:
             self.shared.raised_by_user = error
             raise
-        if fits_types(encoded, leaf.json_types):
-            return copy_json(encoded)
-        return self.problems.wrong_type(path, node, encoded)
+        if not fits_types(encoded, leaf.json_types):
+            return self.problems.wrong_type(path, node, encoded)
+        if isinstance(encoded, float) and not isfinite(encoded):
+            return self.problems.out_of_range(path, encoded, "is not finite")
+        return copy_json(encoded)
 
     # --- unions and Any --------------------------------------------------------------------------
 
@@ -296,6 +299,14 @@ class _Run:
 def _is_instance(node: ObjectNode, value: object) -> bool:
     # A TypedDict is a dict, and refuses isinstance.
     return isinstance(value, dict if node.form == "typed_dict" else node.type)
+
+
+def _has_more_fields(node: ObjectNode, value: object) -> bool:
+    # What a subclass adds would be lost without a word.
+    if type(value) is node.type or node.form != "dataclass":
+        return False
+    own: Mapping[str, object] = getattr(value, "__dataclass_fields__", {})
+    return own.keys() != getattr(node.type, "__dataclass_fields__", {}).keys()
 
 
 def _is_array(node: ArrayNode, value: object) -> bool:

@@ -26,6 +26,7 @@ __all__ = ["expected", "expected_field", "expected_fields"]
 
 _LISTED_CHOICES = 8
 _LEAF_LENGTH = 60
+_NAME_LENGTH = 100
 
 
 def expected(node: Node) -> str:
@@ -108,6 +109,7 @@ def expected_fields(name: str, graph: Graph) -> str:
         Such as `write_file expects: path (string, required), mode ("write" | "append")`.
     """
     root = graph.resolve_root()
+    name = clip(escape(name), _NAME_LENGTH)
     if not isinstance(root, ObjectNode):
         return f"{name} expects: {expected(root)}"
     fields = [f"{show_path((field.key,))} ({expected_field(field)})" for field in root.fields]

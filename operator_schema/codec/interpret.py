@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import MISSING
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..introspect.nodes import (
@@ -63,7 +64,7 @@ def interpret(graph: Graph, value: object, max_depth: int) -> tuple[Any, Problem
     except RecursionError as error:
         if error is run.shared.raised_by_user:
             raise
-        return run.problems.too_deep(None, max_depth), run.problems
+        return run.problems.too_deep_to_follow(), run.problems
     return decoded, run.problems
 
 
@@ -280,9 +281,11 @@ class _Run:
         leaf = node.leaf
         if not fits_types(value, leaf.json_types):
             return self.problems.wrong_type(path, node, value)
+        if isinstance(value, float) and not isfinite(value):
+            return self.problems.out_of_range(path, value, "is not finite")
         try:
             return leaf.decode(value)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             return self.problems.bad_format(path, node, value, error)
         except RecursionError as error:
             self.shared.raised_by_user = error
@@ -315,7 +318,7 @@ class _Run:
         fitting = [node for node in candidates if self._fits(node, value, depth)]
         if isinstance(self.problems, Trial):
             return object() if fitting else self.problems.no_match(path, candidates[0], value)
-        if not fitting and tag is not None:
+        if not fitting and tag is not None and tag.required:
             return self.problems.missing_tag(path, tag.key, tag.choices)
         chosen = min(fitting or candidates, key=lambda node: _distance(node, value))
         return self.decode(chosen, value, path, depth)

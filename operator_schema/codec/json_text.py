@@ -17,7 +17,7 @@ from .limits import MAX_INTEGER_DIGITS
 from .problems import Problems
 
 if TYPE_CHECKING:
-    Steps = tuple[str | int, ...]
+    from .problems import Path
 
 __all__ = ["read_json"]
 
@@ -168,16 +168,15 @@ def _describe(error: json.JSONDecodeError) -> Problem:
 
 
 def _note_repeated(value: Any, problems: Problems) -> None:
-    pending: list[tuple[Steps, Any]] = [((), value)]
+    pending: list[tuple[Path, Any]] = [(None, value)]
     while pending:
         path, item = pending.pop()
         if isinstance(item, _Repeating):
             for key in item.repeated:
-                problems.add(Problem((*path, key), "duplicate", "the key is there more than once"))
-        if is_object(item):
-            pending.extend(reversed([((*path, key), inner) for key, inner in item.items()]))
-        elif is_array(item):
-            pending.extend(reversed([((*path, i), inner) for i, inner in enumerate(item)]))
+                problems.repeated((path, key))
+        inner = item.items() if is_object(item) else enumerate(item)
+        parts = [((path, key), part) for key, part in inner if is_object(part) or is_array(part)]
+        pending.extend(reversed(parts))
 
 
 def _check_surrogates(value: Any) -> None:

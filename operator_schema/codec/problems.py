@@ -105,9 +105,17 @@ class Problems:
         """Note a string in which the pattern is not found."""
         return self._note(path, _bad_pattern, value, pattern)
 
+    def bad_text(self, path: Path, value: str) -> Any:
+        """Note a string that has a lone surrogate, which no text can hold."""
+        return self._note(path, _bad_text, value)
+
     def duplicate(self, path: Path, value: object, what: str) -> Any:
         """Note an item of a set, or a key of a map, that stands for one that is there already."""
         return self._note(path, _duplicate, value, what)
+
+    def repeated(self, path: Path) -> Any:
+        """Note a key that is there more than once in one object of the text."""
+        return self._note(path, _repeated)
 
     def no_match(self, path: Path, node: Node, value: object) -> Any:
         """Note a value that fits no member of a union."""
@@ -131,7 +139,11 @@ class Problems:
 
     def too_deep(self, path: Path, max_depth: int) -> Any:
         """Note a value that nests deeper than the limit."""
-        return self._note(path, _too_deep, max_depth)
+        return self._note(path, _too_deep, f"nested deeper than {max_depth} levels")
+
+    def too_deep_to_follow(self) -> Any:
+        """Note a value that nests deeper than the stack of this process allows."""
+        return self._note(None, _too_deep, "nested deeper than this process can follow")
 
 
 class Trial(Problems):
@@ -205,9 +217,18 @@ def _bad_pattern(steps: Steps, value: str, pattern: str) -> Problem:
     return Problem(steps, "bad_format", message, what, received(value))
 
 
+def _bad_text(steps: Steps, value: str) -> Problem:
+    message = f"{excerpt(value)} has half of a surrogate pair, which is no character"
+    return Problem(steps, "bad_format", message, "string", received(value))
+
+
 def _duplicate(steps: Steps, value: object, what: str) -> Problem:
     message = f"{excerpt(value)} is there already; {what} must differ"
     return Problem(steps, "duplicate", message, None, received(value))
+
+
+def _repeated(steps: Steps) -> Problem:
+    return Problem(steps, "duplicate", "the key is there more than once")
 
 
 def _no_match(steps: Steps, node: Node, value: object) -> Problem:
@@ -235,8 +256,8 @@ def _rejected(steps: Steps, type_name: str, reason: Exception) -> Problem:
     return Problem(steps, "rejected", f"{type_name} refused it: {_said(reason)}")
 
 
-def _too_deep(steps: Steps, max_depth: int) -> Problem:
-    return Problem(steps, "too_deep", f"nested deeper than {max_depth} levels")
+def _too_deep(steps: Steps, message: str) -> Problem:
+    return Problem(steps, "too_deep", message)
 
 
 def _said(reason: Exception) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from ..json_values import has_surrogate
 from .checks import check_number, check_text
 from .limits import MAX_INTEGER_DIGITS
+from .problems import INVALID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,6 +27,8 @@ def _string(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any
     if not isinstance(value, str):
         return problems.wrong_type(path, node, value)
     text = value if value.__class__ is str else str.__str__(value)
+    if not text.isascii() and has_surrogate(text):
+        return problems.bad_text(path, text)
     return text if node.constraints is None else check_text(node.constraints, problems, text, path)
 
 
@@ -49,7 +53,10 @@ def _number(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any
         return problems.out_of_range(path, value, "is beyond the range of a float")
     if not isfinite(number):
         return problems.out_of_range(path, value, "is not finite")
-    return number if node.constraints is None else check_number(node.constraints, problems, number, path)
+    if node.constraints is None:
+        return number
+    # What came is checked: an integer may be no multiple any more once it is a float.
+    return INVALID if check_number(node.constraints, problems, value, path) is INVALID else number
 
 
 def _boolean(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:

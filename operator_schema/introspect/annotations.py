@@ -150,6 +150,8 @@ def _union(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) ->
 
 def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     values = tuple([_plain(arg.value if isinstance(arg, Enum) else arg) for arg in args])
+    if not args:
+        return walk.complain(place, "unsupported", "Literal[()] has no values", "Give it some")
     bad = [arg for arg, value in zip(args, values, strict=True) if value is MISSING]
     if bad:
         message = f"{show_annotation(annotation)} has {excerpt(bad[0])}, which JSON can't hold"

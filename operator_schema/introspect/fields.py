@@ -6,7 +6,8 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, cast
 
 from ..json_values import is_array
-from ..wording import quote, received
+from ..wording import listed, quote, received
+from .classes import annotations_of as own_annotations
 from .descriptions import ATTRIBUTE, text_or_report
 from .nodes import NULL, Field, Node, UnionNode, takes_null
 
@@ -92,12 +93,34 @@ def report_class(cls: Any, form: ObjectForm, report: Callable[..., None]) -> Non
     if getattr(cls, "__init__", None) is object.__init__ and fields:
         message = "it has fields, but no __init__ that takes them"
         report("__init__", "unsupported", message, "Leave out init=False or write an __init__", None)
+    if "__dataclass_fields__" not in vars(cls) and own_annotations(cls):
+        message = "it has annotations of its own, but is no dataclass itself"
+        report("__annotations__", "unsupported", message, "Decorate it with @dataclass", None)
+    if getattr(cls, "__abstractmethods__", None):
+        message = "it is abstract and can't be built"
+        report("__init__", "unsupported", message, "Register a class that implements all its methods", None)
+    missing = _not_taken(cls, fields)
+    if missing:
+        message = f"its own __init__ does not take {listed([quote(name) for name in missing])}"
+        report("__init__", "unsupported", message, "Let it take every field by name", None)
     described = fields.get(ATTRIBUTE)
     # dataclasses has no public name for what kind of field this is.
     if described is not None and described._field_type.name == "_FIELD":  # noqa: SLF001
         message = f"{ATTRIBUTE} is declared as a field"
         remedy = f"Assign it without annotation ({ATTRIBUTE} = {{…}}) or annotate it as ClassVar"
         report(ATTRIBUTE, "bad_description", message, remedy, None)
+
+
+def _not_taken(cls: Any, fields: Mapping[str, Any]) -> list[str]:
+    """Return the fields that an `__init__` written by hand has no parameter for."""
+    code = getattr(cls.__init__, "__code__", None)
+    if cls.__dataclass_params__.init or code is None or code.co_flags & _TAKES_ANY_NAME:
+        return []
+    taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return [name for name, field in fields.items() if field.init and name not in taken]
+
+
+_TAKES_ANY_NAME = 0x08  # inspect.CO_VARKEYWORDS
 
 
 def report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> None:

@@ -7,6 +7,7 @@ them. PEP 484, PEP 563, PEP 649, PEP 695, PEP 696.
 from __future__ import annotations
 
 import sys
+import typing
 from typing import TYPE_CHECKING, Any, ForwardRef, get_args, get_origin
 
 from .._value import Value, set_once
@@ -106,14 +107,20 @@ class Scope:
 
     def _evaluate(self, text: str, module: str | None) -> Any:
         names = self._module if module is None else _names_of_module(module)
-        own = {parameter.__name__: parameter for parameter in getattr(self._owner, "__type_params__", ())}
+        own: dict[str, Any] = {p.__name__: p for p in getattr(self._owner, "__type_params__", ())}
+        if "<locals>" in getattr(self._owner, "__qualname__", ""):
+            # A class of the module that has the same name is another one.
+            own[self._owner.__name__] = self._owner
         if not (self._namespace or own):
             try:
                 return eval(text, names)  # noqa: S307  # what annotations as text are for
             except NameError:
                 pass
         owner = self._owner
-        outer = {**vars(owner), owner.__name__: owner} if isinstance(owner, type) else {}
+        # `make_dataclass` writes 'typing.Any' whether or not the module has that name.
+        outer: dict[str, Any] = {"typing": typing}
+        if isinstance(owner, type):
+            outer |= {**vars(owner), owner.__name__: owner}
         return eval(text, outer, {**names, **own, **self._namespace})  # noqa: S307  # likewise
 
     def _unresolved(self, text: str, error: Exception) -> Unresolved:

@@ -62,8 +62,8 @@ def annotation_key(annotation: Any) -> Any:
     """Return what only annotations of the same meaning share.
 
     Equality of annotations is not enough: `Annotated[int, Ge(1)] == Annotated[int, Ge(1.0)]`, and
-    `list[Literal[0]]` may be the same object as `list[Literal[False]]`. Metadata counts by
-    identity, so the key holds only as long as the annotation lives.
+    `list[Literal[0]]` may be the same object as `list[Literal[False]]`. Classes and
+    metadata count by identity, so the key holds only as long as the annotation lives.
 
     Raises:
         TypeError: the annotation has more parts than are worth comparing; or, on hashing the key,
@@ -79,7 +79,8 @@ def _key(annotation: Any, budget: Iterator[int]) -> Any:
         raise TypeError(message)
     origin: Any = get_origin(annotation)
     if origin is None:
-        return annotation if isinstance(annotation, type) else (annotation.__class__, annotation)
+        # By identity: a metaclass may call two classes equal.
+        return id(annotation) if isinstance(annotation, type) else (annotation.__class__, annotation)
     if origin is Literal:
         return (origin, tuple([(value.__class__, value) for value in get_args(annotation)]))
     metadata: tuple[Any, ...] = getattr(annotation, "__metadata__", ())

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._value import Value, set_once
 from ..errors import Complaint, SchemaError
-from ..json_values import JSON_TYPES, copy_json
-from ..wording import kind
+from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
+from ..wording import kind, received
 
 if TYPE_CHECKING:
     import builtins
@@ -43,9 +43,12 @@ class SchemaLeaf(Value, Generic[T]):
         encode: takes an instance, returns a JSON value of that `type`; raises likewise.
         placeholder: a valid instance, used in examples.
 
+    Of the schema only `type` is enforced here: what else it says (`pattern`, `minimum` …) is for
+    `decode` to check, or schema and decoder disagree.
+
     Raises:
-        SchemaError: an argument is not of its kind, or the placeholder does not come back from
-            `decode(encode(placeholder))`.
+        SchemaError: an argument is not of its kind, or `decode(encode(placeholder))` does not give
+            an instance.
     """
 
     __slots__ = ("type", "json_schema", "decode", "encode", "placeholder")
@@ -100,8 +103,8 @@ def trusted_leaf(
 
 
 def _json_types(json_schema: Mapping[str, Any]) -> tuple[str, ...]:
-    declared = json_schema.get("type", ())
-    return (declared,) if isinstance(declared, str) else tuple(declared)
+    declared: Any = json_schema.get("type")
+    return (declared,) if isinstance(declared, str) else tuple(declared) if is_array(declared) else ()
 
 
 def _check_leaf(
@@ -110,7 +113,7 @@ def _check_leaf(
     fault = (
         _describe_fault(cls, json_schema, decode, encode)
         or _describe_schema_fault(json_schema)  # type: ignore[arg-type]  # a dict, as just checked
-        or _describe_placeholder_fault(cls, decode, encode, placeholder)  # type: ignore[arg-type]  # likewise
+        or _describe_placeholder_fault(cls, json_schema, decode, encode, placeholder)  # type: ignore[arg-type]  # likewise
     )
     if fault:
         name = getattr(cls, "__qualname__", None) or repr(cls)
@@ -134,6 +137,10 @@ def _describe_fault(
 
 def _describe_schema_fault(json_schema: Mapping[str, Any]) -> tuple[str, str] | None:
     types = _json_types(json_schema)
+    try:
+        copy_json(json_schema)
+    except RecursionError:
+        return "json_schema contains itself, or nests too deep", "Give a JSON Schema document"
     if types and all(name in JSON_TYPES for name in types):
         return None
     return (
@@ -143,18 +150,26 @@ def _describe_schema_fault(json_schema: Mapping[str, Any]) -> tuple[str, str] | 
 
 
 def _describe_placeholder_fault(
-    cls: type, decode: Callable[[Any], Any], encode: Callable[[Any], Any], placeholder: object
+    cls: type,
+    json_schema: Mapping[str, Any],
+    decode: Callable[[Any], Any],
+    encode: Callable[[Any], Any],
+    placeholder: object,
 ) -> tuple[str, str] | None:
     if not isinstance(placeholder, cls):
         return f"placeholder is no {cls.__name__}", "Give a valid instance"
     try:
-        decode(encode(placeholder))
-    except (ValueError, TypeError) as error:
-        return (
-            f"placeholder does not survive decode(encode(placeholder)): {error}",
-            "Give one that does, or mend the two functions",
-        )
-    return None
+        encoded = encode(placeholder)
+        if not fits_types(encoded, _json_types(json_schema)):
+            fault = f"encode(placeholder) is {received(encoded)}, not of the type in json_schema"
+            return fault, "Change encode or the type"
+        decoded = decode(encoded)
+    except Exception as error:  # noqa: BLE001  # whatever it is, the leaf does not work
+        fault = f"placeholder does not survive decode(encode(placeholder)): {type(error).__name__}: {error}"
+        return fault, "Give one that does, or mend the two functions"
+    if isinstance(decoded, cls):
+        return None
+    return f"decode(encode(placeholder)) is {received(decoded)}, no {cls.__name__}", "Mend decode"
 
 
 _registered: dict[type, SchemaLeaf[Any]] = {}
@@ -169,7 +184,13 @@ def register_leaf(leaf: SchemaLeaf[T]) -> SchemaLeaf[T]:
 
     Returns:
         The same leaf.
+
+    Raises:
+        TypeError: leaf is no SchemaLeaf.
     """
+    if as_leaf(leaf) is None:
+        message = f"register_leaf takes a SchemaLeaf, not {received(leaf)}"
+        raise TypeError(message)
     global _generation, _registered  # noqa: PLW0603  # replaced whole: readers see the old or the new
     _registered = {**_registered, leaf.type: leaf}
     _generation += 1

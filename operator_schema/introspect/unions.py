@@ -84,18 +84,27 @@ class Tag(Value):
         key: its JSON name.
         members: `choice_key(value)` of the tag to the member.
         choices: a node of all its values, for messages.
+        required: whether it must be there in each of them.
     """
 
-    __slots__ = ("key", "members", "choices")
+    __slots__ = ("key", "members", "choices", "required")
 
     key: str
     members: Mapping[Hashable, ObjectNode]
     choices: LiteralNode
+    required: bool
 
-    def __init__(self, key: str, members: Mapping[Hashable, ObjectNode], choices: LiteralNode) -> None:
+    def __init__(
+        self,
+        key: str,
+        members: Mapping[Hashable, ObjectNode],
+        choices: LiteralNode,
+        required: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
+    ) -> None:
         set_once(self, "key", key)
         set_once(self, "members", members)
         set_once(self, "choices", choices)
+        set_once(self, "required", required)
 
 
 class UnionPlan(Value):
@@ -200,7 +209,8 @@ def _tag(objects: list[ObjectNode]) -> Tag | None:
         members: dict[Hashable, ObjectNode] = dict(zip(map(choice_key, values), objects, strict=False))
         if len(literals) == len(objects) == len(members):
             table = {choice_key(value): value for value in values}
-            return Tag(field.key, members, LiteralNode(values, values, table))
+            required = all(field.key in [f.key for f in node.fields if f.required] for node in objects)
+            return Tag(field.key, members, LiteralNode(values, values, table), required)
     return None
 
 

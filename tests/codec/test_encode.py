@@ -76,7 +76,7 @@ def test_any_value_goes_by_what_it_is(value, encoded):
 @pytest.mark.parametrize(
     ("card", "problems"),
     [
-        (Card("hearts", 3), [(("suit",), "not_one_of")]),
+        (Card("hearts", 3), [(("suit",), "wrong_type")]),
         (Card(Suit.HEARTS, "3"), [(("Rank",), "wrong_type")]),
         (Card(Suit.HEARTS, True), [(("Rank",), "wrong_type")]),
         (Card(Suit.HEARTS, 1, 5), [(("note",), "wrong_type")]),
@@ -174,5 +174,5 @@ def test_a_dataclass_that_cannot_be_registered():
 
     with pytest.raises(SchemaError):
         encode(Wrong(1j))
-    with pytest.raises(EncodeError, match="no JSON form"):
+    with pytest.raises(SchemaError):
         encode([Wrong(1j)])

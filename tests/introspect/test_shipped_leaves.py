@@ -484,7 +484,7 @@ REFUSED = {
 def test_what_they_refuse(cls, value):
     with pytest.raises(DecodeError) as caught:
         decode(cls, value)
-    assert caught.value.problems[0].code in {"bad_format", "wrong_type"}
+    assert caught.value.problems[0].code in {"bad_format", "wrong_type", "out_of_range"}
 
 
 @pytest.mark.parametrize(
@@ -531,7 +531,7 @@ class Finer(timedelta):
         (SplitResult, urlsplit("/relative"), "starts with its scheme"),
         (SplitResult, SplitResult("https", "h", "a", "", ""), "another value"),
         (SplitResult, SplitResult("https", "h", 5, None, None), "another value"),
-        (SplitResult, SplitResult(b"https", b"h", b"/a", b"b", b""), ""),
+        (SplitResult, SplitResult(b"https", b"h", b"/a", b"b", b""), "bytes"),
         (ParseResult, ParseResult("https", "h", "/a;b", "", "", ""), "another value"),
         (UUID, "12345678-1234-5678-1234-567812345678", "expected UUID"),
         (Decimal, Decimal("NaN"), "finite"),

@@ -1,0 +1,199 @@
+"""Strings and numbers that a constraint takes, and those that it just does not."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from ..introspect.nodes import Constraints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from hypothesis.strategies import SearchStrategy
+
+    from ..introspect.nodes import ScalarNode
+
+__all__ = ["JSON_VALUES", "OF_TYPE", "scalars", "scalars_just_refused", "with_floats"]
+
+_FINITE = st.floats(allow_nan=False, allow_infinity=False)
+_SCALARS = st.none() | st.booleans() | st.integers() | _FINITE | st.text()
+JSON_VALUES: SearchStrategy[Any] = st.recursive(
+    _SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+"""Any JSON value, most of them small."""
+
+OF_TYPE: Mapping[str, SearchStrategy[Any]] = {
+    "string": st.integers().map(str) | st.text(),
+    "integer": st.integers(),
+    "number": _FINITE.filter(lambda number: not number.is_integer()),
+    "boolean": st.booleans(),
+    "null": st.none(),
+    "array": st.lists(_SCALARS, max_size=2),
+    "object": st.dictionaries(st.text(), _SCALARS, max_size=2),
+}
+"""By JSON type; numbers that are no integers stand for `number`."""
+
+_NONE = Constraints()
+
+
+def scalars(node: ScalarNode) -> SearchStrategy[Any]:
+    """Generate the JSON scalars that a node takes."""
+    constraints = node.constraints or _NONE
+    match node.type:
+        case "string":
+            return _texts(constraints)
+        case "integer":
+            return _integers(constraints)
+        case "number":
+            return _numbers(constraints)
+        case "boolean" | "null":
+            return OF_TYPE[node.type]
+
+
+def with_floats(values: Iterable[Any]) -> list[Any]:
+    """Return the values, and each integer among them as the float that is the same JSON value too."""
+    known = list(values)
+    floats = [_as_float(value) for value in known if type(value) is int]
+    return known + [number for number in floats if type(number) is float]
+
+
+def _as_float(number: int) -> float:
+    try:
+        same = float(number)
+    except OverflowError:
+        return number
+    return same if same == number else number
+
+
+# --- strings -------------------------------------------------------------------------------------
+
+_REPEATED_CLASS = re.compile(r"(\^(?:\[(?:[^\]\\]|\\.)+\]|\\\w|\.))([+*])\$")
+"""A whole text of one kind of character, such as `^[a-z]+$`."""
+
+
+def _texts(constraints: Constraints) -> SearchStrategy[str]:
+    least, most, pattern = constraints.min_length or 0, constraints.max_length, constraints.pattern
+    if most is not None and least > most:
+        return st.nothing()
+    if pattern is None:
+        return st.text(min_size=least, max_size=most)
+    if not least and most is None:
+        return st.from_regex(pattern)
+    repeated = _REPEATED_CLASS.fullmatch(pattern.pattern)
+    if repeated:
+        # Few texts of `[a-z]+` are as long as some constraints want them.
+        fewest = max(least, repeated[2] == "+")
+        pattern = re.compile(f"{repeated[1]}{{{fewest},{'' if most is None else most}}}$")
+    longest = math.inf if most is None else most
+    return st.from_regex(pattern).filter(lambda text: least <= len(text) <= longest)
+
+
+def _texts_just_refused(constraints: Constraints, valid: SearchStrategy[str]) -> list[SearchStrategy[Any]]:
+    least, most = constraints.min_length, constraints.max_length
+    found: list[SearchStrategy[Any]] = []
+    if least:
+        found += [valid.map(lambda text: text[: least - 1]), st.text(max_size=least - 1)]
+    if most is not None:
+        found.append(valid.map(lambda text: text.ljust(most + 1, text[-1:] or "x")))
+    if constraints.pattern is not None:
+        found += [valid.map(lambda text: text[:-1]), valid.map(lambda text: f"{text}!"), st.text()]
+    return found
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+def _integers(constraints: Constraints) -> SearchStrategy[Any]:
+    # An integer that divides by 3/4 divides by 3.
+    step = Fraction(constraints.multiple_of or 1).numerator
+    least, most = _multiples(constraints, Fraction(step))
+    if least is not None and most is not None and least > most:
+        return st.nothing()
+    whole = st.integers(least, most).map(lambda multiple: multiple * step)
+    return st.tuples(whole, st.booleans()).map(lambda drawn: _as_float(drawn[0]) if drawn[1] else drawn[0])
+
+
+def _multiples(constraints: Constraints, step: Fraction) -> tuple[int | None, int | None]:
+    """Return how often the least and the greatest number within the limits hold the step."""
+    least: list[int] = []
+    most: list[int] = []
+    if constraints.minimum is not None:
+        least.append(math.ceil(Fraction(constraints.minimum) / step))
+    if constraints.exclusive_minimum is not None:
+        least.append(math.floor(Fraction(constraints.exclusive_minimum) / step) + 1)
+    if constraints.maximum is not None:
+        most.append(math.floor(Fraction(constraints.maximum) / step))
+    if constraints.exclusive_maximum is not None:
+        most.append(math.ceil(Fraction(constraints.exclusive_maximum) / step) - 1)
+    return max(least, default=None), min(most, default=None)
+
+
+_EXACT = 2**53
+"""Up to here every integer is a float."""
+
+
+def _numbers(constraints: Constraints) -> SearchStrategy[Any]:
+    if constraints.multiple_of is not None:
+        return _float_multiples(constraints, Fraction(constraints.multiple_of))
+    least, most = _float_limits(constraints)
+    if least > most:
+        return st.nothing()
+    floats = st.floats(least, most, allow_nan=False, allow_infinity=False)
+    first, last = _multiples(constraints, Fraction(1))
+    first, last = max(first or -_EXACT, -_EXACT), min(_EXACT if last is None else last, _EXACT)
+    return floats if first > last else st.integers(first, last) | floats
+
+
+def _float_multiples(constraints: Constraints, step: Fraction) -> SearchStrategy[Any]:
+    least, most = _multiples(constraints, step)
+    first = least if least is not None else min(0, most or 0) - _EXACT // 2**20
+    last = most if most is not None else max(0, first) + _EXACT // 2**20
+    if first > last:
+        return st.nothing()
+    return st.integers(first, last).map(lambda multiple: float(multiple * step))
+
+
+def _float_limits(constraints: Constraints) -> tuple[float, float]:
+    """Return the least and the greatest float within the limits."""
+    least, most = -math.inf, math.inf
+    for limit, strict in ((constraints.minimum, False), (constraints.exclusive_minimum, True)):
+        if limit is not None:
+            least = max(least, _nearest_float(limit, math.inf, strict=strict))
+    for limit, strict in ((constraints.maximum, False), (constraints.exclusive_maximum, True)):
+        if limit is not None:
+            most = min(most, _nearest_float(limit, -math.inf, strict=strict))
+    greatest = math.nextafter(math.inf, 0)
+    # Of the two zeros the one that leaves room for the other.
+    return max(least, -greatest) or -0.0, min(most, greatest) or 0.0
+
+
+def _nearest_float(limit: float, towards: float, *, strict: bool) -> float:
+    try:
+        number = float(limit)
+    except OverflowError:
+        return math.copysign(math.inf, limit)
+    is_outside = number < limit if towards > 0 else number > limit
+    return math.nextafter(number, towards) if is_outside or (strict and number == limit) else number
+
+
+def _numbers_just_refused(constraints: Constraints, valid: SearchStrategy[Any]) -> list[SearchStrategy[Any]]:
+    found: list[SearchStrategy[Any]] = []
+    lower, upper = (constraints.minimum, constraints.exclusive_minimum), ...
+    return found
+
+
+def scalars_just_refused(node: ScalarNode) -> SearchStrategy[Any]:
+    """Generate scalars of the node's JSON type that its constraints refuse, but for some that they take."""
+    if node.constraints is None:
+        return st.nothing()
+    valid = scalars(node)
+    if node.type == "string":
+        return st.one_of(_texts_just_refused(node.constraints, valid))
+    return st.one_of(_numbers_just_refused(node.constraints, valid))
