@@ -55,10 +55,12 @@ ComplaintCode = Literal[
 SHOWN_PROBLEMS = 10
 """Problems that `str(error)` writes out before it counts the rest."""
 
+REPORT_LENGTH = 2000
+"""Characters of `str(error)` at most."""
+
 _NAME_LENGTH = 100
 _LINE_LENGTH = 300
 _EXPECTS_LENGTH = 600
-_REPORT_LENGTH = 2000
 
 
 class Problem(Value):
@@ -194,7 +196,7 @@ class _ProblemsError(ValueError):
         total = len(self.problems) + self.omitted
         lines = [f"{clip(escape(self.name), _NAME_LENGTH)}: {_count(total, 'problem')} with {self._with}"]
         tail = "" if self.expects is None else clip(self.expects, _EXPECTS_LENGTH)
-        room = _REPORT_LENGTH - len(lines[0]) - len(tail) - len("- … and 1000000000 more\n") - 2
+        room = REPORT_LENGTH - len(lines[0]) - len(tail) - len("- … and 1000000000 more\n") - 2
         shown = 0
         for problem in self.problems[:SHOWN_PROBLEMS]:
             line = f"- {problem}"

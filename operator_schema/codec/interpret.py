@@ -31,6 +31,7 @@ from ..json_values import fits_types, is_array, is_object, type_of
 from ..schema import INTEGER_KEY
 from ..wording import excerpt
 from .checks import check_length
+from .limits import MAX_KEY_DIGITS
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
 
@@ -261,9 +262,9 @@ class _Run:
             # `$` also matches before a line break at the end.
             if not _INTEGER_KEY.fullmatch(key) or key.endswith("\n"):
                 return self.problems.bad_pattern(path, key, INTEGER_KEY)
-            if len(key) > _LONGEST_KEY:
+            if len(key) > MAX_KEY_DIGITS:
                 return self.problems.bad_length(
-                    path, key, f"{len(key)} digits, at most {_LONGEST_KEY} expected"
+                    path, key, f"{len(key)} digits, at most {MAX_KEY_DIGITS} expected"
                 )
             return int(key)
         return self.decode(node, key, path, 1)
@@ -330,9 +331,6 @@ class _Run:
             trial = _Run(self.shared, Trial())
             known = self.shared.fitting[key] = trial.decode(node, value, None, depth) is not INVALID
         return known
-
-
-_LONGEST_KEY = 64
 
 
 def _distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:

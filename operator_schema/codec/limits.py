@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["MAX_DEPTH", "MAX_INTEGER_DIGITS", "MAX_PROBLEMS"]
+__all__ = ["MAX_DEPTH", "MAX_INTEGER_DIGITS", "MAX_KEY_DIGITS", "MAX_PROBLEMS"]
 
 MAX_DEPTH = 100
 """Levels of arrays and objects that a value may nest, the root being the first."""
 
 MAX_INTEGER_DIGITS = 4300
 """Decimal digits of an integer: what `int(text)` itself takes by default (CVE-2020-10735)."""
+
+MAX_KEY_DIGITS = 64
+"""Characters of an integer that is written as a key of an object."""
 
 MAX_PROBLEMS = 100
 """Problems that one error carries; those past it are counted."""

@@ -282,6 +282,7 @@ class Walk:
         def report(step: str, code: ComplaintCode, message: str, remedy: str, near: str | None) -> None:
             self._complain((*place.path, step), code, place.owner, message, remedy, near)
 
+        self._reach(len(place.path) + 1)  # the object itself is a level
         report_class(cls, form, report)
         given, self._given = self._given, None
         generic: Any = cls

@@ -86,13 +86,22 @@ def chunk(seed: str) -> Outcome:
             pairs += 1
             problems = codec.problems(value)
             accepted += not problems
-            verdicts = (first.is_valid(value), second.is_valid(value))
+            verdicts = judge(first, second, value)
             kind = classify(codec, value, problems, verdicts, first)
             if kind in ALLOWED:
                 allowed[kind] += 1
             elif kind:
                 disagreements.append((kind, repr(annotation), dumps(schema), dumps(value)))
     return Outcome(pairs, accepted, graphs, refused, kinds, allowed, disagreements)
+
+
+def judge(first: Any, second: Any, value: Any) -> tuple[bool, bool]:
+    """Ask both validators; where `jsonschema` itself gives up, the other one speaks for both."""
+    also_valid = second.is_valid(value)
+    try:
+        return first.is_valid(value), also_valid
+    except (OverflowError, RecursionError):  # `multipleOf` of huge integers; nesting past the stack
+        return also_valid, also_valid
 
 
 def dumps(value: Any) -> str:
@@ -116,7 +125,7 @@ ALLOWED = {*STRICTER.values(), EXPLICIT_NULL}
 
 
 def classify(
-    codec: Codec[Any], value: Any, problems: tuple[Problem, ...], verdicts: tuple[bool, bool], judge: Any
+    codec: Codec[Any], value: Any, problems: tuple[Problem, ...], verdicts: tuple[bool, bool], again: Any
 ) -> str | None:
     """Say what kind of disagreement this is; None where all three agree."""
     valid, also_valid = verdicts
@@ -129,7 +138,7 @@ def classify(
     if problems:
         return reasons.pop() if reasons else f"the decoder refuses: {problems[0].code}"
     encoded = codec.encode(codec.decode(value))
-    if has_null(value) and judge.is_valid(encoded):
+    if has_null(value) and again.is_valid(encoded):
         return EXPLICIT_NULL
     return "the decoder takes what the schema refuses"
 

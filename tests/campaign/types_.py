@@ -5,11 +5,12 @@ from __future__ import annotations
 import collections.abc
 import enum
 import itertools
+import re
 from collections import OrderedDict, deque
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import InitVar, dataclass, field, make_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from ipaddress import IPv4Address, IPv4Network, IPv6Address
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Network
 from pathlib import PurePosixPath
 from typing import (
     TYPE_CHECKING,
@@ -25,7 +26,7 @@ from typing import (
     TypeVar,
     Union,
 )
-from urllib.parse import SplitResult
+from urllib.parse import ParseResult, SplitResult
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -39,7 +40,7 @@ COUNTER = itertools.count()
 
 LEAVES = [
     datetime, date, time, timedelta, UUID, SplitResult, Decimal, bytes, IPv4Address, IPv4Network,
-    IPv6Address, PurePosixPath, ZoneInfo,
+    IPv6Address, IPv6Network, IPv4Interface, PurePosixPath, ZoneInfo, ParseResult, re.Pattern, re.Pattern[str],
 ]  # fmt: skip
 KEY_LEAVES = [UUID, date, IPv4Address]
 WORDS = ["", "a", "b", "A", "ab", "type", "kind", "x y", "größe", "1", "true", "null", "$ref", "title"]
@@ -109,6 +110,8 @@ def scalar(rng: random.Random, _depth: int) -> Any:
 def constrained(rng: random.Random, _depth: int) -> Any:
     low, high = sorted([rng.randint(-5, 5), rng.randint(-5, 5)])
     short, long = sorted([rng.randint(0, 3), rng.randint(1, 4)])
+    if rng.random() < 0.15:
+        return Annotated[str, re.compile(rng.choice(["^a", "[0-9]{2}", "b+x?", "^(ab|cd)", "^[^a-z]"]))]
     base, limits = rng.choice([
         (int, {"ge": low, "le": high}),
         (int, {"gt": low - 1, "lt": high + 1}),
@@ -238,6 +241,8 @@ def dataclass_(rng: random.Random, depth: int) -> Any:
                     ),
                 )
             )
+        elif rng.random() < 0.05:
+            members.append((name, InitVar[int], field(default=1)))
         elif kind == "factory":
             members.append(
                 (name, list[random_type(rng, depth - 1)], field(default_factory=list, metadata=metadata))

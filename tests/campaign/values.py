@@ -41,7 +41,7 @@ def text(rng: random.Random, low: int = 0, high: int = 6) -> str:
 def number(rng: random.Random) -> Any:
     return rng.choice([
         rng.randint(-4, 4), float(rng.randint(-4, 4)), rng.uniform(-10, 10), rng.randint(-(10**20), 10**20),
-        rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300), 0.5, 2**53 + 1,
+        rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300), 0.5, 2**53 + 1, 10 ** rng.choice([3, 30, 308, 309, 400]),
     ])  # fmt: skip
 
 
@@ -64,6 +64,10 @@ LEAF_TEXTS = {
     "Decimal": lambda rng: rng.choice(["1.5", "-0.1", "1E+3", 7, 0.25, "0", -3]),
     "bytes": lambda rng: base64.b64encode(rng.randbytes(rng.randint(0, 5))).decode(),
     "IPv4Address": lambda rng: ".".join(str(rng.randint(0, 255)) for _ in range(4)),
+    "IPv4Interface": lambda rng: rng.choice(["10.1.2.3/8", "192.168.1.0/24", "1.2.3.4"]),
+    "IPv6Network": lambda rng: rng.choice(["2001:db8::/32", "::/0"]),
+    "ParseResult": lambda rng: rng.choice(["https://example.com/", "http://a.b:80/x;p?y=z#w"]),
+    "Pattern": lambda rng: rng.choice(["^a+$", "[0-9]", "(a|b)*", "", "("]),
     "IPv4Network": lambda rng: rng.choice(["10.0.0.0/8", "192.168.1.0/24", "1.2.3.4/32"]),
     "IPv6Address": lambda rng: rng.choice(["::1", "2001:db8::7", "::ffff:1.2.3.4", "fe80::1"]),
     "PurePosixPath": lambda rng: rng.choice(["/a/b", "c.txt", "."]),
@@ -112,6 +116,8 @@ class Values:
                 scalars = [m for m in members if isinstance(m, ScalarNode)]
                 return self.valid(rng.choice(scalars if depth <= 0 and scalars else members), depth)
             case RefNode():
+                if depth > 0 and rng.random() < 0.002:
+                    depth = 120  # past the limit on depth, now and then
                 return self.valid(self.graph.definitions[node.target], depth - 1)
 
     def _key(self, node: Node) -> str:

@@ -1,0 +1,156 @@
+"""Every limit: at it, and one past it."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field, make_dataclass
+from typing import Any
+
+import pytest
+from judge import validator
+
+from operator_schema import Codec, DecodeError, Problem, SchemaError, decode
+from operator_schema.codec.limits import MAX_DEPTH, MAX_INTEGER_DIGITS, MAX_KEY_DIGITS, MAX_PROBLEMS
+from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
+from operator_schema.introspect import walk
+from operator_schema.schema import MAX_INLINED
+from operator_schema.wording import EXCERPT_LENGTH, LISTED_OPTIONS, excerpt, listed
+
+
+@dataclass
+class Nest:
+    inner: Nest | None = None
+    many: list[Nest] = field(default_factory=list)
+
+
+def nested(levels):
+    value: dict[str, Any] = {}
+    for _ in range(levels - 1):
+        value = {"inner": value}
+    return value
+
+
+def test_depth():
+    decode(Nest, nested(MAX_DEPTH))
+    assert [p.code for p in Codec(Nest).problems(nested(MAX_DEPTH + 1))] == ["too_deep"]
+    assert Codec(list[list[int]], max_depth=2).problems([[1]]) == ()
+    assert Codec(Nest, max_depth=2).problems({"many": [{}]})[0].path == ("many", 0)
+
+
+def test_depth_of_a_type():
+    deep: Any = int
+    for _ in range(MAX_DEPTH):
+        deep = list[deep]
+    Codec(deep)
+    with pytest.raises(SchemaError) as caught:
+        Codec(list[deep])
+    assert caught.value.complaints[0].code == "too_deep"
+
+
+def test_depth_of_types_that_are_known_already():
+    """A class that was met near the root still counts for its depth where it stands again."""
+    classes = [make_dataclass("L0", [("x", int)])]
+    for i in range(1, 12):
+        classes.append(make_dataclass(f"L{i}", [("p", classes[-1])]))
+    root = make_dataclass("Root", [(f"f{i}", cls) for i, cls in enumerate(classes)])
+    Codec(root, max_depth=13)
+    with pytest.raises(SchemaError) as caught:
+        Codec(root, max_depth=12)
+    assert {c.code for c in caught.value.complaints} == {"too_deep"}
+
+
+def test_digits_of_integers():
+    largest = 10**MAX_INTEGER_DIGITS - 1
+    assert decode(list[int], [largest, -largest]) == [largest, -largest]
+    assert [p.code for p in Codec(list[int]).problems([largest + 1, -largest - 1])] == ["too_large"] * 2
+
+
+def test_digits_of_keys():
+    key = "9" * MAX_KEY_DIGITS
+    assert decode(dict[int, int], {key: 1}) == {int(key): 1}
+    assert Codec(dict[int, int]).problems({key + "9": 1})[0].code == "bad_length"
+
+
+def test_number_of_problems():
+    for number, omitted in ((MAX_PROBLEMS, 0), (MAX_PROBLEMS + 1, 1)):
+        with pytest.raises(DecodeError) as caught:
+            decode(list[int], ["x"] * number)
+        assert (len(caught.value.problems), caught.value.omitted) == (MAX_PROBLEMS, omitted)
+
+
+def test_problems_that_are_shown():
+    def report(number):
+        return str(DecodeError("t", [Problem(("a",), "wrong_type", "no")] * number))
+
+    assert report(SHOWN_PROBLEMS).count("\n") == SHOWN_PROBLEMS
+    assert "more" not in report(SHOWN_PROBLEMS)
+    assert report(SHOWN_PROBLEMS + 1).endswith("- … and 1 more")
+
+
+def test_length_of_a_report():
+    long = Problem(("k" * 1000,) * 50, "wrong_type", "m" * 10_000, suggestion='"s"')
+    for problems in range(1, 12):
+        assert len(str(DecodeError("t" * 10_000, [long] * problems, "e" * 10_000, 10**6))) <= REPORT_LENGTH
+
+
+def test_length_of_an_excerpt():
+    fits = "x" * (EXCERPT_LENGTH - 2)
+    assert excerpt(fits) == f'"{fits}"'
+    assert len(excerpt(fits + "x")) == EXCERPT_LENGTH
+    assert excerpt(fits + "x").endswith('…"')
+
+
+def test_listed_options():
+    assert "more" not in listed(["x"] * LISTED_OPTIONS)
+    assert listed(["x"] * (LISTED_OPTIONS + 1)).endswith("… (1 more)")
+
+
+def doubling(levels):
+    made = int
+    for i in range(levels):
+        made = make_dataclass(f"C{i}", [("a", made), ("b", made)])
+    return made
+
+
+def test_inlining():
+    """Few classes are inlined; past the limit those that repeat share a definition, and mean the same."""
+    levels = next(n for n in range(30) if 2 ** (n + 1) - 1 > MAX_INLINED)
+    assert "$defs" not in Codec(doubling(levels - 1)).json_schema()
+    codec = Codec(doubling(levels))
+    schema = codec.json_schema()
+    assert len(schema["$defs"]) == levels - 1
+    judge = validator(schema)
+    value: Any = 1
+    for _ in range(levels):
+        value = {"a": value, "b": value}
+    value = json.loads(json.dumps(value))  # each branch its own
+    assert judge.is_valid(value)
+    assert codec.problems(value) == ()
+    value["b"]["b"] = 5
+    assert not judge.is_valid(value)
+    assert codec.problems(value)[0].path == ("b", "b")
+
+
+def test_a_type_that_doubles_at_every_level_is_linear():
+    started = time.perf_counter()
+    schema = Codec(doubling(90)).json_schema()
+    assert len(schema["$defs"]) == 89
+    assert time.perf_counter() - started < 5
+
+
+def test_annotations_that_double_are_bounded(monkeypatch):
+    monkeypatch.setattr(walk, "MAX_ANNOTATIONS", 1000)
+    doubled: Any = int
+    for _ in range(60):
+        doubled = tuple[doubled, doubled]
+    with pytest.raises(SchemaError) as caught:
+        Codec(doubled)
+    assert "too_large" in {c.code for c in caught.value.complaints}
+    assert len(str(caught.value)) < 2000
+    with pytest.raises(SchemaError):
+        decode(doubled, [])
+    flat = make_dataclass("Flat", [(f"f{i}", int) for i in range(999)])
+    Codec(flat)
+    with pytest.raises(SchemaError):
+        Codec(make_dataclass("Flat", [(f"f{i}", int) for i in range(1000)]))
