@@ -826,3 +826,28 @@ def test_the_examples_of_the_page_are_true(tmp_path):
             status, out, _ = process(["-c", script], tmp_path, program=("/bin/sh",), PATH=path)
             shown += f"$ {command}\n{out}"
         assert shown == block
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize(
+    ("redirection", "status", "said"),
+    [(">/dev/full", 2, "can't read or write"), (">&-", 0, ""), ("<&-", 1, "not valid JSON")],
+)
+def test_streams_that_are_closed_or_full(tmp_path, redirection, status, said):
+    (tmp_path / "closed_tools.py").write_text(
+        "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\n", encoding="utf-8"
+    )
+    command = "decode" if redirection.startswith("<") else "schema"
+    line = f'"{sys.executable}" -m operator_schema {command} closed_tools:Point {redirection}'
+    root = str(Path(__file__).parent.parent)
+    done = subprocess.run(
+        ["sh", "-c", line],  # noqa: S607  # any shell will do
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    assert said in done.stderr

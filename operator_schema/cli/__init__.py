@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..errors import SchemaError
 from .arguments import make_parser
 from .commands import check, decode, schema
+from .lookup import refuse
 from .output import open_output
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: with status 2 for wrong use, with 0 after `--help` and `--version`.
     """
     arguments = make_parser().parse_args(argv)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # the shell closed it: `<&-`
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115,PTH123  # for as long as the process lives
     # What `python -m` does, for the console script as well: modules of the current directory count.
     sys.path.insert(0, "")
     try:
@@ -46,6 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _drop_output()
         return _PIPE_CLOSED
+    except OSError as error:
+        _drop_output()
+        refuse(f"can't read or write: {error.strerror or error}")
     except KeyboardInterrupt:
         return _INTERRUPTED
     finally:
@@ -69,6 +76,6 @@ def _drop_output() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except BrokenPipeError:
+        except OSError:
             os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
