@@ -15,6 +15,7 @@ from .introspect.nodes import (
     ObjectNode,
     RefNode,
     ScalarNode,
+    Target,
     TupleNode,
     UnionNode,
     parts_of,
@@ -22,12 +23,12 @@ from .introspect.nodes import (
 from .json_values import copy_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from .introspect.nodes import Constraints, Field, Graph, Node
 
     EncodeValue = Callable[[Node, Any], Any]
-    Names = Mapping[Hashable, str]
+    Names = Mapping[Target, str]
 
 __all__ = ["INTEGER_KEY", "MAX_INLINED", "render"]
 
@@ -87,7 +88,7 @@ class _Writer:
             case ScalarNode():
                 return {"type": node.type, **_constraints(node.constraints, _SCALAR_WORDS)}
             case ObjectNode():
-                name = self._names.get(_identity(node))
+                name = self._names.get(_target_of(node))
                 if name is not None:
                     return {"$ref": f"#/$defs/{name}"}
                 return _described(self.object(node), node.doc)
@@ -203,17 +204,17 @@ _JSON_TYPES = {
 }
 
 
-def _definition_names(definitions: Mapping[Hashable, Node]) -> dict[Hashable, str]:
-    """Name each definition by its class, by module and class where several share a name.
+def _definition_names(definitions: Iterable[Target]) -> dict[Target, str]:
+    """Name each definition by its type, with module where several share a name.
 
-    The names follow from the classes alone; only classes that share even their module and
-    qualified name are numbered, in the order in which the walk met them.
+    The names follow from the types alone; only types that share even their module and qualified
+    name are numbered, in the order in which the walk met them.
     """
-    short = {target: _safe(_short_name(target, node)) for target, node in definitions.items()}
+    short = {target: _safe(target.name) for target in definitions}
     taken = list(short.values())
-    names: dict[Hashable, str] = {}
+    names: dict[Target, str] = {}
     for target, name in short.items():
-        unique = name if taken.count(name) == 1 else _safe(f"{_module(target)}.{name}")
+        unique = name if taken.count(name) == 1 else _safe(target.qualified)
         number = 2
         candidate = unique
         while candidate in names.values():
@@ -223,15 +224,15 @@ def _definition_names(definitions: Mapping[Hashable, Node]) -> dict[Hashable, st
     return names
 
 
-def _shared_objects(graph: Graph) -> dict[Hashable, Node]:
+def _shared_objects(graph: Graph) -> dict[Target, Node]:
     """Return the classes that are used more than once, if inlining them would make much of little."""
     sizes: dict[int, int] = {}
-    uses: dict[Hashable, int] = {}
-    objects: dict[Hashable, Node] = {}
+    uses: dict[Target, int] = {}
+    objects: dict[Target, Node] = {}
 
     def size(node: Node) -> int:
         if isinstance(node, ObjectNode):
-            key = _identity(node)
+            key = _target_of(node)
             objects.setdefault(key, node.replace(description=None))
             uses[key] = uses.get(key, 0) + 1
         known = sizes.get(id(node))
@@ -242,30 +243,14 @@ def _shared_objects(graph: Graph) -> dict[Hashable, Node]:
     total = sum([size(node) for node in (graph.root, *graph.definitions.values())])
     if total <= MAX_INLINED:
         return {}
-    defined = {_identity(node) for node in graph.definitions.values() if isinstance(node, ObjectNode)}
+    defined = {_target_of(node) for node in graph.definitions.values() if isinstance(node, ObjectNode)}
     return {key: objects[key] for key, count in uses.items() if count > 1 and key not in defined}
 
 
-def _identity(node: ObjectNode) -> Hashable:
+def _target_of(node: ObjectNode) -> Target:
     # A copy with another description has the very same fields.
-    return (node.type, node.name, id(node.fields))
-
-
-def _short_name(target: Hashable, node: Node) -> str:
-    if isinstance(node, ObjectNode):
-        return node.name
-    return getattr(_owner(target), "__name__", "Definition")
-
-
-def _owner(target: Any) -> Any:
-    # What is generic is defined together with its arguments.
-    return target[0] if isinstance(target, tuple) else target  # pyright: ignore[reportUnknownVariableType]  # of any type
-
-
-def _module(target: Hashable) -> str:
-    owner = _owner(target)
-    qualname = getattr(owner, "__qualname__", "")
-    return f"{owner.__module__}.{qualname}".rpartition(".")[0]
+    identity = (id(node.type), node.name, id(node.fields))
+    return Target(identity, node.name, f"{node.type.__module__}.{node.name}", is_object=True)
 
 
 def _safe(name: str) -> str:

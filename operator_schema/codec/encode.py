@@ -34,9 +34,9 @@ from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from ..introspect.nodes import Field, Graph, Node
+    from ..introspect.nodes import Field, Graph, Node, Target
     from .problems import Path
 
     GraphOf = Callable[[type], Graph | None]
@@ -55,7 +55,7 @@ _ANY_MAP = MapNode(STRING, ANY)
 
 def encode_node(
     node: Node,
-    definitions: Mapping[Hashable, Node],
+    definitions: Mapping[Target, Node],
     value: object,
     max_depth: int,
     graph_of: GraphOf,
@@ -106,7 +106,7 @@ class _Run:
 
     __slots__ = ("definitions", "problems", "shared")
 
-    def __init__(self, shared: _Shared, definitions: Mapping[Hashable, Node], problems: Problems) -> None:
+    def __init__(self, shared: _Shared, definitions: Mapping[Target, Node], problems: Problems) -> None:
         self.shared = shared
         self.definitions = definitions
         self.problems = problems

@@ -44,8 +44,10 @@ def expected(node: Node) -> str:
             return f"array of {'distinct ' if node.unique else ''}{_grouped(node.items)}"
         case TupleNode():
             return f"array [{', '.join(map(expected, node.items))}]"
-        case MapNode(values=AnyNode()) | ObjectNode() | RefNode():
+        case MapNode(values=AnyNode()) | ObjectNode():
             return "object"
+        case RefNode():
+            return "object" if node.target.is_object else clip(escape(node.target.name), _LEAF_LENGTH)
         case MapNode():
             return f"object of {_grouped(node.values)} values"
         case UnionNode():

@@ -36,9 +36,9 @@ from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Mapping
 
-    from ..introspect.nodes import Graph, Node
+    from ..introspect.nodes import Graph, Node, Target
     from ..introspect.unions import Tag, UnionPlan
     from .problems import Path
 
@@ -83,7 +83,7 @@ class _Shared:
 
     __slots__ = ("definitions", "fitting", "max_depth", "plans", "raised_by_user")
 
-    def __init__(self, definitions: Mapping[Hashable, Node], max_depth: int) -> None:
+    def __init__(self, definitions: Mapping[Target, Node], max_depth: int) -> None:
         self.definitions = definitions
         self.max_depth = max_depth
         self.plans: dict[int, UnionPlan] = {}

@@ -9,15 +9,27 @@ from __future__ import annotations
 import collections
 import collections.abc
 import types
+import typing
 from dataclasses import MISSING
 from enum import Enum, Flag
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NotRequired, Required, Union
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    Unpack,
+    get_origin,
+)
 
 from ..errors import Unfit
 from ..wording import clip, escape, excerpt
 from .constraints import constrained, read_constraints
-from .hints import evaluate_forward
+from .hints import Place, evaluate_forward
 from .identity import name_of, show_annotation
 from .leaves import as_leaf
 from .nodes import (
@@ -39,7 +51,6 @@ from .unions import is_hashable, mixes_booleans
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .hints import Place
     from .walk import Walk
 
     Arm = Callable[[Walk, Any, tuple[Any, ...], Place], Node]
@@ -52,7 +63,9 @@ def _inner(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
     return walk.node(args[0], place) if args else walk.complain_unsupported(annotation, place)
 
 
-def _annotated(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    if not args:
+        return walk.complain_unsupported(annotation, place)
     inner, *metadata = args
     leaf = next((item for item in map(as_leaf, reversed(metadata)) if item is not None), None)
     node = walk.node(inner, place) if leaf is None else LeafNode(leaf)
@@ -61,8 +74,6 @@ def _annotated(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place
     for text in map(_text, metadata):
         if text is not None:
             node = node.replace(description=text)
-    if leaf is not None:
-        return node
     try:
         constraints = read_constraints(metadata)
         return node if constraints is None else constrained(node, constraints)
@@ -95,8 +106,10 @@ def _tuple(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
     if args and args[-1] is Ellipsis:
         args = (args[0],) if len(args) == 2 else (args,)  # noqa: PLR2004  # the item and the ellipsis
         return _array_of(tuple)(walk, annotation, args, place)
+    if any(getattr(arg, "__unpacked__", False) or get_origin(arg) is Unpack for arg in args):
+        return walk.complain_unsupported(annotation, place)
     # `tuple[()]` has no arguments either, but `tuple` alone is any tuple.
-    if not args and (annotation is tuple or show_annotation(annotation) == "Tuple"):
+    if not args and annotation in {tuple, typing.Tuple}:  # noqa: UP006  # the older spelling
         return ArrayNode(ANY, tuple, tuple)
     return TupleNode(tuple([walk.item_node(arg, place) for arg in args]))
 
@@ -206,10 +219,10 @@ def _type_variable(walk: Walk, variable: Any, _args: tuple[Any, ...], place: Pla
     """Read a type parameter: what was given for it, else its default, its bound or its constraints."""
     bindings = place.scope.bindings
     if variable in bindings:
-        meant = bindings[variable]
-        return ANY if meant is variable else walk.node(meant, place)
-    default: Any = getattr(variable, "__default__", None)
-    if default is not None and type(default).__name__ not in {"NoDefaultType", "NoDefault"}:
+        # What was given is written outside: there the parameters of this class mean nothing.
+        return walk.node(bindings[variable], Place(place.path, place.owner, place.scope.unbound()))
+    default: Any = getattr(variable, "__default__", MISSING)
+    if default is not MISSING and type(default).__name__ != "NoDefaultType":
         return walk.node(evaluate_forward(default, place.scope), place)
     if variable.__bound__ is not None:
         return walk.node(variable.__bound__, place)

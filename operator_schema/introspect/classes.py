@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .hints import Bindings
     from .nodes import ObjectForm
 
-__all__ = ["Declared", "declared_fields", "form_of", "qualifiers"]
+__all__ = ["Declared", "annotations_of", "declared_fields", "form_of", "lineage", "qualifiers"]
 
 
 class Declared(Value):
@@ -101,7 +101,7 @@ class _Scopes:
         self._made: dict[type, Scope] = {cls: own}
         self._namespace = namespace
         self._self_type = self_type
-        is_derived = len(cls.__mro__) > 2  # noqa: PLR2004  # the class itself and object
+        is_derived = len(lineage(cls)) > 1
         self._bindings = inherited_bindings(cls, bindings, own) if is_derived else {cls: bindings}
 
     def of(self, owner: type) -> Scope:
@@ -122,8 +122,24 @@ class _Scopes:
                 for i, value in zip(texts, values, strict=True):
                     hints[i] = value
         return [
-            evaluate_forward(hint, self.of(owner)) for hint, (_, owner) in zip(hints, written, strict=True)
+            evaluate_forward(evaluate_forward(hint, self.of(owner)), self.of(owner))
+            for hint, (_, owner) in zip(hints, written, strict=True)
         ]
+
+
+def lineage(cls: type) -> list[type]:
+    """Return a class and its bases, the nearest first, without object.
+
+    A TypedDict forgets its bases; before Python 3.12 only a generic one is remembered.
+    """
+    bases = list(cls.__mro__[:-1])
+    if form_of(cls) == "typed_dict":
+        for base in vars(cls).get("__orig_bases__", ()):
+            origin: Any = get_origin(base) or base
+            if isinstance(origin, type) and form_of(origin) == "typed_dict":
+                bases += [other for other in lineage(origin) if other not in bases]
+        bases = [base for base in bases if form_of(base) == "typed_dict"]
+    return bases
 
 
 def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
@@ -168,13 +184,18 @@ def _definer(field: Any, bases: Sequence[type]) -> type:
 
 def _typed_dict_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
     annotations = annotations_of(cls)
-    hints = scopes.evaluate([(annotation, cls) for annotation in annotations.values()])
+    bases = lineage(cls)
+    owners = [
+        next(base for base in reversed(bases) if annotations_of(base).get(name) is annotation)
+        for name, annotation in annotations.items()
+    ]
+    hints = scopes.evaluate(list(zip(annotations.values(), owners, strict=True)))
     declared: list[Declared] = []
-    for name, hint in zip(annotations, hints, strict=True):
+    for name, hint, owner in zip(annotations, hints, owners, strict=True):
         said = qualifiers(hint)
         # Python 3.11 does not look into annotations written as text (python/cpython#97727).
         required = "Required" in said or (name in cls.__required_keys__ and "NotRequired" not in said)
-        declared.append(Declared(name, hint, scopes.of(cls), required=required))
+        declared.append(Declared(name, hint, scopes.of(owner), required=required))
     return declared
 
 

@@ -87,10 +87,11 @@ def _add(found: dict[str, Any], slot: str, value: Any, item: object) -> None:
 
 
 def _checked_number(name: str, value: object, item: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+    is_finite = isinstance(value, int) or (isinstance(value, float) and isfinite(value))
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not is_finite:
         message = f"{name} of {_show(item)} is {received(value)}, not a finite number"
         raise Unfit(message, "Give an int or a float")
-    number = int(value) if float(value).is_integer() else value
+    number: float = int(value) if isinstance(value, float) and value.is_integer() else value
     if name == "multiple_of":
         if number <= 0:
             message = f"multiple_of is {excerpt(value)}, not above zero"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .._value import Value, set_once
 from ..json_values import is_object
 from ..wording import excerpt, listed, nearest, quote, received
+from .classes import lineage
 from .docstrings import own_docstring, parse_docstring
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _from_docstrings(
 ) -> tuple[str | None, Mapping[str, str]]:
     text: str | None = None
     documented: dict[str, str] = {}
-    for base in cls.__mro__[:-1]:
+    for base in lineage(cls):
         doc = own_docstring(base)
         if not doc:
             continue

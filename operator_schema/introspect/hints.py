@@ -15,7 +15,7 @@ from ..wording import clip, escape
 from .identity import annotation_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     Path = tuple[str, ...]
     Bindings = Mapping[Any, Any]
@@ -75,6 +75,15 @@ class Scope:
         self.bindings: Bindings = bindings or {}
         self.self_type = self_type
         self._module = _names_of_module(getattr(owner, "__module__", None))
+
+    def unbound(self) -> Scope:
+        """Return the same scope without bindings: for types that were bound outside of it."""
+        return Scope(self._owner, self._namespace, None, self.self_type)
+
+    @property
+    def identity(self) -> Hashable:
+        """What only scopes share in which a text means the same."""
+        return (id(self._module), id(self._owner), bindings_key(self.bindings))
 
     def evaluate(self, text: str, module: str | None = None) -> Any:
         """Return what the text of one annotation means.
@@ -165,7 +174,11 @@ class Place(Value):
 
 
 def evaluate_forward(annotation: Any, scope: Scope) -> Any:
-    """Return what a forward reference or text means, any other annotation as it is."""
+    """Return what a forward reference or text means, any other annotation as it is.
+
+    What text means may be text again: an annotation in quotes under `from __future__ import
+    annotations`, or an alias that is written as text.
+    """
     if isinstance(annotation, str):
         return scope.evaluate(annotation)
     if isinstance(annotation, ForwardRef):
@@ -225,9 +238,9 @@ def inherited_bindings(cls: type, bindings: Bindings, scope: Scope) -> dict[type
         The class and each of its generic bases, to the bindings that count in it.
     """
     found: dict[type, Bindings] = {cls: bindings}
-    for base in vars(cls).get("__orig_bases__", ()):
-        origin: Any = get_origin(base)
-        if isinstance(origin, type) and parameters_of(origin):
+    for base in vars(cls).get("__orig_bases__", ()) or cls.__bases__:
+        origin: Any = get_origin(base) or base
+        if isinstance(origin, type) and origin is not object:
             inner = {p: substitute(a, bindings) for p, a in bind(origin, get_args(base), scope).items()}
             found.update(inherited_bindings(origin, inner, scope))
     return found

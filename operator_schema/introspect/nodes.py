@@ -38,6 +38,7 @@ __all__ = [
     "RefNode",
     "ScalarNode",
     "ScalarType",
+    "Target",
     "TupleNode",
     "UnionNode",
     "choice_key",
@@ -411,15 +412,51 @@ class UnionNode(Value):
         set_once(self, "description", description)
 
 
+class Target(Value):
+    """What a recursive type is known by; two are equal when they stand for the same type.
+
+    Attributes:
+        identity: what only the same type shares.
+        name: what messages and definitions call it, such as `Node[int]`.
+        qualified: the same with modules, for when two types share a name.
+        is_object: whether it is a class with fields, rather than an alias.
+    """
+
+    __slots__ = ("identity", "name", "qualified", "is_object")
+
+    identity: Hashable
+    name: str
+    qualified: str
+    is_object: bool
+
+    def __init__(
+        self,
+        identity: Hashable,
+        name: str,
+        qualified: str,
+        is_object: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
+    ) -> None:
+        set_once(self, "identity", identity)
+        set_once(self, "name", name)
+        set_once(self, "qualified", qualified)
+        set_once(self, "is_object", is_object)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Target) and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+
 class RefNode(Value):
     """A place where a recursive type comes round; `Graph.definitions` has the node."""
 
     __slots__ = ("target", "description")
 
-    target: Hashable
+    target: Target
     description: str | None
 
-    def __init__(self, target: Hashable, description: str | None = None) -> None:
+    def __init__(self, target: Target, description: str | None = None) -> None:
         set_once(self, "target", target)
         set_once(self, "description", description)
 
@@ -450,9 +487,9 @@ class Graph(Value):
     __slots__ = ("root", "definitions")
 
     root: Node
-    definitions: Mapping[Hashable, Node]
+    definitions: Mapping[Target, Node]
 
-    def __init__(self, root: Node, definitions: Mapping[Hashable, Node]) -> None:
+    def __init__(self, root: Node, definitions: Mapping[Target, Node]) -> None:
         set_once(self, "root", root)
         set_once(self, "definitions", definitions)
 

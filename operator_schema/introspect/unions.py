@@ -34,7 +34,7 @@ from .nodes import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
 
-    from .nodes import Field, Graph
+    from .nodes import Field, Graph, Target
 
 __all__ = [
     "LEAF_ORDER",
@@ -126,7 +126,7 @@ class UnionPlan(Value):
         set_once(self, "tag", tag)
 
 
-def make_plan(node: UnionNode, definitions: Mapping[Hashable, Node]) -> UnionPlan:
+def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
     """Say which members of a union a value may belong to.
 
     Args:
@@ -142,7 +142,7 @@ def make_plan(node: UnionNode, definitions: Mapping[Hashable, Node]) -> UnionPla
     return UnionPlan(candidates, _tag([m for m in members if isinstance(m, ObjectNode)]))
 
 
-def flat_members(node: UnionNode, definitions: Mapping[Hashable, Node]) -> list[Node]:
+def flat_members(node: UnionNode, definitions: Mapping[Target, Node]) -> list[Node]:
     """Return the members of a union, references followed and unions inside it spread out."""
     members: list[Node] = []
     for member in node.members:
@@ -249,7 +249,7 @@ def check_unions(graph: Graph, name: str) -> Iterator[Complaint]:
 
 
 def _check_union(
-    node: UnionNode, definitions: Mapping[Hashable, Node], path: tuple[str, ...], owner: str
+    node: UnionNode, definitions: Mapping[Target, Node], path: tuple[str, ...], owner: str
 ) -> Iterator[Complaint]:
     members = flat_members(node, definitions)
     if any(member is UNKNOWN for member in members):
@@ -257,8 +257,10 @@ def _check_union(
     for one, other in combinations(members, 2):
         remedy = _why_alike(one, other)
         if remedy:
-            names = " and ".join(sorted([node_name(one), node_name(other)]))
-            message = f"{names} can't be told apart by their JSON"
+            first, second = sorted([node_name(one), node_name(other)])
+            if first == second:
+                second = f"another {second.removeprefix('an ').removeprefix('a ')}"
+            message = f"{first} and {second} can't be told apart by their JSON"
             yield Complaint(path, "ambiguous", owner, message, remedy)
 
 
@@ -338,11 +340,17 @@ def node_name(node: Node) -> str:
             return f"Literal[{listed([repr(value) for value in node.values], 5)}]"
         case ScalarNode():
             return node.type
-        case ArrayNode() | TupleNode():
-            return "an array"
+        case ArrayNode():
+            return f"an array of {node_name(node.items)}"
+        case TupleNode():
+            return f"an array of {len(node.items)} items"
         case MapNode():
-            return "a map"
-        case _:
+            return f"a map of {node_name(node.values)}"
+        case UnionNode():
+            return "a union"
+        case RefNode():
+            return node.target.name
+        case AnyNode():
             return "any value"
 
 

@@ -20,12 +20,25 @@ from .fields import make_field, report_class, report_collisions
 from .hints import Place, Scope, Unresolved, bind, bindings_key, evaluate_forward
 from .identity import name_of, show_annotation
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
-from .nodes import ANY, NULL, STRING, UNKNOWN, Field, Graph, LeafNode, Node, ObjectNode, RefNode, ScalarNode
+from .nodes import (
+    ANY,
+    NULL,
+    STRING,
+    UNKNOWN,
+    Field,
+    Graph,
+    LeafNode,
+    Node,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    Target,
+)
 from .shipped_leaves import shipped_leaf
 from .unions import check_unions
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from ..errors import ComplaintCode
     from .classes import Declared
@@ -117,8 +130,8 @@ class Walk:
         self._namespace = namespace
         self._max_depth = max_depth
         self._attribute_docs = attribute_docs
-        self._known: dict[Hashable, _Known] = {}
-        self._definitions: dict[Hashable, Node] = {}
+        self._known: dict[Target, _Known] = {}
+        self._definitions: dict[Target, Node] = {}
         self._given: Mapping[str, str] | None = None
         self._deepest = 0
         self._met = 0
@@ -183,7 +196,9 @@ class Walk:
     def _special_node(self, annotation: Any, place: Place) -> Node:
         meant = evaluate_forward(annotation, place.scope)
         if meant is not annotation:
-            return self.node(meant, place)
+            if isinstance(meant, type) or meant is None or isinstance(meant, Unresolved):
+                return self.node(meant, place)
+            return self._text_node(str(getattr(annotation, "__forward_arg__", annotation)), meant, place)
         if isinstance(annotation, Unresolved):
             message = f"the annotation {annotation.text} can't be evaluated: {annotation.reason}"
             return self.complain(place, "unresolved", message, annotation.remedy)
@@ -227,23 +242,22 @@ class Walk:
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
         bindings = bind(cls, args, place.scope)
-        key: Any = (cls, bindings_key(bindings)) if bindings else cls
-        known = self._known.get(key)
+        target = _target_of(cls, bindings, is_object=True)
+        known = self._known.get(target)
         if known is not None:
-            return self._again(key, known, place)
+            return self._again(target, known, place)
         if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
-        name = _generic_name(cls, bindings)
-        inner = Place(place.path, name, place.scope)
-        return self._closing(key, place, lambda: self._make_object(cls, form, bindings, inner))
+        inner = Place(place.path, target.name, place.scope)
+        return self._closing(target, place, lambda: self._make_object(cls, form, bindings, inner))
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) stands for."""
         bindings = bind(alias, args, place.scope)
-        key: Hashable = (alias, bindings_key(bindings))
-        known = self._known.get(key)
+        target = _target_of(alias, bindings, is_object=False)
+        known = self._known.get(target)
         if known is not None:
-            return self._again(key, known, place)
+            return self._again(target, known, place)
         try:
             value = alias.__value__
         except MemoryError:
@@ -252,9 +266,18 @@ class Walk:
             value = Unresolved(alias.__name__, str(error), "Mend the alias")
         scope = Scope(alias, self._namespace, bindings, place.scope.self_type)
         inner = Place(place.path, place.owner, scope)
-        return self._closing(key, place, lambda: self.node(value, inner))
+        return self._closing(target, place, lambda: self.node(value, inner))
 
-    def _closing(self, key: Hashable, place: Place, make: Any) -> Node:
+    def _text_node(self, text: str, meant: Any, place: Place) -> Node:
+        """Return the node of what is written as text, which may come round like any alias."""
+        identity = (text, place.scope.identity)
+        target = Target(identity, text if text.isidentifier() else "Text", text, is_object=False)
+        known = self._known.get(target)
+        if known is not None:
+            return self._again(target, known, place)
+        return self._closing(target, place, lambda: self.node(meant, place))
+
+    def _closing(self, key: Target, place: Place, make: Any) -> Node:
         """Make the node of a class or alias, and define it if it came round meanwhile."""
         known = self._known[key] = _Known(place.path)
         before, self._deepest = self._deepest, len(place.path)
@@ -267,7 +290,7 @@ class Walk:
         known.node = node
         return node
 
-    def _again(self, key: Hashable, known: _Known, place: Place) -> Node:
+    def _again(self, key: Target, known: _Known, place: Place) -> Node:
         if known.node is not None:
             if self._reach(len(place.path) + known.height):
                 return known.node
@@ -342,7 +365,11 @@ def _describe_leaf(own: object) -> str:
     return received(own) if leaf is None else f"a SchemaLeaf for {name_of(leaf.type)}"
 
 
-def _generic_name(cls: type, bindings: Bindings) -> str:
+def _target_of(generic: Any, bindings: Bindings, *, is_object: bool) -> Target:
+    name: str = generic.__name__
+    qualified = f"{generic.__module__}.{getattr(generic, '__qualname__', name)}"
     if not bindings:
-        return name_of(cls)
-    return f"{name_of(cls)}[{', '.join(map(name_of, bindings.values()))}]"
+        return Target(id(generic), name, qualified, is_object)
+    name = f"{name}[{', '.join(map(name_of, bindings.values()))}]"
+    qualified = f"{qualified}[{', '.join(map(show_annotation, bindings.values()))}]"
+    return Target((id(generic), bindings_key(bindings)), name, qualified, is_object)
