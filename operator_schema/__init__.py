@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from urllib.parse import SplitResult as URL  # noqa: N814  # the name that a user looks for
 
-    from .codec.codec import Codec, decode, decode_json, encode, json_schema
+    from .codec.codec import Codec
+    from .codec.functions import decode, decode_json, encode, json_schema
     from .errors import Complaint, DecodeError, EncodeError, Problem, SchemaError
     from .introspect.leaves import SchemaLeaf, register_leaf
 
@@ -42,10 +43,10 @@ _HOMES = {
     "Problem": ".errors",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
-    "decode": ".codec.codec",
-    "decode_json": ".codec.codec",
-    "encode": ".codec.codec",
-    "json_schema": ".codec.codec",
+    "decode": ".codec.functions",
+    "decode_json": ".codec.functions",
+    "encode": ".codec.functions",
+    "json_schema": ".codec.functions",
     "register_leaf": ".introspect.leaves",
 }
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..introspect.walk import Defaulted
     from .problems import Problems
 
-__all__ = ["Codec", "UnknownFields", "decode", "decode_json", "encode", "json_schema"]
+__all__ = ["Codec", "UnknownFields", "codec_of"]
 
 T = TypeVar("T")
 
@@ -309,13 +309,18 @@ def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
                 yield Complaint(entry.path, "bad_default", entry.owner, message, remedy)
 
 
-# --- the functions of the module, over a cache of codecs -----------------------------------------
+# --- a cache of codecs -----------------------------------------
 
 _CACHED_CODECS = 4096
 _codecs: dict[Hashable, Codec[Any]] = {}
 
 
-def _codec_of(annotation: Any) -> Codec[Any]:
+def codec_of(annotation: Any) -> Codec[Any]:
+    """Return the codec of a type without options, registered once and kept.
+
+    Raises:
+        SchemaError: with every complaint about the type.
+    """
     try:
         key = (leaf_generation(), annotation_key(annotation))
         known = _codecs.get(key)
@@ -331,88 +336,9 @@ def _codec_of(annotation: Any) -> Codec[Any]:
 
 def _graph_of(cls: type, leaves: tuple[SchemaLeaf[Any], ...] = ()) -> Graph | None:
     try:
-        graph = Codec(cls, leaves=leaves).graph if leaves else _codec_of(cls).graph
+        graph = Codec(cls, leaves=leaves).graph if leaves else codec_of(cls).graph
     except SchemaError:
         if form_of(cls) is None:
             return None  # a class of somebody else's, which nobody promised to encode
         raise
     return None if isinstance(graph.root, AnyNode) else graph
-
-
-def json_schema(annotation: Any, /) -> dict[str, Any]:
-    """Return the JSON Schema 2020-12 document of a type.
-
-    Args:
-        annotation: a dataclass, or any other supported annotation.
-
-    Returns:
-        A fresh dict, the caller's own.
-
-    Raises:
-        SchemaError: with every complaint about the type.
-    """
-    return _codec_of(annotation).json_schema()
-
-
-@overload
-def decode(annotation: type[T], value: object, /) -> T: ...
-@overload
-def decode(annotation: Any, value: object, /) -> Any: ...
-def decode(annotation: Any, value: object, /) -> Any:
-    """Turn a JSON value into an instance of a type.
-
-    Args:
-        annotation: a dataclass, or any other supported annotation. It is registered at its first
-            use and kept.
-        value: dict, list, str, int, float, bool and None. It is not changed.
-
-    Returns:
-        An instance.
-
-    Raises:
-        DecodeError: with every problem.
-        SchemaError: with every complaint about the type.
-    """
-    return _codec_of(annotation).decode(value)
-
-
-@overload
-def decode_json(annotation: type[T], text: str | bytes | bytearray, /) -> T: ...
-@overload
-def decode_json(annotation: Any, text: str | bytes | bytearray, /) -> Any: ...
-def decode_json(annotation: Any, text: str | bytes | bytearray, /) -> Any:
-    """Turn the JSON text of a model's arguments into an instance of a type.
-
-    Args:
-        annotation: a dataclass, or any other supported annotation. It is registered at its first
-            use and kept.
-        text: one JSON value (RFC 8259), as a string or as UTF-8.
-
-    Returns:
-        An instance.
-
-    Raises:
-        DecodeError: the text is no JSON, with line and column; or every problem of its value.
-        SchemaError: with every complaint about the type.
-        TypeError: text is neither a string nor bytes.
-    """
-    return _codec_of(annotation).decode_json(text)
-
-
-def encode(value: object, /) -> Any:
-    """Turn an instance into JSON values, going by what it is.
-
-    Args:
-        value: an instance of a dataclass, Enum or type with a leaf; a JSON value; or lists, tuples
-            and dicts of them. For a value whose meaning depends on its annotation use
-            `Codec(annotation).encode`.
-
-    Returns:
-        JSON values that share nothing with it.
-
-    Raises:
-        EncodeError: with everything that has no JSON form or does not fit its field.
-        SchemaError: the value is a dataclass instance, and its type can't be registered.
-    """
-    is_dataclass = hasattr(type(value), "__dataclass_fields__")
-    return _codec_of(type(value) if is_dataclass else Any).encode(value)

@@ -1,0 +1,90 @@
+"""The functions for everyday use: a type is registered at its first use, and kept."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, overload
+
+from .codec import codec_of
+
+__all__ = ["decode", "decode_json", "encode", "json_schema"]
+
+T = TypeVar("T")
+
+
+def json_schema(annotation: Any, /) -> dict[str, Any]:
+    """Return the JSON Schema 2020-12 document of a type.
+
+    Args:
+        annotation: a dataclass, or any other supported annotation.
+
+    Returns:
+        A fresh dict, the caller's own.
+
+    Raises:
+        SchemaError: with every complaint about the type.
+    """
+    return codec_of(annotation).json_schema()
+
+
+@overload
+def decode(annotation: type[T], value: object, /) -> T: ...
+@overload
+def decode(annotation: Any, value: object, /) -> Any: ...
+def decode(annotation: Any, value: object, /) -> Any:
+    """Turn a JSON value into an instance of a type.
+
+    Args:
+        annotation: a dataclass, or any other supported annotation. It is registered at its first
+            use and kept.
+        value: dict, list, str, int, float, bool and None. It is not changed.
+
+    Returns:
+        An instance.
+
+    Raises:
+        DecodeError: with every problem.
+        SchemaError: with every complaint about the type.
+    """
+    return codec_of(annotation).decode(value)
+
+
+@overload
+def decode_json(annotation: type[T], text: str | bytes | bytearray, /) -> T: ...
+@overload
+def decode_json(annotation: Any, text: str | bytes | bytearray, /) -> Any: ...
+def decode_json(annotation: Any, text: str | bytes | bytearray, /) -> Any:
+    """Turn the JSON text of a model's arguments into an instance of a type.
+
+    Args:
+        annotation: a dataclass, or any other supported annotation. It is registered at its first
+            use and kept.
+        text: one JSON value (RFC 8259), as a string or as UTF-8.
+
+    Returns:
+        An instance.
+
+    Raises:
+        DecodeError: the text is no JSON, with line and column; or every problem of its value.
+        SchemaError: with every complaint about the type.
+        TypeError: text is neither a string nor bytes.
+    """
+    return codec_of(annotation).decode_json(text)
+
+
+def encode(value: object, /) -> Any:
+    """Turn an instance into JSON values, going by what it is.
+
+    Args:
+        value: an instance of a dataclass, Enum or type with a leaf; a JSON value; or lists, tuples
+            and dicts of them. For a value whose meaning depends on its annotation use
+            `Codec(annotation).encode`.
+
+    Returns:
+        JSON values that share nothing with it.
+
+    Raises:
+        EncodeError: with everything that has no JSON form or does not fit its field.
+        SchemaError: the value is a dataclass instance, and its type can't be registered.
+    """
+    is_dataclass = hasattr(type(value), "__dataclass_fields__")
+    return codec_of(type(value) if is_dataclass else Any).encode(value)
