@@ -133,7 +133,7 @@ class _Run:
                 return self._union(node, value, path, depth)
             case RefNode():
                 return self.encode(self.definitions[node.target], value, path, depth)
-            case AnyNode():
+            case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
                 return self._any(value, path, depth)
 
     def _too_deep(self, path: Path, depth: int) -> bool:
@@ -343,7 +343,7 @@ def _may_be(node: Node, value: object) -> bool:
             return isinstance(value, node.accepts)
         case TupleNode():
             return isinstance(value, tuple)
-        case _:
+        case _:  # `Any`, which stands beside null alone
             return True
 
 

@@ -52,7 +52,7 @@ def expected(node: Node) -> str:
             return f"object of {_grouped(node.values)} values"
         case UnionNode():
             return " | ".join([expected(member) for member in node.members])
-        case AnyNode():
+        case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
             return "any value"
 
 

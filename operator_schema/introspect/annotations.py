@@ -185,11 +185,7 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
         return walk.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
     if not members:
         return walk.complain(place, "bad_enum", f"{name_of(cls)} has no members", "Give it some")
-    table = dict(zip(map(choice_key, values), members, strict=True))
-    if len(table) < len(values):
-        message = f"two members of {name_of(cls)} have the same value in JSON"
-        return walk.complain(place, "ambiguous", message, "Give each its own value")
-    return EnumNode(cls, values, table)
+    return EnumNode(cls, values, dict(zip(map(choice_key, values), members, strict=True)))
 
 
 def _flag(walk: Walk, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> Node:

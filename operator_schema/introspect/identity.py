@@ -49,11 +49,13 @@ def _show(annotation: Any, levels: int) -> str:
 
 
 def _show_bare(annotation: object) -> str:
+    if annotation is NoneType:
+        return "None"
     if isinstance(annotation, type):
         module, name = annotation.__module__, annotation.__qualname__
         return name if module in {"builtins", "__main__", "collections.abc"} else f"{module}.{name}"
     try:
-        return "None" if annotation is NoneType else repr(annotation).replace("typing.", "")
+        return repr(annotation).replace("typing.", "")
     except Exception:  # noqa: BLE001  # an object that can't be shown is still named by its class
         return f"an object of {type(annotation).__qualname__}"
 

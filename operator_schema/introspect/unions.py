@@ -350,7 +350,7 @@ def node_name(node: Node) -> str:
             return "a union"
         case RefNode():
             return node.target.name
-        case AnyNode():
+        case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
             return "any value"
 
 

@@ -163,12 +163,14 @@ class Walk:
         self._met += 1
         if self._met > MAX_ANNOTATIONS:
             return self._complain_size(place)
-        if self._leaves and isinstance(annotation, type) and annotation in self._leaves:
-            return LeafNode(self._leaves[annotation])
         if annotation is None or annotation is Any:
             return _CONSTANT[annotation]
         if isinstance(annotation, type):
-            return _CONSTANT.get(annotation) or self._class_node(annotation, (), place)
+            if type(annotation).__hash__ is None:
+                message = f"{show_annotation(annotation)} has a metaclass without hash"
+                return self.complain(place, "unsupported", message, "Give the metaclass a __hash__")
+            known = None if annotation in self._leaves else _CONSTANT.get(annotation)
+            return known or self._class_node(annotation, (), place)
         origin: Any = get_origin(annotation)
         if origin is None:
             return self._special_node(annotation, place)
@@ -227,7 +229,7 @@ class Walk:
         return self.complain_unsupported(cls, place) if arm is None else arm(self, cls, args, place)
 
     def _leaf(self, cls: type, place: Place) -> Node | None:
-        if self._leaves and cls in self._leaves:
+        if cls in self._leaves:  # met as the origin of a generic
             return LeafNode(self._leaves[cls])
         own = own_leaf(cls)
         if own is None:
