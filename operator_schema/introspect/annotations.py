@@ -152,7 +152,9 @@ def _key_text(value: object) -> str | None:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _union(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    if not args:
+        return walk.complain_unsupported(annotation, place)
     members: list[Node] = []
     for arg in args:
         node = walk.node(arg, place)
@@ -215,8 +217,11 @@ def _type_variable(walk: Walk, variable: Any, _args: tuple[Any, ...], place: Pla
     """Read a type parameter: what was given for it, else its default, its bound or its constraints."""
     bindings = place.scope.bindings
     if variable in bindings:
-        # What was given is written outside: there the parameters of this class mean nothing.
-        return walk.node(bindings[variable], Place(place.path, place.owner, place.scope.unbound()))
+        return walk.node(bindings[variable], Place(place.path, place.owner, place.scope.outside()))
+    if not place.scope.declares(variable):
+        message = f"what {show_annotation(variable)} stands for is not known here"
+        remedy = "Write the type out: before Python 3.12 a TypedDict forgets its bases"
+        return walk.complain(place, "unresolved", message, remedy)
     default: Any = getattr(variable, "__default__", MISSING)
     if default is not MISSING and type(default).__name__ != "NoDefaultType":
         return walk.node(evaluate_forward(default, place.scope), place)

@@ -78,7 +78,12 @@ def form_of(cls: Any) -> ObjectForm | None:
 
 
 def declared_fields(
-    cls: type, form: ObjectForm, bindings: Bindings, self_type: Any, namespace: Mapping[str, Any]
+    cls: type,
+    form: ObjectForm,
+    bindings: Bindings,
+    self_type: Any,
+    namespace: Mapping[str, Any],
+    outer: Scope,
 ) -> list[Declared]:
     """Return the fields that a class declares, inherited ones included, in order.
 
@@ -88,26 +93,31 @@ def declared_fields(
         bindings: of its own type parameters.
         self_type: what `Self` means in it.
         namespace: names that the user adds.
+        outer: the scope in which what the bindings give is written.
     """
-    scopes = _Scopes(cls, bindings, self_type, namespace)
+    scopes = _Scopes(cls, bindings, self_type, namespace, outer)
     return _READERS[form](cls, scopes)
 
 
 class _Scopes:
     """The scope of each class in an MRO, made when it is asked for."""
 
-    def __init__(self, cls: type, bindings: Bindings, self_type: Any, namespace: Mapping[str, Any]) -> None:
-        own = Scope(cls, namespace, bindings, self_type)
+    def __init__(
+        self, cls: type, bindings: Bindings, self_type: Any, namespace: Mapping[str, Any], outer: Scope
+    ) -> None:
+        own = Scope(cls, namespace, bindings, self_type, outer)
         self._made: dict[type, Scope] = {cls: own}
         self._namespace = namespace
         self._self_type = self_type
+        self._outer = outer
         is_derived = len(lineage(cls)) > 1
         self._bindings = inherited_bindings(cls, bindings, own) if is_derived else {cls: bindings}
 
     def of(self, owner: type) -> Scope:
         scope = self._made.get(owner)
         if scope is None:
-            scope = Scope(owner, self._namespace, self._bindings.get(owner), self._self_type)
+            bindings = self._bindings.get(owner)
+            scope = Scope(owner, self._namespace, bindings, self._self_type, self._outer)
             self._made[owner] = scope
         return scope
 

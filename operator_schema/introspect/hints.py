@@ -59,9 +59,10 @@ class Scope:
         namespace: names that the user adds.
         bindings: type parameter to what was given for it.
         self_type: what `Self` means.
+        outer: the scope in which what was given is written; None for a bare annotation.
     """
 
-    __slots__ = ("_module", "_namespace", "_owner", "bindings", "self_type")
+    __slots__ = ("_module", "_namespace", "_outer", "_owner", "bindings", "self_type")
 
     def __init__(
         self,
@@ -69,16 +70,22 @@ class Scope:
         namespace: Mapping[str, Any],
         bindings: Bindings | None = None,
         self_type: Any = None,
+        outer: Scope | None = None,
     ) -> None:
+        self._outer = outer
         self._owner = owner
         self._namespace = namespace
         self.bindings: Bindings = bindings or {}
         self.self_type = self_type
         self._module = _names_of_module(getattr(owner, "__module__", None))
 
-    def unbound(self) -> Scope:
-        """Return the same scope without bindings: for types that were bound outside of it."""
-        return Scope(self._owner, self._namespace, None, self.self_type)
+    def outside(self) -> Scope:
+        """Return the scope in which what was given for the type parameters is written."""
+        return self._outer or Scope(None, self._namespace)
+
+    def declares(self, parameter: Any) -> bool:
+        """Say whether a type parameter is one of the owner's, or of nobody that is known."""
+        return self._owner is None or parameter in parameters_of(self._owner)
 
     @property
     def identity(self) -> Hashable:

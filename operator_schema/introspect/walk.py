@@ -266,7 +266,7 @@ class Walk:
             raise
         except Exception as error:  # noqa: BLE001  # it is evaluated now, and may raise anything
             value = Unresolved(alias.__name__, str(error), "Mend the alias")
-        scope = Scope(alias, self._namespace, bindings, place.scope.self_type)
+        scope = Scope(alias, self._namespace, bindings, place.scope.self_type, place.scope)
         inner = Place(place.path, place.owner, scope)
         return self._closing(target, place, lambda: self.node(value, inner))
 
@@ -312,7 +312,7 @@ class Walk:
         given, self._given = self._given, None
         generic: Any = cls
         self_type = generic[tuple(bindings.values())] if bindings else cls
-        declared = declared_fields(cls, form, bindings, self_type, self._namespace)
+        declared = declared_fields(cls, form, bindings, self_type, self._namespace, place.scope)
         descriptions = describe_fields(cls, given, declared, report, attribute_docs=self._attribute_docs)
         fields = [self._field(source, descriptions.of(source.name), place, report) for source in declared]
         report_collisions(fields, report)
