@@ -179,7 +179,7 @@ def test_codecs_are_not_cached_by_equality_of_constraints():
 
 @pytest.mark.parametrize(
     "annotation",
-    [List[Union[int, float]], List[Union[float, int]], list[int | float], list[float | int]],  # noqa: UP006, UP007  # these are cached by equality
+    [List[Union[int, float]], List[Union[float, int]], list[int | float], list[float | int]],  # noqa: UP006  # these are cached by equality
 )
 def test_nothing_depends_on_the_order_of_a_union(annotation):
     decoded = decode(annotation, [1, 1.0, 2.5])
@@ -345,7 +345,7 @@ def test_the_member_of_a_union_that_knows_the_keys_is_taken(annotation):
 def test_values_are_not_cast_to_the_first_member_of_a_union(members, value):
     """mashumaro #190."""
     for order in itertools.permutations(members):
-        assert same(decode(Union[order], value), value)  # noqa: UP007  # made at run time
+        assert same(decode(Union[order], value), value)  # made at run time
 
 
 @pytest.mark.parametrize("value", [{}, {"c": 1}, {"name": 5, "a": 1}, "x", [{"name": "x"}], None])

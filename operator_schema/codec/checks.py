@@ -58,7 +58,11 @@ def check_length(
         return value
     size, least, most = len(value), constraints.min_length, constraints.max_length
     if least is not None and size < least:
-        return problems.bad_length(path, value, f"{size} {unit}, at least {least} expected")
+        return problems.bad_length(path, value, f"{_count(size, unit)}, at least {least} expected")
     if most is not None and size > most:
-        return problems.bad_length(path, value, f"{size} {unit}, at most {most} expected")
+        return problems.bad_length(path, value, f"{_count(size, unit)}, at most {most} expected")
     return value
+
+
+def _count(size: int, unit: str) -> str:
+    return f"{size} {unit.removesuffix('s') if size == 1 else unit}"

@@ -46,7 +46,6 @@ from .nodes import (
     UnionNode,
     choice_key,
 )
-from .unions import is_hashable, mixes_booleans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,15 +87,8 @@ def _text(item: object) -> str | None:
 
 
 def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
-    def read(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    def read(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
         items = walk.item_node(args[0], place) if args else ANY
-        if container in {set, frozenset}:
-            if not is_hashable(items):
-                message = f"the items of {show_annotation(annotation)} can't be in a Python set"
-                return walk.complain(place, "unsupported", message, "Make it a list, or the items frozen")
-            if mixes_booleans(items):
-                message = f"in the set {show_annotation(annotation)} True and 1 are one item, in JSON two"
-                return walk.complain(place, "ambiguous", message, "Make it a list")
         return ArrayNode(items, container, accepts or container)
 
     return read

@@ -196,7 +196,7 @@ def _typed_dict_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
     annotations = annotations_of(cls)
     bases = lineage(cls)
     owners = [
-        next(base for base in reversed(bases) if annotations_of(base).get(name) is annotation)
+        next((base for base in reversed(bases) if annotations_of(base).get(name) == annotation), cls)
         for name, annotation in annotations.items()
     ]
     hints = scopes.evaluate(list(zip(annotations.values(), owners, strict=True)))

@@ -35,6 +35,7 @@ _SLOTS = {
 _UNTELLABLE = frozenset({"Predicate", "Not", "Timezone"})
 # A denominator that every validator reckons with exactly.
 _EXACT_DENOMINATOR = 2**20
+_EXACT_INTEGER = 2**53
 _PYTHON_SYNTAX = re.compile(r"\(\?[aiLmsux(P#>]|\\[AZ]|[*+?}]\+")
 
 
@@ -91,7 +92,8 @@ def _checked_number(name: str, value: object, item: object) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not is_finite:
         message = f"{name} of {_show(item)} is {received(value)}, not a finite number"
         raise Unfit(message, "Give an int or a float")
-    number: float = int(value) if isinstance(value, float) and value.is_integer() else value
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_INTEGER
+    number: float = int(value) if is_whole else value
     if name == "multiple_of":
         if number <= 0:
             message = f"multiple_of is {excerpt(value)}, not above zero"

@@ -229,8 +229,13 @@ def bind(generic: Any, args: Sequence[Any], scope: Scope) -> dict[Any, Any]:
     Returns:
         Parameter to type, without those that are left open.
     """
-    given = [substitute(evaluate_forward(arg, scope), scope.bindings) for arg in args]
-    return dict(zip(parameters_of(generic), given, strict=False))
+    bindings: dict[Any, Any] = {}
+    for parameter, arg in zip(parameters_of(generic), args, strict=False):
+        # PEP 696: a default may name the parameters before it, and is filled in by Python.
+        is_default = getattr(parameter, "__default__", None) == arg and arg is not None
+        known = bindings if is_default else scope.bindings
+        bindings[parameter] = substitute(evaluate_forward(arg, scope), known)
+    return bindings
 
 
 def inherited_bindings(cls: type, bindings: Bindings, scope: Scope) -> dict[type, Bindings]:

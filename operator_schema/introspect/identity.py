@@ -19,39 +19,45 @@ _COMPARED_PARTS = 1000
 
 
 def name_of(annotation: object) -> str:
-    """Return the short name by which messages call a type."""
-    if isinstance(annotation, type):
-        return annotation.__name__
-    return show_annotation(annotation)
+    """Return the short name by which messages call a type: `Page[User]`."""
+    return clip(escape(_show(annotation, _SHOWN_LEVELS, with_module=False)), _SHOWN_LENGTH)
 
 
 def show_annotation(annotation: object) -> str:
     """Write an annotation much as it stands in the source, bounded and on one line."""
-    return clip(escape(_show(annotation, _SHOWN_LEVELS)), _SHOWN_LENGTH)
+    return clip(escape(_show(annotation, _SHOWN_LEVELS, with_module=True)), _SHOWN_LENGTH)
 
 
-def _show(annotation: Any, levels: int) -> str:
+def _show(annotation: Any, levels: int, *, with_module: bool) -> str:
     # `repr` would write out a type that doubles at each level to its end.
     origin: Any = get_origin(annotation)
     if origin is None:
-        return _show_bare(annotation)
+        return _show_bare(annotation, with_module=with_module)
     if levels == 0:
         return "…"
-    shown = [_show(arg, levels - 1) for arg in get_args(annotation)[:_SHOWN_ARGUMENTS]]
+    shown = [
+        _show(arg, levels - 1, with_module=with_module) for arg in get_args(annotation)[:_SHOWN_ARGUMENTS]
+    ]
     if origin in {Union, UnionType}:
         return " | ".join(shown)
     if origin is Literal:
         shown = [repr(arg) for arg in get_args(annotation)[:_SHOWN_ARGUMENTS]]
-    name = getattr(origin, "__name__", None) or getattr(origin, "_name", None) or _show_bare(origin)
+    name = (
+        getattr(origin, "__name__", None)
+        or getattr(origin, "_name", None)
+        or _show_bare(origin, with_module=with_module)
+    )
     if isinstance(origin, type):
-        name = _show_bare(origin)
+        name = _show_bare(origin, with_module=with_module)
     return f"{name}[{', '.join(shown)}]"
 
 
-def _show_bare(annotation: object) -> str:
+def _show_bare(annotation: object, *, with_module: bool) -> str:
     if annotation is NoneType:
         return "None"
     if isinstance(annotation, type):
+        if not with_module:
+            return annotation.__name__
         module, name = annotation.__module__, annotation.__qualname__
         return name if module in {"builtins", "__main__", "collections.abc"} else f"{module}.{name}"
     try:

@@ -28,24 +28,22 @@ from .nodes import (
     TupleNode,
     UnionNode,
     choice_key,
-    parts_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Hashable, Iterator, Mapping
 
-    from .nodes import Field, Graph, Target
+    from .nodes import Field, Target
 
 __all__ = [
     "LEAF_ORDER",
     "Tag",
     "UnionPlan",
     "always_written",
-    "check_unions",
+    "check_union",
     "flat_members",
-    "is_hashable",
+    "json_types_of",
     "make_plan",
-    "mixes_booleans",
     "node_name",
 ]
 
@@ -134,7 +132,7 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
         definitions: of its graph.
     """
     members = flat_members(node, definitions)
-    typed = [(member, _json_types(member)) for member in members]
+    typed = [(member, json_types_of(member)) for member in members]
     candidates = {
         name: tuple(sorted([m for m, types in typed if name in types], key=lambda m: _rank(m, name)))
         for name in JSON_TYPES
@@ -153,7 +151,8 @@ def flat_members(node: UnionNode, definitions: Mapping[Target, Node]) -> list[No
     return members
 
 
-def _json_types(node: Node) -> set[str]:
+def json_types_of(node: Node) -> set[str]:
+    """Return the JSON types that values of a node may have, as `type_of` names them."""
     types: set[str]
     match node:
         case ScalarNode(type=name):
@@ -226,31 +225,17 @@ def _one_value(node: ObjectNode, key: str) -> list[LiteralNode]:
 # --- what can't be told apart --------------------------------------------------------------------
 
 
-def check_unions(graph: Graph, name: str) -> Iterator[Complaint]:
+def check_union(
+    node: UnionNode, definitions: Mapping[Target, Node], path: tuple[str, ...], owner: str
+) -> Iterator[Complaint]:
     """Complain about each pair of members of a union that can't be told apart.
 
     Args:
-        graph: of the whole type.
-        name: of the type, for complaints about its root.
+        node: the union.
+        definitions: of its graph.
+        path: where it stands.
+        owner: name of the class in which it stands.
     """
-    seen: set[int] = set()
-    pending: list[tuple[tuple[str, ...], str, Node]] = [((), name, graph.root)]
-    while pending:
-        path, owner, node = pending.pop()
-        if isinstance(node, RefNode):
-            node = graph.definitions[node.target]
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, UnionNode):
-            yield from _check_union(node, graph.definitions, path, owner)
-        inner_owner = node.name if isinstance(node, ObjectNode) else owner
-        pending.extend(reversed([((*path, *step), inner_owner, inner) for step, inner in parts_of(node)]))
-
-
-def _check_union(
-    node: UnionNode, definitions: Mapping[Target, Node], path: tuple[str, ...], owner: str
-) -> Iterator[Complaint]:
     members = flat_members(node, definitions)
     if any(member is UNKNOWN for member in members):
         return
@@ -266,11 +251,9 @@ def _check_union(
 
 def _why_alike(one: Node, other: Node) -> str | None:
     """Return what to do about two members that can't be told apart, None where they can be."""
-    if (_is_null(one) and isinstance(other, AnyNode)) or (_is_null(other) and isinstance(one, AnyNode)):
-        return None  # null is None to both
-    if _is_null(one) and _is_null(other):
+    if (_is_null(one) and _reads_null_as_none(other)) or (_is_null(other) and _reads_null_as_none(one)):
         return None
-    common = _json_types(one) & _json_types(other)
+    common = json_types_of(one) & json_types_of(other)
     if not common or _are_choice_and_other(one, other, common):
         return None
     if isinstance(one, ScalarNode) and isinstance(other, ScalarNode):
@@ -287,6 +270,11 @@ def _why_alike(one: Node, other: Node) -> str | None:
     ):
         return None
     return _KEEP_ONE
+
+
+def _reads_null_as_none(node: Node) -> bool:
+    is_literal = isinstance(node, LiteralNode) and None in node.members
+    return is_literal or isinstance(node, AnyNode) or _is_null(node)
 
 
 def _is_null(node: Node) -> bool:
@@ -352,48 +340,3 @@ def node_name(node: Node) -> str:
             return node.target.name
         case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
             return "any value"
-
-
-# --- what a set can hold -------------------------------------------------------------------------
-
-
-def is_hashable(node: Node) -> bool:
-    """Say whether what a node decodes to can be in a Python set; a reference is taken at its word."""
-    seen: set[int] = set()
-    pending = [node]
-    while pending:
-        inner = pending.pop()
-        if id(inner) in seen:
-            continue
-        seen.add(id(inner))
-        if not _can_hash(inner):
-            return False
-        pending.extend([part for _, part in parts_of(inner)])
-    return True
-
-
-def _can_hash(node: Node) -> bool:
-    match node:
-        case LeafNode(leaf=leaf):
-            return leaf.type.__hash__ is not None
-        case ArrayNode(container=container):
-            return container in {tuple, frozenset}
-        case ObjectNode(type=cls, form=form):
-            can_hash: bool = form != "typed_dict" and cls.__hash__ is not None
-            return can_hash
-        case MapNode():
-            return False
-        case AnyNode():
-            return node is UNKNOWN
-        case _:
-            return True
-
-
-def mixes_booleans(node: Node) -> bool:
-    """Say whether values of a node may be booleans and numbers, which Python sets confuse."""
-    nodes: Iterable[Node] = node.members if isinstance(node, UnionNode) else [node]
-    types: set[str] = set()
-    for member in nodes:
-        if isinstance(member, (ScalarNode, LiteralNode)):
-            types |= _json_types(member)
-    return "boolean" in types and bool(types & {"integer", "number"})

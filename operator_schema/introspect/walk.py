@@ -14,6 +14,7 @@ from .._value import Value, set_once
 from ..errors import Complaint
 from ..wording import received
 from .annotations import CLASSES, NAMED, ORIGINS
+from .checks import check_graph
 from .classes import declared_fields, form_of
 from .descriptions import describe_fields
 from .fields import make_field, report_class, report_collisions
@@ -35,7 +36,6 @@ from .nodes import (
     Target,
 )
 from .shipped_leaves import shipped_leaf
-from .unions import check_unions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -155,7 +155,7 @@ class Walk:
         if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
             message = "param_descriptions are given, but it has no fields"
             self._complain((), "unknown_description", name, message, "Leave them out")
-        self.complaints.extend(check_unions(graph, name))
+        self.complaints.extend(check_graph(graph, name))
         return graph
 
     def node(self, annotation: Any, place: Place) -> Node:

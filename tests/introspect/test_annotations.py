@@ -138,7 +138,7 @@ def define(monkeypatch):
 
 
 def union_of(members):
-    return Union[tuple(members)]  # noqa: UP007  # made at run time
+    return Union[tuple(members)]  # made at run time
 
 
 FUTURE = pytest.mark.parametrize("future", ["", "from __future__ import annotations"], ids=["now", "future"])
@@ -2472,6 +2472,32 @@ def test_duplicates_in_a_set_are_a_problem(annotation, value, path):
 def test_what_can_t_be_in_a_set(item):
     for annotation in (set[item], frozenset[item | None], set[tuple[item, ...]]):
         assert complaints_of(annotation)[0].code == "unsupported"
+
+
+Nested = TypeAliasType("Nested", Union[int, "tuple[Nested, ...]"])
+
+
+@dataclass(frozen=True)
+class Link:
+    value: int
+    next: "Link | None" = None
+
+
+@dataclass(frozen=True)
+class Branch:
+    value: int
+    branches: "list[Branch]" = field(default_factory=list)
+
+
+@pytest.mark.parametrize("item", [Json, Tree[int], Branch, tuple[Tree[int], ...]], ids=str)
+def test_recursive_types_that_can_t_be_in_a_set(item):
+    for annotation in (set[item], frozenset[item | None], dict[str, set[item]]):
+        assert complaints_of(annotation)[0].code == "unsupported"
+
+
+def test_recursive_types_that_can_be_in_a_set():
+    assert Codec(set[Nested]).decode([1, [1, [2]]]) == {1, (1, (2,))}
+    assert Codec(set[Link]).decode([{"value": 1, "next": {"value": 2}}]) == {Link(1, Link(2))}
 
 
 def test_sets_of_booleans_and_numbers():

@@ -1,0 +1,147 @@
+"""The page of supported annotations: every row of its tables is true."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import types
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import pytest
+from judge import validator
+
+from operator_schema import Codec, DecodeError
+from operator_schema.codec import limits
+from operator_schema.errors import REPORT_LENGTH, ProblemCode
+from operator_schema.introspect.annotations import ORIGINS
+from operator_schema.introspect.walk import MAX_ANNOTATIONS
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "annotations.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+HEADER = "| annotation | schema | decodes | refused |"
+LEAF_IS_STRICTER = {"bad_format"}
+
+
+class Row(NamedTuple):
+    """One row of a table.
+
+    Attributes:
+        annotation: as it would stand in a program.
+        schema: JSON text.
+        value: JSON text.
+        decoded: repr of what the value decodes to.
+        refused: JSON text, or None where nothing is refused.
+        code: of the problem with it.
+    """
+
+    annotation: str
+    schema: str
+    value: str
+    decoded: str
+    refused: str | None
+    code: str | None
+
+
+def cells_of(line):
+    cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+    return [cell.strip().replace("\\|", "|") for cell in cells]
+
+
+def row_of(line):
+    annotation, schema, decodes, refused = cells_of(line)
+    value, decoded = re.fullmatch(r"`(.+)` → `(.+)`", decodes).groups()
+    example = None if refused == "nothing" else re.fullmatch(r"`(.+)`: `(\w+)`", refused)
+    bad, code = (None, None) if example is None else example.groups()
+    return Row(annotation.strip("`"), schema.strip("`"), value, decoded, bad, code)
+
+
+def rows():
+    for table in PAGE.split(HEADER)[1:]:
+        lines = table.strip().split("\n")[1:]
+        for line in lines[: next(i for i, line in enumerate([*lines, ""]) if not line.startswith("|"))]:
+            yield row_of(line)
+
+
+@pytest.fixture(scope="module")
+def names():
+    """What the page's first block of Python defines."""
+    module = types.ModuleType("docs_annotations")
+    sys.modules[module.__name__] = module
+    setup = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
+    exec(compile(setup, "annotations.md", "exec", dont_inherit=True), vars(module))  # noqa: S102  # the page is ours
+    yield vars(module)
+    del sys.modules[module.__name__]
+
+
+ROWS = list(rows())
+every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.annotation)
+
+
+def test_the_tables_are_found():
+    assert len(ROWS) > 70
+    assert len({row.annotation for row in ROWS}) == len(ROWS)
+
+
+@every_row
+def test_its_schema(row, names):
+    schema = Codec(eval(row.annotation, names)).json_schema()  # noqa: S307  # the page is ours
+    validator(schema)
+    assert schema == json.loads(row.schema)
+    assert json.dumps(schema, ensure_ascii=False) == row.schema
+
+
+@every_row
+def test_what_it_decodes(row, names):
+    codec = Codec(eval(row.annotation, names))  # noqa: S307  # likewise
+    value = json.loads(row.value)
+    assert validator(codec.json_schema()).is_valid(value)
+    assert repr(codec.decode(value)) == row.decoded
+    assert repr(codec.decode_json(row.value)) == row.decoded
+
+
+@every_row
+def test_what_it_refuses(row, names):
+    codec = Codec(eval(row.annotation, names))  # noqa: S307  # likewise
+    if row.refused is None:
+        for value in (None, True, 1, 1.5, "a", [1, [None]], {"a": {"b": []}}):
+            assert codec.problems(value) == ()
+        return
+    value = json.loads(row.refused)
+    with pytest.raises(DecodeError) as caught:
+        codec.decode(value)
+    assert [problem.code for problem in caught.value.problems] == [row.code]
+    assert row.code in get_args(ProblemCode)
+    if row.code not in LEAF_IS_STRICTER:
+        assert not validator(codec.json_schema()).is_valid(value)
+
+
+@pytest.mark.parametrize("origin", ORIGINS, ids=str)
+def test_every_kind_of_annotation_is_on_the_page(origin):
+    name: Any = getattr(origin, "__name__", None) or getattr(origin, "_name", None)
+    shown = {"UnionType": "|"}.get(name, name)
+    assert any(re.search(rf"(^|\W){re.escape(shown)}(\W|$)", row.annotation) for row in ROWS) or (
+        f"{shown}[" in re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
+    )
+
+
+def test_the_limits_of_the_page():
+    table = PAGE.split("| limit | value | past it |")[1].split("\n\n")[0]
+    values = [int(re.match(r"\d+", cells_of(line)[1])[0]) for line in table.strip().split("\n")[1:]]
+    assert values == [
+        limits.MAX_DEPTH,
+        limits.MAX_INTEGER_DIGITS,
+        limits.MAX_KEY_DIGITS,
+        limits.MAX_PROBLEMS,
+        REPORT_LENGTH,
+        MAX_ANNOTATIONS,
+    ]
+
+
+@pytest.mark.parametrize("page", [PAGE, README], ids=["annotations.md", "README.md"])
+def test_links_lead_somewhere(page):
+    folder = ROOT if page is README else ROOT / "docs"
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page):
+        assert (folder / target).exists(), target
