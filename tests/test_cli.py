@@ -368,6 +368,7 @@ def test_lines_end_with_a_summary(run, stdin, data, summary):
     assert run("decode", "--lines", "--quiet", "clitools:Strict") == (0, "", summary)
 
 
+@pytest.mark.needs_process
 def test_lines_are_read_one_by_one(folder):
     argv = [*PROGRAM, "decode", "--lines", "--quiet", "clitools:Strict"]
     with subprocess.Popen(
@@ -380,6 +381,7 @@ def test_lines_are_read_one_by_one(folder):
         assert child.wait(timeout=30) == 1
 
 
+@pytest.mark.needs_process
 def test_values_and_problems_come_in_order_when_they_share_a_file(folder):
     command = [*PROGRAM, "decode", "--lines", "clitools:Strict"]
     data = b'{"x": 1}\nnull\n{"x": 3}\n'
@@ -575,6 +577,7 @@ def test_main_leaves_the_path_as_it_was(run):
         (["--version"], b"", 0),
     ],
 )
+@pytest.mark.needs_process
 def test_exit_status_of_the_process(folder, argv, data, status):
     assert process(argv, folder, data)[0] == status
 
@@ -583,6 +586,7 @@ def test_version(run):
     assert run("--version") == (0, f"operator-schema {__version__}\n", "")
 
 
+@pytest.mark.needs_process
 def test_the_current_directory_wins(tmp_path):
     (tmp_path / "this.py").write_text("Day = int\n", encoding="utf-8")
     argv = ["schema", "--compact", "this:Day"]
@@ -597,6 +601,7 @@ def test_the_current_directory_wins(tmp_path):
 
 @on_posix
 @pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.needs_process
 def test_a_reader_that_goes_away_ends_it_quietly(folder, merged):
     argv = [*PROGRAM, "decode", "--lines", "clitools:Strict"]
     with subprocess.Popen(
@@ -615,6 +620,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(folder, merged):
 
 
 @on_posix
+@pytest.mark.needs_process
 def test_an_interrupt_ends_it_with_130(folder):
     # A test run in the background inherits that interrupts are ignored.
     code = (
@@ -638,6 +644,7 @@ def test_an_interrupt_ends_it_with_130(folder):
         assert b"Traceback" not in child.stderr.read()
 
 
+@pytest.mark.needs_process
 def test_a_pipe_gets_the_same_with_and_without_rich(folder):
     for argv in (
         ["schema", "clitools:Search"],
@@ -647,6 +654,7 @@ def test_a_pipe_gets_the_same_with_and_without_rich(folder):
         assert process(argv, folder, LINES) == process(argv, folder, LINES, WITHOUT_RICH)
 
 
+@pytest.mark.needs_process
 def test_json_is_ascii_where_the_encoding_is_narrow(folder):
     status, out, _ = process(
         ["decode", "clitools:Search"], folder, '{"query": "é€"}'.encode(), PYTHONIOENCODING="ascii"
@@ -672,6 +680,7 @@ def hostile(tmp_path):
 
 
 @on_posix
+@pytest.mark.needs_process
 def test_rich_colours_what_a_person_sees(folder):
     status, shown = on_terminal(["schema", "clitools:Search"], folder)
     assert status == 0
@@ -680,6 +689,7 @@ def test_rich_colours_what_a_person_sees(folder):
 
 
 @on_posix
+@pytest.mark.needs_process
 def test_rich_draws_a_table(folder):
     status, shown = on_terminal(["check", "faulty"], folder)
     assert status == 1
@@ -695,6 +705,7 @@ def test_rich_draws_a_table(folder):
 @pytest.mark.parametrize(
     ("program", "more"), [(WITHOUT_RICH, {}), (PROGRAM, {"NO_COLOR": "1"}), (PROGRAM, {"TERM": "dumb"})]
 )
+@pytest.mark.needs_process
 def test_plain_text_on_a_terminal(folder, hostile, program, more):
     argv = ["decode", "--lines", "clitools:Search", hostile]
     status, shown = on_terminal(argv, folder, program, **more)
@@ -705,6 +716,7 @@ def test_plain_text_on_a_terminal(folder, hostile, program, more):
 
 
 @on_posix
+@pytest.mark.needs_process
 def test_nothing_in_a_value_is_markup_or_a_command(folder, hostile):
     argv = ["decode", "--lines", "clitools:Search", hostile]
     status, shown = on_terminal(argv, folder)
@@ -724,6 +736,7 @@ def long(tmp_path):
 
 
 @on_posix
+@pytest.mark.needs_process
 def test_rich_draws_a_progress_bar_on_long_input(folder, long):
     status, shown = on_terminal(["decode", "--lines", "clitools:Search", long], folder, out=False)
     assert status == 1
@@ -735,6 +748,7 @@ def test_rich_draws_a_progress_bar_on_long_input(folder, long):
 
 
 @on_posix
+@pytest.mark.needs_process
 def test_no_progress_bar_where_values_run_over_the_terminal_or_input_is_short(folder, long, hostile):
     assert "decoding" not in on_terminal(["decode", "--lines", "clitools:Search", long], folder)[1]
     short = on_terminal(["decode", "--lines", "clitools:Search", hostile], folder, out=False)
@@ -771,6 +785,7 @@ def test_a_narrow_stream_takes_every_line():
     assert raw.getvalue() == b"\\xe9\\u2026" + os.linesep.encode()
 
 
+@pytest.mark.needs_process
 def test_the_package_and_its_command_line_do_not_import_rich(folder):
     code = (
         "import sys, operator_schema.cli; print(*[n for n in sys.modules if n.partition('.')[0] == 'rich'])"
@@ -811,6 +826,7 @@ def test_the_page_has_the_options_and_exit_statuses_of_the_help(run):
 
 
 @on_posix
+@pytest.mark.needs_process
 def test_the_examples_of_the_page_are_true(tmp_path):
     for name, text in re.findall(r"`([\w.]+)`:\n\n```(?:python|text)\n(.*?)```", PAGE, re.DOTALL):
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -833,6 +849,7 @@ def test_the_examples_of_the_page_are_true(tmp_path):
     ("redirection", "status", "said"),
     [(">/dev/full", 2, "can't read or write"), (">&-", 0, ""), ("<&-", 1, "not valid JSON")],
 )
+@pytest.mark.needs_process
 def test_streams_that_are_closed_or_full(tmp_path, redirection, status, said):
     (tmp_path / "closed_tools.py").write_text(
         "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\n", encoding="utf-8"

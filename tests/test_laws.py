@@ -5,33 +5,80 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import sys
+from collections import deque
+from collections.abc import Callable
 from typing import Any, get_type_hints
 
 import typing_inspect
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from judge import validator
-from strategies import CASES, JSON_VALUES, OBJECT_CASES, Case, values_for
+from strategies import DATACLASSES, JSON_VALUES, OBJECTS, TYPES, supposedly_valid, values_for
 
-from operator_schema import Codec, DecodeError, SchemaError
+from operator_schema import Codec, DecodeError, Problem, SchemaError
 from operator_schema.errors import Complaint
+from operator_schema.introspect.nodes import Field
+from operator_schema.testing import arguments
 
 ACCEPTED_EXCEPTIONS = """
 A decoder may refuse what the schema takes, for these reasons alone:
 
-- a leaf's parser is stricter than its schema (`bad_format`)
+- a leaf's parser is stricter than its schema (`bad_format`; `no_match` where the leaf is in a union)
 - the class's own `__post_init__` (`rejected`)
 - an integer beyond the range of floats (`out_of_range`)
 - the limits on depth and size (`too_deep`, `too_large`)
+- items of a set, or keys of a map, that differ in JSON and are one value in Python (`duplicate`)
+- the `$` of Python matches before a line break at the end: in the keys that are integers
+  (`bad_format`) the decoder is as strict as JSON Schema means it
 
 A decoder may take what the schema refuses for one reason alone: an explicit null for a field whose
 absence means None.
 """
-STRICTER = {"bad_format", "rejected", "out_of_range", "too_deep", "too_large"}
 
 
-def typed_values() -> st.SearchStrategy[tuple[Case, Any]]:
-    return (CASES | OBJECT_CASES).flatmap(lambda case: st.tuples(st.just(case), values_for(case)))
+def is_excused(codec: Codec[Any], value: Any, problem: Problem) -> bool:
+    match problem.code:
+        case "rejected" | "too_deep" | "too_large" | "duplicate":
+            return True
+        case "bad_format":
+            return "is not accepted: " in problem.message or str(problem.path[-1]).endswith("\n")
+        case "no_match":
+            return "LeafNode" in repr(codec.graph)
+        case "out_of_range":
+            number = at(value, problem.path)
+            return isinstance(number, int) and abs(number) > sys.float_info.max
+        case _:
+            return False
+
+
+def at(value: Any, path: tuple[str | int, ...]) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+# Types vary more than the values of one type: four times as many examples as the profile says.
+many = settings(max_examples=4 * settings().max_examples)
+
+
+@st.composite
+def codecs(draw: st.DrawFn, **options: Any) -> Codec[Any]:
+    return Codec(draw(TYPES), **options)
+
+
+@st.composite
+def with_values(draw: st.DrawFn, **options: Any) -> tuple[Codec[Any], Any]:
+    codec = draw(codecs(**options))
+    return codec, draw(values_for(codec))
+
+
+@st.composite
+def with_arguments(
+    draw: st.DrawFn, make: Callable[[Codec[Any]], st.SearchStrategy[Any]]
+) -> tuple[Codec[Any], Any]:
+    codec = draw(codecs())
+    return codec, draw(make(codec))
 
 
 def without_nulls(value: Any) -> Any:
@@ -41,68 +88,65 @@ def without_nulls(value: Any) -> Any:
     return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-@given(typed_values())
-@settings(max_examples=600)
+def is_valid(codec: Codec[Any], value: Any) -> bool:
+    try:
+        return validator(codec.json_schema()).is_valid(value)
+    except OverflowError:  # jsonschema divides by multipleOf in floats
+        reject()
+
+
+def check_agreement(codec: Codec[Any], value: Any) -> None:
+    accepted = is_valid(codec, value)
+    problems = codec.problems(value)
+    if accepted:
+        assert all(is_excused(codec, value, problem) for problem in problems), problems
+    elif not problems:
+        assert is_valid(codec, codec.encode(codec.decode(value)))
+        assert without_nulls(value) != value
+
+
+@many
+@given(with_values())
 def test_agreement(typed):
     """Law 1: decode accepts a value exactly when `jsonschema` accepts it under the schema."""
-    case, value = typed
-    codec = Codec(case.annotation)
-    accepted = validator(codec.json_schema()).is_valid(value)
-    problems = codec.problems(value)
-    if accepted:
-        assert {problem.code for problem in problems} <= STRICTER
-    elif not problems:
-        assert validator(codec.json_schema()).is_valid(encoded_again(codec, value))
-        assert without_nulls(value) != value
+    check_agreement(*typed)
 
 
-def encoded_again(codec: Codec[Any], value: Any) -> Any:
-    return codec.encode(codec.decode(value))
-
-
-@given(typed_values())
-@settings(max_examples=300)
+@many
+@given(with_values(unknown_fields="reject"))
 def test_rejecting_unknown_fields_agrees_too(typed):
-    case, value = typed
-    codec = Codec(case.annotation, unknown_fields="reject")
-    accepted = validator(codec.json_schema()).is_valid(value)
-    problems = codec.problems(value)
-    if accepted:
-        assert {problem.code for problem in problems} <= STRICTER
-    elif not problems:
-        assert without_nulls(value) != value
+    check_agreement(*typed)
 
 
-@given((CASES | OBJECT_CASES).flatmap(lambda case: st.tuples(st.just(case), case.valid)))
-@settings(max_examples=600)
+@many
+@given(with_arguments(supposedly_valid))
 def test_valid_values_decode(typed):
-    """The generator's own idea of a valid value is the decoder's, leaves and all."""
-    case, value = typed
-    assert Codec(case.annotation).problems(value) == ()
+    """The strategies' own idea of a valid value is the decoder's."""
+    codec, value = typed
+    assert {problem.code for problem in codec.problems(value)} <= {"rejected", "duplicate"}
 
 
-@given((CASES | OBJECT_CASES).flatmap(lambda case: st.tuples(st.just(case), case.valid)))
-@settings(max_examples=600)
+@many
+@given(with_arguments(arguments))
 def test_round_trip(typed):
     """Law 2: what is encoded is valid and decodes to an equal instance, through real JSON text."""
-    case, value = typed
-    codec = Codec(case.annotation)
+    codec, value = typed
     instance = codec.decode(value)
     encoded = codec.encode(instance)
-    assert validator(codec.json_schema()).is_valid(encoded)
+    assert is_valid(codec, encoded)
     text = json.dumps(encoded)
     assert codec.decode_json(text) == instance
     assert codec.decode(encoded) == instance
     assert type(codec.decode(encoded)) is type(instance)
 
 
-@given(typed_values())
-@settings(max_examples=400)
+@many
+@given(with_values())
 def test_no_surprise(typed):
     """Law 4: decode returns or raises DecodeError, and its text is bounded and printable."""
-    case, value = typed
+    codec, value = typed
     try:
-        Codec(case.annotation).decode(value)
+        codec.decode(value)
     except DecodeError as error:
         text = str(error)
         assert len(text) <= 2000
@@ -110,21 +154,20 @@ def test_no_surprise(typed):
         text.encode()
 
 
-@given(OBJECT_CASES, st.text() | st.binary())
-def test_no_surprise_in_text(case, text):
+@given(OBJECTS, st.text() | st.binary())
+def test_no_surprise_in_text(annotation, text):
     try:
-        Codec(case.annotation).decode_json(text)
+        Codec(annotation).decode_json(text)
     except DecodeError as error:
         str(error).encode()
 
 
-@given(typed_values())
-@settings(max_examples=300)
+@many
+@given(with_values())
 def test_hands_off(typed):
     """Law 5: the input is not changed, and no mutable part of it is in a result without Any."""
-    case, value = typed
+    codec, value = typed
     before = copy.deepcopy(value)
-    codec = Codec(case.annotation)
     try:
         instance = codec.decode(value)
     except DecodeError:
@@ -138,13 +181,15 @@ def test_hands_off(typed):
 
 
 def containers(value: Any) -> set[int]:
+    """Return the identities of the lists and dicts that a value holds."""
+    own = {id(value)} if isinstance(value, (list, dict)) else set()
     if isinstance(value, dict):
-        return {id(value)}.union(*map(containers, value.values()))
-    if isinstance(value, list):
-        return {id(value)}.union(*map(containers, value))
+        return own.union(*map(containers, value.values()), *map(containers, value))
+    if isinstance(value, (list, tuple, set, frozenset, deque)):
+        return own.union(*map(containers, value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return set().union(*[containers(getattr(value, f.name)) for f in dataclasses.fields(value)])
-    return set()
+        return own.union(*[containers(getattr(value, f.name)) for f in dataclasses.fields(value)])
+    return own
 
 
 ODD_ANNOTATIONS = st.one_of(
@@ -160,7 +205,6 @@ ODD_ANNOTATIONS = st.one_of(
 
 
 @given(ODD_ANNOTATIONS)
-@settings(max_examples=300)
 def test_registration_is_total(annotation):
     """Law 6: every annotation gives a codec or a SchemaError, never another exception."""
     for odd in (annotation, dataclasses.make_dataclass("Odd", [("field", annotation)])):
@@ -175,22 +219,43 @@ def test_registration_is_total(annotation):
             validator(codec.json_schema())
 
 
-@given(OBJECT_CASES)
-@settings(max_examples=300)
-def test_typing_inspect_agrees(case):
+@many
+@given(DATACLASSES)
+def test_typing_inspect_agrees(annotation):
     """Law 7: an independent reading of the annotations finds the same kinds."""
-    hints = get_type_hints(case.annotation, include_extras=True)
-    fields = {field.name: field for field in Codec(case.annotation).graph.resolve_root().fields}
+    hints = get_type_hints(annotation, include_extras=True)
+    fields = {field.name: field for field in Codec(annotation).graph.resolve_root().fields}
     for name, hint in hints.items():
         if typing_inspect.is_classvar(hint):
             assert name not in fields
             continue
-        declared = case.annotation.__dataclass_fields__[name]
-        bare = hint.__origin__ if hasattr(hint, "__metadata__") else hint
-        if typing_inspect.is_optional_type(bare) and bare is not type(None):
-            assert fields[name].absent_is_none == (declared.default in (None, dataclasses.MISSING))
-            assert not fields[name].required
-            continue
-        assert typing_inspect.is_literal_type(bare) == (type(fields[name].node).__name__ == "LiteralNode")
-        if typing_inspect.is_generic_type(bare) and not typing_inspect.is_literal_type(bare):
-            assert type(fields[name].node).__name__ in {"ArrayNode", "MapNode"}
+        check_kind(fields[name], bare(hint), annotation.__dataclass_fields__[name])
+
+
+def bare(hint: Any) -> Any:
+    """Take off what says nothing about the values."""
+    while True:
+        if isinstance(hint, dataclasses.InitVar):
+            hint = hint.type
+        elif typing_inspect.is_new_type(hint):
+            hint = hint.__supertype__
+        elif hasattr(hint, "__metadata__"):
+            hint = hint.__origin__
+        else:
+            return hint
+
+
+def check_kind(field: Field, hint: Any, declared: dataclasses.Field[Any]) -> None:
+    kind = type(field.node).__name__
+    if typing_inspect.is_optional_type(hint) and hint is not type(None):
+        has_own_default = declared.default is not None and declared.default is not dataclasses.MISSING
+        has_factory = declared.default_factory is not dataclasses.MISSING
+        assert field.absent_is_none == (not has_own_default and not has_factory)
+        assert not field.required
+        return
+    assert typing_inspect.is_literal_type(hint) == (kind == "LiteralNode")
+    assert typing_inspect.is_union_type(hint) == (kind == "UnionNode")
+    if typing_inspect.is_tuple_type(hint):
+        assert kind in {"TupleNode", "ArrayNode"}
+    elif typing_inspect.is_generic_type(hint) and not typing_inspect.is_literal_type(hint):
+        assert kind in {"ArrayNode", "MapNode", "ObjectNode", "RefNode"}

@@ -10,8 +10,14 @@ from typing import Any
 import pytest
 from judge import validator
 
-from operator_schema import Codec, DecodeError, Problem, SchemaError, decode
-from operator_schema.codec.limits import MAX_DEPTH, MAX_INTEGER_DIGITS, MAX_KEY_DIGITS, MAX_PROBLEMS
+from operator_schema import Codec, DecodeError, Problem, SchemaError, decode, decode_json
+from operator_schema.codec.limits import (
+    MAX_DEPTH,
+    MAX_INTEGER_DIGITS,
+    MAX_KEY_DIGITS,
+    MAX_PROBLEMS,
+    MAX_TEXT_DEPTH,
+)
 from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
 from operator_schema.introspect import walk
 from operator_schema.schema import MAX_INLINED
@@ -58,6 +64,20 @@ def test_depth_of_types_that_are_known_already():
     with pytest.raises(SchemaError) as caught:
         Codec(root, max_depth=12)
     assert {c.code for c in caught.value.complaints} == {"too_deep"}
+
+
+def test_depth_of_text():
+    for levels, fits in ((MAX_TEXT_DEPTH, True), (MAX_TEXT_DEPTH + 1, False)):
+        text = "[" * levels + '"[[[]]]\\"[["' + "]" * levels
+        try:
+            decode_json(Any, text)
+        except DecodeError as error:
+            assert not fits
+            assert [p.code for p in error.problems] == ["too_deep"]
+        else:
+            assert fits
+    flat = "[" + ",".join(["[]", '"["'] * MAX_TEXT_DEPTH) + "]"
+    assert len(decode_json(Any, flat)) == 2 * MAX_TEXT_DEPTH
 
 
 def test_digits_of_integers():

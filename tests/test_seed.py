@@ -288,7 +288,7 @@ class Point:
 
 @dataclass
 class Collected:
-    maybe: Optional[str]  # noqa: UP045  # one of the two spellings
+    maybe: Optional[str]  # one of the two spellings
     tags: list[str]
     color: Color
     colors: list[Color]

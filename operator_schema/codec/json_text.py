@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Problem, TextRefused
 from ..json_values import is_array, is_object
 from ..wording import clip, escape, quote
-from .limits import MAX_INTEGER_DIGITS
+from .limits import MAX_INTEGER_DIGITS, MAX_TEXT_DEPTH
 from .problems import Problems
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     problems = Problems()
     try:
         source = _as_string(text)
+        _check_depth(source)
         reader = _Reader()
         value = reader.read(source)
         if "\\u" in source:
@@ -54,7 +55,7 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     except TextRefused as refused:
         problems.add(refused.problem)
     except RecursionError:
-        problems.add(Problem((), "too_deep", "the JSON text nests too deep"))
+        problems.add(_TOO_DEEP)
     else:
         if not reader.repeats:
             return value, problems
@@ -75,6 +76,23 @@ def _as_string(text: object) -> str:
     except UnicodeDecodeError as error:
         message = f"not UTF-8: byte 0x{text[error.start]:02x} at position {error.start}"
         raise TextRefused(_invalid(message)) from None
+
+
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
+_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
+_TOO_DEEP = Problem((), "too_deep", f"the JSON text nests deeper than {MAX_TEXT_DEPTH} levels")
+
+
+def _check_depth(text: str) -> None:
+    # The parser's own limit depends on the version of Python and on how deep the caller stands.
+    if text.count("[") + text.count("{") <= MAX_TEXT_DEPTH:
+        return
+    depth = 0
+    for bracket in _BRACKET.findall(_STRING.sub("", text)):
+        depth += _STEPS[bracket]
+        if depth > MAX_TEXT_DEPTH:
+            raise TextRefused(_TOO_DEEP)
 
 
 def _check_characters(text: str) -> None:

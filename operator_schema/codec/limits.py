@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["MAX_DEPTH", "MAX_INTEGER_DIGITS", "MAX_KEY_DIGITS", "MAX_PROBLEMS"]
+__all__ = ["MAX_TEXT_DEPTH", "MAX_DEPTH", "MAX_INTEGER_DIGITS", "MAX_KEY_DIGITS", "MAX_PROBLEMS"]
 
 MAX_DEPTH = 100
 """Levels of arrays and objects that a value may nest, the root being the first."""
+
+MAX_TEXT_DEPTH = 500
+"""Levels of arrays and objects that JSON text may nest, under `Any` too: less than what any supported
+interpreter's own parser follows."""
 
 MAX_INTEGER_DIGITS = 4300
 """Decimal digits of an integer: what `int(text)` itself takes by default (CVE-2020-10735)."""

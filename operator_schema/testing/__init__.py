@@ -5,7 +5,7 @@ The extra `testing` brings Hypothesis. Nothing else in this package imports this
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
 
 from ..codec.codec import Codec
 from .misses import Misses
@@ -148,9 +148,14 @@ def near_misses(
 
 
 def _codec_of(annotation: Any, options: CodecOptions) -> Codec[Any]:
-    if not isinstance(annotation, Codec):
+    codec = _as_codec(annotation)
+    if codec is None:
         return Codec(annotation, **options)
     if options:
         message = f"a Codec has its options already: {', '.join(options)} can't be given"
         raise TypeError(message)
-    return cast("Codec[Any]", annotation)
+    return codec
+
+
+def _as_codec(annotation: Any) -> Codec[Any] | None:
+    return annotation if isinstance(annotation, Codec) else None  # pyright: ignore[reportUnknownVariableType]  # of whatever type

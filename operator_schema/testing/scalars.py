@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from ..codec.problems import INVALID, Trial
+from ..codec.scalars import SCALARS
 from ..introspect.nodes import Constraints
 
 if TYPE_CHECKING:
@@ -18,12 +21,20 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import ScalarNode
 
-__all__ = ["JSON_VALUES", "OF_TYPE", "scalars", "scalars_just_refused", "with_floats"]
+__all__ = [
+    "JSON_SCALARS",
+    "JSON_VALUES",
+    "OF_TYPE",
+    "length_limits",
+    "scalars",
+    "scalars_just_refused",
+    "with_floats",
+]
 
 _FINITE = st.floats(allow_nan=False, allow_infinity=False)
-_SCALARS = st.none() | st.booleans() | st.integers() | _FINITE | st.text()
+JSON_SCALARS = st.none() | st.booleans() | st.integers() | _FINITE | st.text()
 JSON_VALUES: SearchStrategy[Any] = st.recursive(
-    _SCALARS,
+    JSON_SCALARS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=5,
 )
@@ -35,8 +46,8 @@ OF_TYPE: Mapping[str, SearchStrategy[Any]] = {
     "number": _FINITE.filter(lambda number: not number.is_integer()),
     "boolean": st.booleans(),
     "null": st.none(),
-    "array": st.lists(_SCALARS, max_size=2),
-    "object": st.dictionaries(st.text(), _SCALARS, max_size=2),
+    "array": st.lists(JSON_SCALARS, max_size=2),
+    "object": st.dictionaries(st.text(), JSON_SCALARS, max_size=2),
 }
 """By JSON type; numbers that are no integers stand for `number`."""
 
@@ -72,6 +83,13 @@ def _as_float(number: int) -> float:
     return same if same == number else number
 
 
+def length_limits(constraints: Constraints | None) -> tuple[int, int | None]:
+    """Return the least and the greatest length that the constraints take."""
+    if constraints is None:
+        return 0, None
+    return constraints.min_length or 0, constraints.max_length
+
+
 # --- strings -------------------------------------------------------------------------------------
 
 _REPEATED_CLASS = re.compile(r"(\^(?:\[(?:[^\]\\]|\\.)+\]|\\\w|\.))([+*])\$")
@@ -79,7 +97,8 @@ _REPEATED_CLASS = re.compile(r"(\^(?:\[(?:[^\]\\]|\\.)+\]|\\\w|\.))([+*])\$")
 
 
 def _texts(constraints: Constraints) -> SearchStrategy[str]:
-    least, most, pattern = constraints.min_length or 0, constraints.max_length, constraints.pattern
+    least, most = length_limits(constraints)
+    pattern = constraints.pattern
     if most is not None and least > most:
         return st.nothing()
     if pattern is None:
@@ -89,14 +108,16 @@ def _texts(constraints: Constraints) -> SearchStrategy[str]:
     repeated = _REPEATED_CLASS.fullmatch(pattern.pattern)
     if repeated:
         # Few texts of `[a-z]+` are as long as some constraints want them.
-        fewest = max(least, repeated[2] == "+")
+        fewest = max(least, 1) if repeated[2] == "+" else least
+        if most is not None and fewest > most:
+            return st.nothing()
         pattern = re.compile(f"{repeated[1]}{{{fewest},{'' if most is None else most}}}$")
     longest = math.inf if most is None else most
     return st.from_regex(pattern).filter(lambda text: least <= len(text) <= longest)
 
 
 def _texts_just_refused(constraints: Constraints, valid: SearchStrategy[str]) -> list[SearchStrategy[Any]]:
-    least, most = constraints.min_length, constraints.max_length
+    least, most = length_limits(constraints)
     found: list[SearchStrategy[Any]] = []
     if least:
         found += [valid.map(lambda text: text[: least - 1]), st.text(max_size=least - 1)]
@@ -137,6 +158,8 @@ def _multiples(constraints: Constraints, step: Fraction) -> tuple[int | None, in
 
 _EXACT = 2**53
 """Up to here every integer is a float."""
+_FAR = 2**32
+"""Multiples to either side, where nothing else limits them: their products are floats."""
 
 
 def _numbers(constraints: Constraints) -> SearchStrategy[Any]:
@@ -147,14 +170,19 @@ def _numbers(constraints: Constraints) -> SearchStrategy[Any]:
         return st.nothing()
     floats = st.floats(least, most, allow_nan=False, allow_infinity=False)
     first, last = _multiples(constraints, Fraction(1))
-    first, last = max(first or -_EXACT, -_EXACT), min(_EXACT if last is None else last, _EXACT)
+    first = -_EXACT if first is None else max(first, -_EXACT)
+    last = _EXACT if last is None else min(last, _EXACT)
     return floats if first > last else st.integers(first, last) | floats
 
 
 def _float_multiples(constraints: Constraints, step: Fraction) -> SearchStrategy[Any]:
-    least, most = _multiples(constraints, step)
-    first = least if least is not None else min(0, most or 0) - _EXACT // 2**20
-    last = most if most is not None else max(0, first) + _EXACT // 2**20
+    first, last = _multiples(constraints, step)
+    if first is None:
+        first = min(0, last or 0) - _FAR
+    if last is None:
+        last = max(0, first) + _FAR
+    reach = math.floor(Fraction(sys.float_info.max) / step)
+    first, last = max(first, -reach), min(last, reach)
     if first > last:
         return st.nothing()
     return st.integers(first, last).map(lambda multiple: float(multiple * step))
@@ -169,7 +197,7 @@ def _float_limits(constraints: Constraints) -> tuple[float, float]:
     for limit, strict in ((constraints.maximum, False), (constraints.exclusive_maximum, True)):
         if limit is not None:
             most = min(most, _nearest_float(limit, -math.inf, strict=strict))
-    greatest = math.nextafter(math.inf, 0)
+    greatest = sys.float_info.max
     # Of the two zeros the one that leaves room for the other.
     return max(least, -greatest) or -0.0, min(most, greatest) or 0.0
 
@@ -178,22 +206,42 @@ def _nearest_float(limit: float, towards: float, *, strict: bool) -> float:
     try:
         number = float(limit)
     except OverflowError:
-        return math.copysign(math.inf, limit)
+        return math.inf if limit > 0 else -math.inf
     is_outside = number < limit if towards > 0 else number > limit
     return math.nextafter(number, towards) if is_outside or (strict and number == limit) else number
 
 
-def _numbers_just_refused(constraints: Constraints, valid: SearchStrategy[Any]) -> list[SearchStrategy[Any]]:
+def _numbers_just_refused(node: ScalarNode, constraints: Constraints) -> list[SearchStrategy[Any]]:
     found: list[SearchStrategy[Any]] = []
-    lower, upper = (constraints.minimum, constraints.exclusive_minimum), ...
+    limits = [getattr(constraints, slot) for slot in _LIMITS]
+    near = [number for limit in limits if limit is not None for number in _around(limit)]
+    beyond = [number for number in near if _refuses(node, number)]
+    if beyond:
+        found.append(st.sampled_from(beyond))
+    step = constraints.multiple_of
+    if step is not None and (node.type == "number" or Fraction(step).numerator > 1):
+        aside = 1 if node.type == "integer" else step / 2
+        found.append(scalars(node).map(lambda number: number + aside))
     return found
 
 
+_LIMITS = ("minimum", "exclusive_minimum", "maximum", "exclusive_maximum")
+
+
+def _around(limit: float) -> list[float]:
+    whole = [limit, math.ceil(limit) - 1, math.floor(limit) + 1]
+    nearest = [_nearest_float(limit, towards, strict=True) for towards in (-math.inf, math.inf)]
+    return whole + [number for number in nearest if math.isfinite(number)]
+
+
+def _refuses(node: ScalarNode, value: object) -> bool:
+    return SCALARS[node.type](Trial(), node, value, None) is INVALID
+
+
 def scalars_just_refused(node: ScalarNode) -> SearchStrategy[Any]:
-    """Generate scalars of the node's JSON type that its constraints refuse, but for some that they take."""
+    """Generate scalars of the node's JSON type that its constraints refuse, and some that they take."""
     if node.constraints is None:
         return st.nothing()
-    valid = scalars(node)
     if node.type == "string":
-        return st.one_of(_texts_just_refused(node.constraints, valid))
-    return st.one_of(_numbers_just_refused(node.constraints, valid))
+        return st.one_of(_texts_just_refused(node.constraints, scalars(node)))
+    return st.one_of(_numbers_just_refused(node, node.constraints))

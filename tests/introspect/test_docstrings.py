@@ -582,6 +582,7 @@ def test_what_dataclass_writes_without_a_signature():
     assert own_docstring(cls) is None
 
 
+@pytest.mark.needs_process
 def test_importing_brings_no_other_module():
     code = (
         "import sys, typing, operator_schema._value; before = set(sys.modules);"

@@ -66,8 +66,8 @@ NULL = {"type": "null"}
         (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
         (Dict[str, Any], {"type": "object", "additionalProperties": {}}),  # noqa: UP006  # likewise
         (int | None, {"anyOf": [{"type": "integer"}, NULL]}),
-        (Optional[int], {"anyOf": [{"type": "integer"}, NULL]}),  # noqa: UP045  # likewise
-        (Union[None, int], {"anyOf": [NULL, {"type": "integer"}]}),  # noqa: UP007  # likewise
+        (Optional[int], {"anyOf": [{"type": "integer"}, NULL]}),  # likewise
+        (Union[None, int], {"anyOf": [NULL, {"type": "integer"}]}),  # likewise
         (list[int | None], {"type": "array", "items": {"anyOf": [{"type": "integer"}, NULL]}}),
         (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
         (Literal[1, 2], {"type": "integer", "enum": [1, 2]}),
@@ -102,7 +102,7 @@ def test_numbers_of_both_kinds_are_a_number():
 class Fields:
     plain: int
     nullable: int | None
-    none: Optional[int] = None  # noqa: UP045  # one of the two spellings
+    none: Optional[int] = None  # one of the two spellings
     sloppy: int = None  # type: ignore[assignment]  # read as int | None = None
     number: int = 5
     nullable_number: int | None = 5

@@ -1,0 +1,167 @@
+"""JSON values of the shipped leaves: the spellings that each takes, not only the one that it writes."""
+
+from __future__ import annotations
+
+import binascii
+import re
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from ipaddress import (
+    IPv4Address,
+    IPv4Interface,
+    IPv4Network,
+    IPv6Address,
+    IPv6Interface,
+    IPv6Network,
+    ip_network,
+)
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import ParseResult, SplitResult
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from hypothesis import strategies as st
+
+from ..introspect.shipped_leaves import shipped_leaf
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hypothesis.strategies import SearchStrategy
+
+    from ..introspect.leaves import SchemaLeaf
+
+__all__ = ["SHIPPED", "leaf_values"]
+
+
+def leaf_values(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
+    """Generate JSON values that a leaf decodes; for a user's own the encoded placeholder alone."""
+    if shipped_leaf(leaf.type) is leaf and leaf.type in SHIPPED:
+        return SHIPPED[leaf.type]
+    return st.just(leaf.placeholder).map(leaf.encode)
+
+
+def _text(*parts: SearchStrategy[str]) -> SearchStrategy[str]:
+    return st.tuples(*parts).map("".join)
+
+
+def _maybe(part: SearchStrategy[str]) -> SearchStrategy[str]:
+    return st.just("") | part
+
+
+# --- URLs ----------------------------------------------------------------------------------------
+
+
+def _urls() -> SearchStrategy[str]:
+    word = st.text("abcxyzABC019-_~.é", min_size=1, max_size=6)
+    names = st.lists(st.text("abcxyz019", min_size=1, max_size=6), min_size=1, max_size=3).map(".".join)
+    return st.sampled_from(_OTHER_URLS) | _text(
+        st.sampled_from(["https://", "http://", "ftp://", "wss://"]),
+        _maybe(word.map(lambda user: f"{user}:%20@")),
+        names | st.sampled_from(["192.0.2.1", "[2001:db8::1]"]),
+        _maybe(st.integers(0, 65535).map(lambda port: f":{port}")),
+        st.lists(word.map(lambda step: f"/{step}"), max_size=3).map("".join),
+        _maybe(word.map(lambda text: f"?q={text}&r=%C3%A9")),
+        _maybe(word.map(lambda text: f"#{text}")),
+    )
+
+
+_OTHER_URLS = (
+    "https://example.com/",
+    "HTTPS://EXAMPLE.COM/;params?#",
+    "file:///etc/hosts",
+    "mailto:someone@example.com",
+    "urn:isbn:0451450523",
+    "data:,hello",
+)
+
+
+# --- time ----------------------------------------------------------------------------------------
+
+
+def _clocks() -> SearchStrategy[str]:
+    offset = _text(st.sampled_from("+-"), st.times().map(lambda offset: f"{offset:%H:%M}"))
+    return _text(
+        st.times().map(lambda clock: f"{clock:%H:%M:%S}"),
+        _maybe(st.text("0123456789", min_size=1, max_size=9).map(lambda digits: f".{digits}")),
+        st.just("Z") | offset,
+    )
+
+
+def _durations() -> SearchStrategy[str]:
+    days, hours, minutes = (_amount(unit) for unit in "DHM")
+    seconds = _amount("S") | _text(
+        st.integers(0, 9999).map(str), st.integers(0, 999_999).map(lambda micro: f".{micro:06d}S")
+    )
+    clock = _text(_maybe(hours), _maybe(minutes), seconds) | _text(_maybe(hours), minutes) | hours
+    return _text(
+        _maybe(st.just("-")), st.just("P"), _amount("W") | days | _text(_maybe(days), st.just("T"), clock)
+    )
+
+
+def _amount(unit: str) -> SearchStrategy[str]:
+    return st.integers(0, 9999).map(lambda number: f"{number}{unit}")
+
+
+# --- the rest ------------------------------------------------------------------------------------
+
+
+def _uuids() -> SearchStrategy[str]:
+    return st.uuids().map(str) | st.uuids().map(lambda uuid: str(uuid).upper())
+
+
+def _decimals() -> SearchStrategy[Any]:
+    finite = st.decimals(allow_nan=False, allow_infinity=False).map(str)
+    return finite | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+
+
+def _base64() -> SearchStrategy[str]:
+    return st.binary().map(lambda data: binascii.b2a_base64(data, newline=False).decode("ascii"))
+
+
+def _patterns() -> SearchStrategy[str]:
+    return st.sampled_from(_PATTERNS) | st.text().map(re.escape)
+
+
+_PATTERNS = ("", "^[a-z]+$", r"(?i)\bword\b", r"(?P<sign>[+-])(?P=sign)", "(?<=a)b|c{2,3}?", "(?x) a  # b")
+
+
+def _paths() -> SearchStrategy[str]:
+    characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+    return st.lists(st.text(characters, min_size=1, max_size=8), min_size=1, max_size=3).map("/".join)
+
+
+def _addresses(version: Literal[4, 6], *, prefix: bool = False) -> SearchStrategy[str]:
+    addresses = st.ip_addresses(v=version).map(str)
+    if not prefix:
+        return addresses
+    lengths = st.integers(0, 32 if version == 4 else 128)  # noqa: PLR2004  # bits of an address
+    return addresses | _text(addresses, lengths.map(lambda length: f"/{length}"))
+
+
+def _networks(version: Literal[4, 6]) -> SearchStrategy[str]:
+    return _addresses(version, prefix=True).map(lambda text: str(ip_network(text, strict=False)))
+
+
+SHIPPED: Mapping[type, SearchStrategy[Any]] = {
+    SplitResult: _urls(),
+    ParseResult: _urls(),
+    datetime: _text(st.dates().map(date.isoformat), st.just("T"), _clocks()),
+    date: st.dates().map(date.isoformat),
+    time: _clocks(),
+    timedelta: _durations(),
+    ZoneInfo: st.timezone_keys(allow_prefix=False),
+    UUID: _uuids(),
+    Decimal: _decimals(),
+    bytes: _base64(),
+    re.Pattern: _patterns(),
+    **{cls: _paths() for cls in (PurePath, PurePosixPath, PureWindowsPath, Path, type(Path()))},
+    IPv4Address: _addresses(4),
+    IPv6Address: _addresses(6),
+    IPv4Network: _networks(4),
+    IPv6Network: _networks(6),
+    IPv4Interface: _addresses(4, prefix=True),
+    IPv6Interface: _addresses(6, prefix=True),
+}
+"""By type."""

@@ -1,0 +1,290 @@
+"""JSON values that nearly decode: a valid value with one mistake in it, at any depth.
+
+Where a mistake turns out to be none (a text past the maximum that another member of the union
+takes), a value of another JSON type stands in for it, so that few examples are thrown away.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from ..introspect.nodes import (
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+    choice_key,
+)
+from ..json_values import JSON_TYPES, is_array, is_object, type_of
+from .scalars import JSON_VALUES, OF_TYPE, length_limits, scalars_just_refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hypothesis.strategies import SearchStrategy
+
+    from ..introspect.nodes import Graph, Node, Target
+    from .valid import Valid
+
+__all__ = ["Misses"]
+
+_SMALL = 5
+"""Of six misses so many are a small mistake, one is of another JSON type altogether."""
+
+
+class Misses:
+    """The JSON values that each node of a graph nearly takes.
+
+    Args:
+        graph: of a registered type.
+        valid: the values that each of its nodes takes.
+    """
+
+    def __init__(self, graph: Graph, valid: Valid) -> None:
+        self._graph = graph
+        self._valid = valid
+        self._made: dict[tuple[int, int], SearchStrategy[Any]] = {}
+
+    def root(self) -> SearchStrategy[Any]:
+        """Generate values that the type itself refuses; nothing if it takes every value."""
+        return self.of(self._graph.root, self._valid.levels)
+
+    def of(self, node: Node, levels: int) -> SearchStrategy[Any]:
+        """Generate values that a node refuses, with so many levels of references in them."""
+        key = (id(node), levels)
+        known = self._made.get(key)
+        if known is None:
+            known = self._made[key] = self._make(node, levels)
+        return known
+
+    def _make(self, node: Node, levels: int) -> SearchStrategy[Any]:
+        if _whole_types(node, self._graph.definitions) == _EVERY_TYPE:
+            return st.nothing()
+        refuses = self.refuses(node)
+        near, other = self._near(node, levels), self._of_another_type(node, levels)
+        if other.is_empty:
+            return near.filter(refuses)
+        if near.is_empty:
+            return other
+        small = near.flatmap(lambda value: st.just(value) if refuses(value) else other)
+        return st.integers(0, _SMALL).flatmap(lambda drawn: small if drawn < _SMALL else other)
+
+    def refuses(self, node: Node) -> Callable[[object], bool]:
+        """Return what says whether a JSON value does not decode as a node."""
+        takes = self._valid.takes(node)
+        return lambda value: not takes(value)
+
+    def _of_another_type(self, node: Node, levels: int) -> SearchStrategy[Any]:
+        types = _json_types(node, self._graph.definitions)
+        valid = self._valid.of(node, levels)
+        others = [values for name, values in OF_TYPE.items() if name not in types]
+        if "string" not in types:
+            others.append(valid.map(json.dumps))
+        if "array" not in types:
+            others.append(valid.map(lambda value: [value]))
+        return st.one_of(others)
+
+    def _near(self, node: Node, levels: int) -> SearchStrategy[Any]:
+        """Generate values with one small mistake, and some that turn out to have none."""
+        match node:
+            case ScalarNode():
+                return scalars_just_refused(node)
+            case LiteralNode() | EnumNode():
+                return _misspelt(node)
+            case LeafNode():
+                return st.tuples(self._valid.of(node, levels), st.integers(0, 3)).map(_garble)
+            case ArrayNode():
+                return self._array(node, levels)
+            case TupleNode():
+                return self._tuple(node, levels)
+            case MapNode():
+                return self._map(node, levels)
+            case ObjectNode():
+                return self._object(node, levels)
+            case UnionNode():
+                return st.one_of([self.of(member, levels) for member in node.members])
+            case RefNode():
+                inner = self._graph.definitions[node.target]
+                return self.of(inner, levels - 1) if levels else st.nothing()
+            case AnyNode():
+                return st.nothing()
+
+    def _array(self, node: ArrayNode, levels: int) -> SearchStrategy[Any]:
+        valid, items = self._valid.of(node, levels), self._valid.of(node.items, levels)
+        beside = st.just([]) if items.is_empty else st.lists(items, max_size=2)
+        found = [st.tuples(beside, self.of(node.items, levels).map(_alone), beside).map(_joined)]
+        least, most = length_limits(node.constraints)
+        if least:
+            found.append(valid.map(lambda items: items[: least - 1]))
+        if most is not None:
+            found.append(items.map(lambda item: [item] * (most + 1)))
+        if node.unique:
+            found.append(valid.map(lambda items: items + items[:1]))
+        return st.one_of(found)
+
+    def _tuple(self, node: TupleNode, levels: int) -> SearchStrategy[Any]:
+        valid = self._valid.of(node, levels)
+        found = [valid.map(lambda items: items[:-1]), valid.map(lambda items: [*items, None])]
+        for index, item in enumerate(node.items):
+            found.append(st.tuples(valid, self.of(item, levels)).map(partial(_with_item, index)))
+        return st.one_of(found)
+
+    def _map(self, node: MapNode, levels: int) -> SearchStrategy[Any]:
+        valid, values = self._valid.of(node, levels), self._valid.of(node.values, levels)
+        keys = self._valid.keys(node.keys)
+        found = [
+            st.tuples(valid, keys, self.of(node.values, levels)).map(_with_entry),
+            st.tuples(valid, self._keys(node.keys), values).map(_with_entry),
+        ]
+        least, most = length_limits(node.constraints)
+        if least:
+            found.append(valid.map(lambda entries: dict(list(entries.items())[: least - 1])))
+        if most is not None:
+            found.append(st.tuples(keys, values, st.just(most + 1)).map(_repeated))
+        return st.one_of(found)
+
+    def _keys(self, node: Node) -> SearchStrategy[Any]:
+        if isinstance(node, ScalarNode) and node.type == "integer":
+            return st.sampled_from(["x", "", "1.0", "01", "+1", "1_000", " 1", "-0", "1\n", "٣"])
+        return self._near(node, 0)
+
+    def _object(self, node: ObjectNode, levels: int) -> SearchStrategy[Any]:
+        valid = self._valid.of(node, levels)
+        found: list[SearchStrategy[Any]] = []
+        for field in node.fields:
+            if field.required:
+                found += [valid.map(partial(_without, field.key)), valid.map(partial(_renamed, field.key))]
+            misses = self.of(field.node, levels)
+            if field.absent_is_none:
+                misses = misses.filter(lambda value: value is not None)
+            found.append(st.tuples(valid, st.just(field.key), misses).map(_with_entry))
+        if node.closed:
+            keys = st.text() | st.sampled_from([f"{field.key}_" for field in node.fields] or ["x"])
+            found.append(st.tuples(valid, keys, JSON_VALUES).map(_with_entry))
+        return st.one_of(found)
+
+
+# --- edits ---------------------------------------------------------------------------------------
+
+
+def _misspelt(node: LiteralNode | EnumNode) -> SearchStrategy[Any]:
+    edited = [edit for value in node.values for edit in _misspellings(value)]
+    wrong = [value for value in edited if choice_key(value) not in node.table]
+    return st.sampled_from(wrong) if wrong else st.nothing()
+
+
+def _misspellings(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        return [f"{value}x", value[:-1], value.swapcase(), f" {value}"]
+    return [str(value)] if value is None else [int(value) + 1, str(value), bool(value), int(value)]
+
+
+def _garble(drawn: tuple[Any, int]) -> Any:
+    value, how = drawn
+    if isinstance(value, str):
+        return (f"{value}?", value[:-1], f" {value}", value.replace(value[:1], "x"))[how]
+    if is_array(value) or is_object(value):
+        return [] if is_array(value) else {}
+    return -value - 1 if isinstance(value, (int, float)) else value
+
+
+def _alone(item: Any) -> list[Any]:
+    return [item]
+
+
+def _joined(parts: tuple[list[Any], ...]) -> list[Any]:
+    return [item for part in parts for item in part]
+
+
+def _with_item(index: int, drawn: tuple[list[Any], Any]) -> list[Any]:
+    items, item = drawn
+    return [*items[:index], item, *items[index + 1 :]]
+
+
+def _with_entry(drawn: tuple[dict[str, Any], str, Any]) -> dict[str, Any]:
+    entries, key, value = drawn
+    return {**entries, key: value}
+
+
+def _repeated(drawn: tuple[str, Any, int]) -> dict[str, Any]:
+    key, value, times = drawn
+    return {f"{key}{i}": value for i in range(times)}
+
+
+def _without(key: str, entries: dict[str, Any]) -> dict[str, Any]:
+    return {other: value for other, value in entries.items() if other != key}
+
+
+def _renamed(key: str, entries: dict[str, Any]) -> dict[str, Any]:
+    return {(f"{other}_" if other == key else other): value for other, value in entries.items()}
+
+
+# --- which JSON types a node takes ---------------------------------------------------------------
+
+_NUMBERS = frozenset({"integer", "number"})
+_EVERY_TYPE = frozenset(JSON_TYPES)
+_NO_TYPE: frozenset[str] = frozenset()
+
+
+def _json_types(node: Node, definitions: Mapping[Target, Node]) -> frozenset[str]:
+    """Return the JSON types that a node takes values of."""
+    match node:
+        case ScalarNode(type=name):
+            return _NUMBERS if name == "number" else frozenset({name})
+        case AnyNode():
+            return _EVERY_TYPE
+        case LiteralNode() | EnumNode():
+            types = frozenset([type_of(value) or "" for value in node.values])
+        case LeafNode(leaf=leaf):
+            types = frozenset(leaf.json_types)
+        case ArrayNode() | TupleNode():
+            return frozenset({"array"})
+        case MapNode() | ObjectNode():
+            return frozenset({"object"})
+        case UnionNode():
+            return _NO_TYPE.union(*[_json_types(member, definitions) for member in node.members])
+        case RefNode():
+            return _json_types(definitions[node.target], definitions)
+    return types | _NUMBERS if "number" in types else types
+
+
+def _whole_types(
+    node: Node, definitions: Mapping[Target, Node], around: frozenset[Target] = frozenset()
+) -> frozenset[str]:
+    """Return the JSON types of which a node takes every value.
+
+    A type that stands inside itself (`type JSON = … | list[JSON]`) takes every value if it does so
+    on the assumption that it does.
+    """
+
+    def takes_all(inner: Node) -> bool:
+        return _whole_types(inner, definitions, around) == _EVERY_TYPE
+
+    match node:
+        case AnyNode():
+            return _EVERY_TYPE
+        case ScalarNode(type=name, constraints=None):
+            return _NUMBERS if name == "number" else frozenset({name})
+        case ArrayNode(constraints=None) if not node.unique and takes_all(node.items):
+            return frozenset({"array"})
+        case MapNode(constraints=None, keys=ScalarNode(type="string", constraints=None)):
+            return frozenset({"object"}) if takes_all(node.values) else _NO_TYPE
+        case UnionNode():
+            return _NO_TYPE.union(*[_whole_types(inner, definitions, around) for inner in node.members])
+        case RefNode() if node.target in around:
+            return _EVERY_TYPE
+        case RefNode():
+            return _whole_types(definitions[node.target], definitions, around | {node.target})
+        case _:
+            return _NO_TYPE
