@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test matrix campaign lint format clean
+.PHONY: help demo test coverage matrix campaign lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -15,6 +15,10 @@ demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools
 
 test: $(VENV)/.test ## run all tests
 	$(BIN)/python -m pytest $(ARGS)
+
+coverage: $(VENV)/.test ## run all tests and hold the engine's coverage of branches to 100 %
+	$(BIN)/python -m coverage run -m pytest -q $(ARGS)
+	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100 --include 'operator_schema/introspect/*,operator_schema/codec/*,operator_schema/schema.py'
 
 matrix: $(VENV)/bin/python ## run all tests on every Python that is found, and on Pyodide's
 	@$(BIN)/python tests/matrix/run.py $(ARGS)

@@ -132,6 +132,7 @@ def test_the_limits_of_the_page():
     values = [int(re.match(r"\d+", cells_of(line)[1])[0]) for line in table.strip().split("\n")[1:]]
     assert values == [
         limits.MAX_DEPTH,
+        limits.MAX_TEXT_DEPTH,
         limits.MAX_INTEGER_DIGITS,
         limits.MAX_KEY_DIGITS,
         limits.MAX_PROBLEMS,
