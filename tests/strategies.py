@@ -464,12 +464,6 @@ def _changes(valid: Any) -> list[Any]:
     return [change for change in changes if not isinstance(change, float) or math.isfinite(change)]
 
 
-@st.composite
-def values_for(draw: st.DrawFn, codec: Codec[Any]) -> Any:
-    """A JSON value: often valid, often nearly, sometimes anything."""
-    return draw(draw(st.sampled_from(WAYS))(codec))
-
-
 def misses(codec: Codec[Any]) -> st.SearchStrategy[Any]:
     try:
         return near_misses(codec)
@@ -497,14 +491,18 @@ def supposed_misses(codec: Codec[Any]) -> st.SearchStrategy[Any]:
     return JSON_VALUES if found.is_empty else found
 
 
-# The decoder has its say in the first two, so that only the others can find out what it should have said.
-WAYS = [
-    arguments,
-    misses,
-    supposedly_valid,
-    supposed_misses,
-    supposed_misses,
-    lambda codec: arguments(codec).flatmap(edited),
-    lambda codec: arguments(codec).flatmap(edited),
-    lambda _: JSON_VALUES,
-]
+def values_for(codec: Codec[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    """JSON values: valid ones, near misses, anything.
+
+    The decoder has its say in the first two, so that only the others can find out what it should
+    have said.
+    """
+    return st.tuples(
+        arguments(codec),
+        misses(codec),
+        supposedly_valid(codec),
+        supposed_misses(codec),
+        supposed_misses(codec),
+        arguments(codec).flatmap(edited),
+        JSON_VALUES,
+    )

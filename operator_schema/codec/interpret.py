@@ -335,7 +335,6 @@ class _Run:
 
 def _distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
     """Say how far an object is from a member: keys left unused, keys not given, then by name."""
-    if not isinstance(node, ObjectNode):  # a leaf or a map is never one of several
-        return 0, 0, ""
+    assert isinstance(node, ObjectNode)  # noqa: S101  # a leaf or a map is never one of several
     keys = {field.key for field in node.fields}
     return len(value.keys() - keys), len(keys - value.keys()), f"{node.type.__module__}.{node.name}"

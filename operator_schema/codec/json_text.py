@@ -54,7 +54,7 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
             _check_surrogates(value)
     except TextRefused as refused:
         problems.add(refused.problem)
-    except RecursionError:
+    except RecursionError:  # pragma: no cover  # only where the caller has used up its own stack
         problems.add(_TOO_DEEP)
     else:
         if not reader.repeats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,10 +34,8 @@ def _own_docstrings(cls: type) -> Iterator[tuple[str, str]]:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     except (OSError, TypeError, SyntaxError):
         return
-    definition = tree.body[0]
-    if not isinstance(definition, ast.ClassDef):
-        return
-    for statement, following in zip(definition.body, definition.body[1:], strict=False):
+    body = [statement for node in tree.body if isinstance(node, ast.ClassDef) for statement in node.body]
+    for statement, following in pairwise(body):
         if (
             isinstance(statement, ast.AnnAssign)
             and isinstance(statement.target, ast.Name)

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from ..codec.problems import INVALID, Trial
 from ..codec.scalars import SCALARS
-from ..introspect.nodes import Constraints
+from ..introspect.nodes import Constraints, choice_key
+from ..json_values import is_array, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
     from hypothesis.strategies import SearchStrategy
 
@@ -66,6 +67,15 @@ def scalars(node: ScalarNode) -> SearchStrategy[Any]:
             return _numbers(constraints)
         case "boolean" | "null":
             return OF_TYPE[node.type]
+
+
+def identity(value: Any) -> Hashable:
+    """Return what two JSON values share exactly when they are the same."""
+    if is_array(value):
+        return tuple(map(identity, value))
+    if is_object(value):
+        return frozenset([(key, identity(item)) for key, item in value.items()])
+    return choice_key(value)
 
 
 def with_floats(values: Iterable[Any]) -> list[Any]:

@@ -27,15 +27,13 @@ from ..introspect.nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
-    choice_key,
     parts_of,
 )
-from ..json_values import is_array, is_object
 from .leaves import leaf_values
-from .scalars import JSON_SCALARS, JSON_VALUES, length_limits, scalars, with_floats
+from .scalars import JSON_SCALARS, JSON_VALUES, identity, length_limits, scalars, with_floats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from hypothesis.strategies import SearchStrategy
 
@@ -159,7 +157,7 @@ class Valid:
         most = min(most, _distinct(node.items))
         if least > most:
             return st.nothing()
-        distinct = st.lists(items, min_size=least, max_size=most, unique_by=_identity)
+        distinct = st.lists(items, min_size=least, max_size=most, unique_by=identity)
         return distinct.filter(self.takes(node))
 
     def _map(self, node: MapNode, levels: int) -> SearchStrategy[Any]:
@@ -201,15 +199,6 @@ def _unknown(known: Collection[str]) -> SearchStrategy[dict[str, Any]]:
     some = st.dictionaries(keys, JSON_SCALARS, min_size=1, max_size=2)
     none: dict[str, Any] = {}
     return st.integers(0, 3).flatmap(lambda drawn: some if drawn > 2 else st.just(none))  # noqa: PLR2004
-
-
-def _identity(value: Any) -> Hashable:
-    """Return what two JSON values share exactly when they are the same."""
-    if is_array(value):
-        return tuple(map(_identity, value))
-    if is_object(value):
-        return frozenset([(key, _identity(item)) for key, item in value.items()])
-    return choice_key(value)
 
 
 def _leaf_types(graph: Graph) -> set[type]:

@@ -210,3 +210,29 @@ def test_depth_of_tuples_and_maps():
     assert codec.problems({"kind": [{"kind": []}]})[0].code == "too_deep"
     assert codec.problems({"kind": {"a": {"kind": {}}}})[0].code == "too_deep"
     assert len(Codec(list[Turn]).problems([5] * (MAX_PROBLEMS + 1))) == MAX_PROBLEMS
+
+
+class One(TypedDict):
+    kid: Small | Large
+
+
+class Two(TypedDict):
+    kid: Small | Large
+    x: int
+
+
+def test_unions_of_dicts_inside_unions_of_dicts():
+    codec = Codec(One | Two)
+    for value in ({"kid": {"a": 1}}, {"kid": {"a": 1, "b": 2}, "x": 1}):
+        assert codec.encode(codec.decode(value)) == value
+
+
+@dataclass
+class Chain:
+    pair: tuple[int, Chain] | None = None
+
+
+def test_depth_of_fixed_tuples():
+    value = {"pair": [1, {"pair": [1, {}]}]}
+    assert Codec(Chain, max_depth=5).problems(value) == ()
+    assert Codec(Chain, max_depth=3).problems(value)[0].path == ("pair", 1, "pair")

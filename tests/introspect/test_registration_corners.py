@@ -242,3 +242,36 @@ def test_an_unhashable_metaclass():
         pass
 
     assert complaint_of(Odd).code == "unsupported"
+
+
+class Lazy:
+    """An alias whose value can't be had, as those of Python 3.12 may be."""
+
+    def __init__(self, error):
+        self.error = error
+        self.__name__ = "Odd"
+
+    @property
+    def __value__(self):
+        raise self.error
+
+
+Lazy.__name__ = "TypeAliasType"  # by which every implementation of PEP 695 is known
+
+
+def test_an_alias_whose_value_can_t_be_had():
+    complaint = complaint_of(Lazy(KeyError("gone")))
+    assert complaint.code == "unresolved"
+    assert "gone" in complaint.message
+    with pytest.raises(MemoryError):
+        Codec(Lazy(MemoryError()))
+
+
+def test_text_that_stands_twice():
+    made = make_dataclass("Made", [("a", list["Both"]), ("b", list["Both"])])  # noqa: F821  # given below
+    codec = Codec(made, namespace={"Both": int | str})
+    assert codec.decode({"a": [1], "b": ["x"]}) == made([1], ["x"])
+
+
+def test_objects_past_the_depth_of_the_codec():
+    assert complaint_of(list[Parent], max_depth=1).code == "too_deep"
