@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import typing
+from types import CellType
 from typing import TYPE_CHECKING, Any, ForwardRef, get_args, get_origin
 
 from .._value import Value, set_once
@@ -92,18 +93,21 @@ class Scope:
         """What only scopes share in which a text means the same."""
         return (id(self._module), id(self._owner), bindings_key(self.bindings))
 
-    def evaluate(self, text: str, module: str | None = None) -> Any:
+    def evaluate(
+        self, text: str, module: str | None = None, enclosing: Mapping[str, Any] | None = None
+    ) -> Any:
         """Return what the text of one annotation means.
 
         Args:
             text: the annotation as written.
             module: name of the module that it is written in, when it is another than the owner's.
+            enclosing: names of the functions around it.
 
         Returns:
             A type, or an `Unresolved`.
         """
         try:
-            return self._evaluate(text, module)
+            return self._evaluate(text, module, enclosing or {})
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  # evaluating user text can raise anything
@@ -112,7 +116,7 @@ class Scope:
     def evaluate_all(self, texts: Sequence[str]) -> list[Any]:
         """Evaluate several annotations, in one go where all of them can be."""
         try:
-            together = self._evaluate("(" + ",".join(texts) + ",)", None)
+            together = self._evaluate("(" + ",".join(texts) + ",)", None, {})
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001  # the culprit is found by taking them one by one
@@ -121,13 +125,13 @@ class Scope:
             return [self.evaluate(text) for text in texts]
         return list(together)
 
-    def _evaluate(self, text: str, module: str | None) -> Any:
+    def _evaluate(self, text: str, module: str | None, enclosing: Mapping[str, Any]) -> Any:
         names = self._module if module is None else _names_of_module(module)
         own: dict[str, Any] = {p.__name__: p for p in getattr(self._owner, "__type_params__", ())}
         if "<locals>" in getattr(self._owner, "__qualname__", ""):
             # A class of the module that has the same name is another one.
             own[self._owner.__name__] = self._owner
-        if not (self._namespace or own):
+        if not (self._namespace or own or enclosing):
             try:
                 return eval(text, names)  # noqa: S307  # what annotations as text are for
             except NameError:
@@ -137,7 +141,7 @@ class Scope:
         outer: dict[str, Any] = {"typing": typing}
         if isinstance(owner, type):
             outer |= {**vars(owner), owner.__name__: owner}
-        return eval(text, outer, {**names, **own, **self._namespace})  # noqa: S307  # likewise
+        return eval(text, outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # likewise
 
     def _unresolved(self, text: str, error: Exception) -> Unresolved:
         shown = clip(escape(text), _TEXT_LENGTH)
@@ -190,8 +194,23 @@ def evaluate_forward(annotation: Any, scope: Scope) -> Any:
         return scope.evaluate(annotation)
     if isinstance(annotation, ForwardRef):
         module: Any = annotation.__forward_module__
-        return scope.evaluate(annotation.__forward_arg__, getattr(module, "__name__", module))
+        name = getattr(module, "__name__", module)
+        return scope.evaluate(annotation.__forward_arg__, name, _enclosing_names(annotation))
     return annotation
+
+
+def _enclosing_names(reference: ForwardRef) -> dict[str, Any]:
+    # PEP 649: from Python 3.14 a reference knows the variables of the functions around it. The
+    # objects in it that have no text have made-up names.
+    cell: Any = getattr(reference, "__cell__", None)
+    cells: dict[str, Any] = {reference.__forward_arg__: cell} if isinstance(cell, CellType) else cell or {}
+    names: dict[str, Any] = dict(getattr(reference, "__extra_names__", None) or {})
+    for name, variable in cells.items():  # pragma: no cover  # `make matrix` runs it on Python 3.14
+        try:
+            names[name] = variable.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return names
 
 
 # --- type parameters -----------------------------------------------------------------------------
