@@ -165,7 +165,7 @@ def cpython(version: str) -> Suite:
 def pure_requirements() -> list[str]:
     """List what the tests need, in releases without compiled parts."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    declared = [requirement for extra in ("cli", "test") for requirement in extras[extra]]
+    declared = [requirement for extra in ("cli", "testing", "test") for requirement in extras[extra]]
     wanted = [PURE.get(re.split(r"[^\w-]", requirement)[0], [requirement]) for requirement in declared]
     return [pure for some in wanted for pure in some if not pure.startswith("operator-schema")]
 
