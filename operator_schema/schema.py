@@ -255,4 +255,5 @@ def _target_of(node: ObjectNode) -> Target:
 
 def _safe(name: str) -> str:
     # Providers take letters, digits and these two in a reference; `~` and `/` mean something there.
-    return "".join([c if c.isalnum() or c in "_-" else "_" for c in name]).strip("_")
+    kept = [c if (c.isascii() and c.isalnum()) or c in "_-" else "_" for c in name]
+    return "".join(kept).strip("_") or "Definition"

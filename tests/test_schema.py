@@ -52,6 +52,18 @@ def test_descriptions_beside_references():
     assert properties["title"] == {"type": "string"}
 
 
+@dataclass
+class Größe:  # noqa: PLC2401  # the name is what is tested
+    teile: list[Größe]
+
+
+def test_references_are_ascii():
+    schema = json_schema(Größe)
+    validator(schema)
+    assert schema["properties"]["teile"]["items"] == {"$ref": "#/$defs/Gr__e"}
+    assert list(schema["$defs"]) == ["Gr__e"]
+
+
 def test_a_described_root_that_is_recursive():
     schema = Codec(Annotated[Linked, "a chain"]).json_schema()
     assert schema["description"] == "a chain"

@@ -26,6 +26,7 @@ __all__ = [
     "JSON_SCALARS",
     "JSON_VALUES",
     "OF_TYPE",
+    "identity",
     "length_limits",
     "scalars",
     "scalars_just_refused",

@@ -48,19 +48,6 @@ _DEEPER = 2
 """Levels of references past those that the deepest definition needs for its smallest value."""
 
 
-def _distinct(node: Node) -> int:
-    """Return how many values a node has at most, where they are few."""
-    match node:
-        case LiteralNode() | EnumNode():
-            return len(node.values)
-        case ScalarNode(type="boolean"):
-            return 2
-        case ScalarNode(type="null"):
-            return 1
-        case _:
-            return sys.maxsize
-
-
 class Valid:
     """The JSON values of each node of a graph.
 
@@ -80,6 +67,7 @@ class Valid:
         self._json_values = json_values
         self._made: dict[tuple[int, int], SearchStrategy[Any]] = {}
         _check_types(json_values, _leaf_types(graph))
+        # The sizes of what is made to find this out go by it too: they are of no more use.
         self.levels = 0
         self.levels = self._enough_levels() + _DEEPER
         self._made.clear()
@@ -191,6 +179,19 @@ class Valid:
 
     def _reference(self, target: Target, levels: int) -> SearchStrategy[Any]:
         return self.of(self._graph.definitions[target], levels - 1) if levels else st.nothing()
+
+
+def _distinct(node: Node) -> int:
+    """Return how many values a node has at most, where they are few."""
+    match node:
+        case LiteralNode() | EnumNode():
+            return len(node.values)
+        case ScalarNode(type="boolean"):
+            return 2
+        case ScalarNode(type="null"):
+            return 1
+        case _:
+            return sys.maxsize
 
 
 def _unknown(known: Collection[str]) -> SearchStrategy[dict[str, Any]]:
