@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Hashable
 
-__all__ = ["JSON_TYPES", "copy_json", "fits_types", "has_surrogate", "is_array", "is_object", "type_of"]
+__all__ = [
+    "JSON_TYPES",
+    "choice_key",
+    "copy_json",
+    "fits_types",
+    "has_surrogate",
+    "is_array",
+    "is_object",
+    "type_of",
+]
 
 JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 """What `type` may be in JSON Schema 2020-12 (JSON Schema Validation, section 6.1.1)."""
@@ -55,6 +64,14 @@ def fits_types(value: object, types: Collection[str]) -> bool:
     if name == "integer":
         return "number" in types
     return isinstance(value, float) and "integer" in types and value.is_integer()
+
+
+def choice_key(value: object) -> Hashable:
+    """Return what two JSON scalars share exactly when they are the same JSON value.
+
+    `1` and `1.0` are one value, `True` and `1` are two.
+    """
+    return (value.__class__ is bool, value)
 
 
 def has_surrogate(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from .introspect.graph import parts_of
 from .introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -18,14 +19,14 @@ from .introspect.nodes import (
     Target,
     TupleNode,
     UnionNode,
-    parts_of,
 )
 from .json_values import copy_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from .introspect.nodes import Constraints, Field, Graph, Node
+    from .introspect.graph import Graph
+    from .introspect.nodes import Constraints, Field, Node
 
     EncodeValue = Callable[[Node, Any], Any]
     Names = Mapping[Target, str]

@@ -39,7 +39,7 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from operator_schema import Codec, SchemaLeaf
-from operator_schema.introspect.nodes import takes_null
+from operator_schema.introspect.graph import takes_null
 from operator_schema.testing import arguments, instances, near_misses
 from operator_schema.testing.leaves import SHIPPED
 from operator_schema.testing.misses import Misses

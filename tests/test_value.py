@@ -7,7 +7,8 @@ import pickle
 import pytest
 
 from operator_schema._value import Value
-from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, Graph, ScalarNode
+from operator_schema.introspect.graph import Graph
+from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, ScalarNode
 
 
 def test_nodes_are_values():

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from ..errors import Problem
-    from ..introspect.nodes import Graph, Node
+    from ..introspect.graph import Graph
+    from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
     from .problems import Problems
 

@@ -36,7 +36,8 @@ from .scalars import SCALARS
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from ..introspect.nodes import Field, Graph, Node, Target
+    from ..introspect.graph import Graph
+    from ..introspect.nodes import Field, Node, Target
     from .problems import Path
 
     GraphOf = Callable[[type], Graph | None]

@@ -20,7 +20,8 @@ from ..introspect.nodes import (
 from ..wording import clip, escape, excerpt, listed, show_path
 
 if TYPE_CHECKING:
-    from ..introspect.nodes import Constraints, Field, Graph, Node
+    from ..introspect.graph import Graph
+    from ..introspect.nodes import Constraints, Field, Node
 
 __all__ = ["expected", "expected_field", "expected_fields"]
 

@@ -24,10 +24,9 @@ from ..introspect.nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
-    choice_key,
 )
 from ..introspect.unions import make_plan
-from ..json_values import fits_types, is_array, is_object, type_of
+from ..json_values import choice_key, fits_types, is_array, is_object, type_of
 from ..schema import INTEGER_KEY
 from ..wording import excerpt
 from .checks import check_length
@@ -38,7 +37,8 @@ from .scalars import SCALARS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..introspect.nodes import Graph, Node, Target
+    from ..introspect.graph import Graph
+    from ..introspect.nodes import Node, Target
     from ..introspect.unions import Tag, UnionPlan
     from .problems import Path
 

@@ -27,6 +27,7 @@ from typing import (
 )
 
 from ..errors import Unfit
+from ..json_values import choice_key
 from ..wording import clip, escape, excerpt
 from .constraints import constrained, read_constraints
 from .hints import Place, evaluate_forward
@@ -44,7 +45,6 @@ from .nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
-    choice_key,
 )
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .nodes import ArrayNode, ObjectNode, RefNode, UnionNode, parts_of
+from .graph import parts_of
+from .nodes import ArrayNode, ObjectNode, RefNode, UnionNode
 from .sets import check_set
 from .unions import check_union
 
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..errors import Complaint
-    from .nodes import Graph, Node
+    from .graph import Graph
+    from .nodes import Node
 
 __all__ = ["check_graph"]
 

@@ -9,7 +9,8 @@ from ..json_values import is_array
 from ..wording import listed, quote, received
 from .classes import annotations_of as own_annotations
 from .descriptions import ATTRIBUTE, text_or_report
-from .nodes import NULL, Field, Node, UnionNode, takes_null
+from .graph import takes_null
+from .nodes import NULL, Field, Node, UnionNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -28,7 +28,6 @@ __all__ = [
     "Constraints",
     "EnumNode",
     "Field",
-    "Graph",
     "LeafNode",
     "LiteralNode",
     "MapNode",
@@ -41,9 +40,6 @@ __all__ = [
     "Target",
     "TupleNode",
     "UnionNode",
-    "choice_key",
-    "parts_of",
-    "takes_null",
 ]
 
 ScalarType = Literal["string", "integer", "number", "boolean", "null"]
@@ -476,74 +472,8 @@ Node: TypeAlias = (
 )
 
 
-class Graph(Value):
-    """What a type means.
-
-    Attributes:
-        root: the node of the type itself.
-        definitions: the nodes of its recursive types, by what `RefNode.target` says.
-    """
-
-    __slots__ = ("root", "definitions")
-
-    root: Node
-    definitions: Mapping[Target, Node]
-
-    def __init__(self, root: Node, definitions: Mapping[Target, Node]) -> None:
-        set_once(self, "root", root)
-        set_once(self, "definitions", definitions)
-
-    def resolve_root(self) -> Node:
-        """Return the node of the type itself, never a reference."""
-        return self.resolve(self.root)
-
-    def resolve(self, node: Node) -> Node:
-        """Return the node that a reference stands for, any other node as it is."""
-        while isinstance(node, RefNode):
-            node = self.definitions[node.target]
-        return node
-
-
 ANY: Final = AnyNode()
 NULL: Final = ScalarNode("null")
 STRING: Final = ScalarNode("string")
 UNKNOWN: Final = AnyNode("an annotation that was complained about")
 """Stands in the graph where an annotation could not be read; told by identity."""
-
-
-def choice_key(value: object) -> Hashable:
-    """Return what two JSON scalars share exactly when they are the same JSON value.
-
-    `1` and `1.0` are one value, `True` and `1` are two.
-    """
-    return (value.__class__ is bool, value)
-
-
-def takes_null(node: Node) -> bool:
-    """Say whether null is one of the node's own values."""
-    match node:
-        case AnyNode() | ScalarNode(type="null"):
-            return True
-        case LiteralNode(values=values) | EnumNode(values=values):
-            return None in values
-        case LeafNode(leaf=leaf):
-            return "null" in leaf.json_types
-        case _:
-            return False
-
-
-def parts_of(node: Node) -> list[tuple[tuple[str, ...], Node]]:
-    """Return the nodes right inside a node, each with the steps of a path that lead to it."""
-    match node:
-        case ArrayNode():
-            return [(("*",), node.items)]
-        case MapNode():
-            return [(("*",), node.values)]
-        case TupleNode():
-            return [(("*",), item) for item in node.items]
-        case UnionNode():
-            return [((), member) for member in node.members]
-        case ObjectNode():
-            return [((field.name,), field.node) for field in node.fields]
-        case _:
-            return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import Complaint
+from .graph import parts_of
 from .nodes import (
     UNKNOWN,
     AnyNode,
@@ -16,7 +17,6 @@ from .nodes import (
     RefNode,
     ScalarNode,
     UnionNode,
-    parts_of,
 )
 from .unions import flat_members, json_types_of, node_name
 

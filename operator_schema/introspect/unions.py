@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .._value import Value, set_once
 from ..errors import Complaint
+from ..json_values import choice_key
 from ..wording import listed
 from .nodes import (
     UNKNOWN,
@@ -27,7 +28,6 @@ from .nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
-    choice_key,
 )
 
 if TYPE_CHECKING:

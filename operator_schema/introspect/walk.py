@@ -18,23 +18,11 @@ from .checks import check_graph
 from .classes import declared_fields, form_of
 from .descriptions import describe_fields
 from .fields import make_field, report_class, report_collisions
+from .graph import Graph
 from .hints import Place, Scope, Unresolved, bind, bindings_key, evaluate_forward
 from .identity import name_of, show_annotation
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
-from .nodes import (
-    ANY,
-    NULL,
-    STRING,
-    UNKNOWN,
-    Field,
-    Graph,
-    LeafNode,
-    Node,
-    ObjectNode,
-    RefNode,
-    ScalarNode,
-    Target,
-)
+from .nodes import ANY, NULL, STRING, UNKNOWN, Field, LeafNode, Node, ObjectNode, RefNode, ScalarNode, Target
 from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:

@@ -24,9 +24,8 @@ from ..introspect.nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
-    choice_key,
 )
-from ..json_values import JSON_TYPES, is_array, is_object, type_of
+from ..json_values import JSON_TYPES, choice_key, is_array, is_object, type_of
 from .scalars import JSON_VALUES, OF_TYPE, length_limits, scalars_just_refused
 
 if TYPE_CHECKING:
@@ -34,7 +33,8 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
-    from ..introspect.nodes import Graph, Node, Target
+    from ..introspect.graph import Graph
+    from ..introspect.nodes import Node, Target
     from .valid import Valid
 
 __all__ = ["Misses"]

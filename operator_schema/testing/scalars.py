@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ..codec.problems import INVALID, Trial
 from ..codec.scalars import SCALARS
-from ..introspect.nodes import Constraints, choice_key
-from ..json_values import is_array, is_object
+from ..introspect.nodes import Constraints
+from ..json_values import choice_key, is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping

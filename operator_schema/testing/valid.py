@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from ..codec.interpret import interpret
 from ..codec.limits import MAX_DEPTH
+from ..introspect.graph import Graph, parts_of
 from ..introspect.nodes import (
     NULL,
     AnyNode,
     ArrayNode,
     EnumNode,
-    Graph,
     LeafNode,
     LiteralNode,
     MapNode,
@@ -27,7 +27,6 @@ from ..introspect.nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
-    parts_of,
 )
 from .leaves import leaf_values
 from .scalars import JSON_SCALARS, JSON_VALUES, identity, length_limits, scalars, with_floats

@@ -29,7 +29,8 @@ from values import Values
 
 from operator_schema import Codec, SchemaError
 from operator_schema.errors import Problem
-from operator_schema.introspect.nodes import Graph, RefNode, parts_of
+from operator_schema.introspect.graph import Graph, parts_of
+from operator_schema.introspect.nodes import RefNode
 
 TYPES_A_CHUNK = 20
 VALUES_A_TYPE = 50
@@ -48,6 +49,9 @@ STRICTER = {
 """Reasons for which the decoder may refuse what the schema takes."""
 
 EXPLICIT_NULL = "an explicit null for a field whose absence means None"
+ROUNDED = "a multiple of a number that a validator finds by rounding"
+EXACT_FLOATS = 2**53
+"""Past it not every integer is a float, and `jsonschema-rs` divides floats."""
 
 
 class Outcome(NamedTuple):
@@ -121,7 +125,7 @@ def kinds_of(graph: Graph) -> set[str]:
 
 
 JUDGES_DIFFER = "the two validators disagree"
-ALLOWED = {*STRICTER.values(), EXPLICIT_NULL}
+ALLOWED = {*STRICTER.values(), EXPLICIT_NULL, ROUNDED}
 
 
 def classify(
@@ -132,6 +136,8 @@ def classify(
     if valid == also_valid == (not problems):
         return None
     reasons = {STRICTER.get(problem.code) for problem in problems if is_excused(problem)}
+    if valid == (not problems) and has_large_float(value) and "multipleOf" in dumps(codec.json_schema()):
+        return ROUNDED
     if valid != also_valid and not reasons:
         # Where one validator sides with the decoder, the other is looked into by hand.
         return f"{JUDGES_DIFFER}: jsonschema {valid}, jsonschema-rs {also_valid}, decoder {not problems}"
@@ -149,6 +155,14 @@ def is_excused(problem: Problem) -> bool:
     if problem.code == "out_of_range":
         return "range of a float" in problem.message
     return problem.code in STRICTER
+
+
+def has_large_float(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(has_large_float, value.values()))
+    if isinstance(value, list):
+        return any(map(has_large_float, value))
+    return isinstance(value, float) and abs(value) >= EXACT_FLOATS
 
 
 def has_null(value: Any) -> bool:
