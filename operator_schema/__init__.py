@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .codec.codec import Codec
     from .codec.functions import decode, decode_json, encode, json_schema
+    from .codec.report import DecodeReport, IgnoredKey, Repair
     from .errors import Complaint, DecodeError, EncodeError, Problem, SchemaError
     from .introspect.leaves import SchemaLeaf, register_leaf
 
@@ -23,8 +24,11 @@ __all__ = [
     "Codec",
     "Complaint",
     "DecodeError",
+    "DecodeReport",
     "EncodeError",
+    "IgnoredKey",
     "Problem",
+    "Repair",
     "SchemaError",
     "SchemaLeaf",
     "__version__",
@@ -39,8 +43,11 @@ _HOMES = {
     "Codec": ".codec.codec",
     "Complaint": ".errors",
     "DecodeError": ".errors",
+    "DecodeReport": ".codec.report",
     "EncodeError": ".errors",
+    "IgnoredKey": ".codec.report",
     "Problem": ".errors",
+    "Repair": ".codec.report",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
     "decode": ".codec.functions",
