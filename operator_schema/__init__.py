@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .codec.codec import Codec
     from .codec.functions import decode, decode_json, encode, json_schema
+    from .codec.partial import ArgumentStream, Partial
     from .errors import Complaint, DecodeError, EncodeError, Problem, SchemaError
     from .introspect.leaves import SchemaLeaf, register_leaf
 
@@ -20,10 +21,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "URL",
+    "ArgumentStream",
     "Codec",
     "Complaint",
     "DecodeError",
     "EncodeError",
+    "Partial",
     "Problem",
     "SchemaError",
     "SchemaLeaf",
@@ -36,10 +39,12 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ArgumentStream": ".codec.partial",
     "Codec": ".codec.codec",
     "Complaint": ".errors",
     "DecodeError": ".errors",
     "EncodeError": ".errors",
+    "Partial": ".codec.partial",
     "Problem": ".errors",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",

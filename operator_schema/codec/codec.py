@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
+    from .partial import ArgumentStream, Partial
     from .problems import Problems
 
 __all__ = ["Codec", "UnknownFields", "codec_of"]
@@ -225,6 +226,30 @@ class Codec(Generic[T]):
             EncodeError: with every value that does not fit its field.
         """
         return self._encode_node(self._graph.root, instance)
+
+    def decode_partial(self, text: str | bytes | bytearray) -> Partial:
+        """Say what is known of arguments whose text has come in part.
+
+        Args:
+            text: the beginning of one JSON value, or all of it. While it grows, `stream` reads each
+                chunk of it once.
+
+        Returns:
+            The fields that are there, the one that is being received, those that are missing.
+
+        Raises:
+            TypeError: text is neither a string nor bytes.
+        """
+        return self.stream().feed(text)
+
+    def stream(self) -> ArgumentStream[T]:
+        """Return a stream that takes the text of a model's arguments chunk by chunk."""
+        from .partial import ArgumentStream  # noqa: PLC0415  # likewise
+
+        max_depth = self._options["max_depth"]
+        return ArgumentStream(
+            self._graph, lambda graph, value: interpret(graph, value, max_depth), self.decode_json
+        )
 
     def _encode_node(self, node: Node, value: object) -> Any:
         graph = self._graph
