@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .codec.codec import Codec
     from .codec.functions import decode, decode_json, encode, json_schema
+    from .codec.partial import ArgumentStream, Partial
     from .codec.report import DecodeReport, IgnoredKey, Repair
     from .errors import Complaint, DecodeError, EncodeError, Problem, SchemaError
     from .introspect.leaves import SchemaLeaf, register_leaf
@@ -21,12 +22,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "URL",
+    "ArgumentStream",
     "Codec",
     "Complaint",
     "DecodeError",
     "DecodeReport",
     "EncodeError",
     "IgnoredKey",
+    "Partial",
     "Problem",
     "Repair",
     "SchemaError",
@@ -40,12 +43,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ArgumentStream": ".codec.partial",
     "Codec": ".codec.codec",
     "Complaint": ".errors",
     "DecodeError": ".errors",
     "DecodeReport": ".codec.report",
     "EncodeError": ".errors",
     "IgnoredKey": ".codec.report",
+    "Partial": ".codec.partial",
     "Problem": ".errors",
     "Repair": ".codec.report",
     "SchemaError": ".errors",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
+    from .partial import ArgumentStream, Partial
     from .problems import Problems
     from .report import DecodeReport, Repair
 
@@ -249,12 +250,12 @@ class Codec(Generic[T]):
             raise self._error(problems)
         return instance, problems
 
-    def _repaired(self, value: object) -> tuple[Any, tuple[Repair, ...]]:
+    def _repaired(self, value: object, graph: Graph | None = None) -> tuple[Any, tuple[Repair, ...]]:
         if not self._options["repair"]:
             return value, ()
         from .repair import repair_value  # noqa: PLC0415  # only codecs that repair pay for it
 
-        return repair_value(self._graph, value, self._options["max_depth"])
+        return repair_value(graph or self._graph, value, self._options["max_depth"])
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Repair, ...]]:
         # A program that decodes parsed values alone does not pay for the json module.
@@ -291,6 +292,31 @@ class Codec(Generic[T]):
             EncodeError: with every value that does not fit its field.
         """
         return self._encode_node(self._graph.root, instance)
+
+    def decode_partial(self, text: str | bytes | bytearray) -> Partial:
+        """Say what is known of arguments whose text has come in part.
+
+        Args:
+            text: the beginning of one JSON value, or all of it. While it grows, `stream` reads each
+                chunk of it once.
+
+        Returns:
+            The fields that are there, the one that is being received, those that are missing.
+
+        Raises:
+            TypeError: text is neither a string nor bytes.
+        """
+        return self.stream().feed(text)
+
+    def stream(self) -> ArgumentStream[T]:
+        """Return a stream that takes the text of a model's arguments chunk by chunk."""
+        from .partial import ArgumentStream  # noqa: PLC0415  # likewise
+
+        return ArgumentStream(self._graph, self._decode_part, self.decode_json)
+
+    def _decode_part(self, graph: Graph, value: object) -> tuple[Any, Problems]:
+        repaired, _ = self._repaired(value, graph)
+        return interpret(graph, repaired, self._options["max_depth"])
 
     def _encode_node(self, node: Node, value: object) -> Any:
         graph = self._graph

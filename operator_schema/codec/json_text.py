@@ -98,7 +98,8 @@ def _as_string(text: object) -> str:
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = f"not UTF-8: byte 0x{text[error.start]:02x} at position {error.start}"
+        byte, skipped = error.object[error.start], len(text) - len(error.object)
+        message = f"not UTF-8: byte 0x{byte:02x} at position {error.start + skipped}"
         raise TextRefused(_invalid(message)) from None
 
 
