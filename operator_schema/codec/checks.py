@@ -58,9 +58,9 @@ def check_length(
         return value
     size, least, most = len(value), constraints.min_length, constraints.max_length
     if least is not None and size < least:
-        return problems.bad_length(path, value, f"{_count(size, unit)}, at least {least} expected")
+        return problems.bad_length(path, value, f"{_count(size, unit)}, at least {excerpt(least)} expected")
     if most is not None and size > most:
-        return problems.bad_length(path, value, f"{_count(size, unit)}, at most {most} expected")
+        return problems.bad_length(path, value, f"{_count(size, unit)}, at most {excerpt(most)} expected")
     return value
 
 

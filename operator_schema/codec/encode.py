@@ -74,7 +74,7 @@ def encode_node(
         The JSON value and no problems, or `INVALID` and at least one.
     """
     shared = _Shared(max_depth, graph_of)
-    problems = Problems()
+    problems = Problems(definitions)
     try:
         return _Run(shared, definitions, problems).encode(node, value, None, 1), problems
     except RecursionError as error:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node, Target
-    from ..introspect.unions import Tag, UnionPlan
+    from ..introspect.unions import UnionPlan
     from .problems import Path
 
 __all__ = ["Fitting", "interpret"]
@@ -59,7 +59,7 @@ def interpret(graph: Graph, value: object, max_depth: int) -> tuple[Any, Problem
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
-    run = _Run(_Shared(graph.definitions, max_depth), Problems())
+    run = _Run(_Shared(graph.definitions, max_depth), Problems(graph.definitions))
     try:
         decoded = run.decode(graph.root, value, None, 1)
     except RecursionError as error:
@@ -336,27 +336,33 @@ class _Run:
         if len(candidates) == 1:
             return self.decode(candidates[0], value, path, depth)
         if is_object(value):
-            return self._one_of_objects(plan.tag, candidates, value, path, depth)
+            return self._one_of_objects(node, plan, value, path, depth)
         for member in candidates:
             if self._fits(member, value, depth):
                 return self.decode(member, value, path, depth)
         return self.problems.no_match(path, node, value)
 
     def _one_of_objects(
-        self, tag: Tag | None, candidates: tuple[Node, ...], value: dict[Any, Any], path: Path, depth: int
+        self, node: UnionNode, plan: UnionPlan, value: dict[Any, Any], path: Path, depth: int
     ) -> Any:
+        tag, candidates = plan.tag, plan.candidates["object"]
         if tag is not None and tag.key in value:
             given = value[tag.key]
             if self._choice(tag.choices, given, (path, tag.key)) is INVALID:
                 return INVALID
             return self.decode(tag.members[choice_key(given)], value, path, depth)
-        fitting = [node for node in candidates if self._fits(node, value, depth)]
+        fitting = [member for member in candidates if self._fits(member, value, depth)]
         if isinstance(self.problems, Trial):
-            return object() if fitting else self.problems.no_match(path, candidates[0], value)
+            return object() if fitting else self.problems.no_match(path, node, value)
         if not fitting and tag is not None and tag.required:
             return self.problems.missing_tag(path, tag.key, tag.choices)
-        chosen = min(fitting or candidates, key=lambda node: _distance(node, value))
-        return self.decode(chosen, value, path, depth)
+        chosen = min(fitting, key=lambda member: _distance(member, value)) if fitting else None
+        chosen = chosen or _meant(candidates, value)
+        return (
+            self.problems.no_match(path, node, value)
+            if chosen is None
+            else self.decode(chosen, value, path, depth)
+        )
 
     def _fits(self, node: Node, value: Any, depth: int) -> bool:
         key = (id(node), id(value), depth)
@@ -365,6 +371,14 @@ class _Run:
             trial = _Run(self.shared, Trial())
             known = self.shared.fitting[key] = trial.decode(node, value, None, depth) is not INVALID
         return known
+
+
+def _meant(members: tuple[Node, ...], value: dict[Any, Any]) -> Node | None:
+    """Return the member that an object was probably meant for, going by its keys, if they say so."""
+    ranked = sorted([(_distance(member, value)[:2], index) for index, member in enumerate(members)])
+    (nearest, chosen), (second, _) = ranked[:2]
+    is_like_it = nearest[0] < len(value)  # at least one key is the member's
+    return members[chosen] if is_like_it and nearest != second else None
 
 
 def _distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:

@@ -45,6 +45,7 @@ __all__ = [
     "json_types_of",
     "make_plan",
     "node_name",
+    "tag_of",
 ]
 
 LEAF_ORDER = (
@@ -137,7 +138,7 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
         name: tuple(sorted([m for m, types in typed if name in types], key=lambda m: _rank(m, name)))
         for name in JSON_TYPES
     }
-    return UnionPlan(candidates, _tag([m for m in members if isinstance(m, ObjectNode)]))
+    return UnionPlan(candidates, tag_of([m for m in members if isinstance(m, ObjectNode)]))
 
 
 def flat_members(node: UnionNode, definitions: Mapping[Target, Node]) -> list[Node]:
@@ -199,7 +200,8 @@ _STANDARD = frozenset(
 )
 
 
-def _tag(objects: list[ObjectNode]) -> Tag | None:
+def tag_of(objects: list[ObjectNode]) -> Tag | None:
+    """Find the key that tells objects apart: one literal of its own in each of them."""
     if len(objects) < 2:  # noqa: PLR2004  # nothing to tell apart
         return None
     for field in objects[0].fields:
