@@ -1,4 +1,4 @@
-"""What can go wrong with arguments, in groups: each case is a codec, and a value or a text that it refuses."""
+"""What can go wrong with arguments, in groups: each case is a codec and what it refuses."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ def text(text: str | bytes, codec: Codec[Any] = SEARCH) -> Case:
 
 
 def of(annotation: Any, value: Any, name: str = "tool", **options: Any) -> Case:
-    return Case(Codec(make_dataclass("Tool", [("value", annotation)]), name=name, **options), {"value": value})
+    return Case(
+        Codec(make_dataclass("Tool", [("value", annotation)]), name=name, **options), {"value": value}
+    )
 
 
 @dataclass
@@ -107,7 +109,9 @@ ARGUMENTS = {
 NESTED: Any = {}
 for _ in range(120):
     NESTED = {"inner": NESTED}
-Nest = make_dataclass("Nest", [("inner", "Nest | None", field(default=None))], namespace={"__module__": __name__})
+Nest = make_dataclass(
+    "Nest", [("inner", "Nest | None", field(default=None))], namespace={"__module__": __name__}
+)
 
 TYPES = {
     "integer for string": search(query=42),
@@ -357,7 +361,7 @@ class Range:
             raise ValueError
 
 
-Json = TypeAliasType("Json", "None | bool | int | float | str | list[Json] | dict[str, Json]")
+Json = TypeAliasType("Json", "bool | int | float | str | list[Json] | dict[str, Json] | None")
 Deep = TypeAliasType("Deep", "int | list[Deep]")
 Many = make_dataclass(
     "Many",
@@ -373,7 +377,9 @@ CLASSES = {
     "generic": of(Page[int], {"items": ["a"], "next": {"items": 5}}),
     "alias of a key": Case(Codec(Aliased, name="tool"), {"max_results": 5}),
     "wrong behind an alias": Case(Codec(Aliased, name="tool"), {"maxResults": "five", "x-odd key": 1}),
-    "recursive": Case(Codec(Node, name="add_node"), {"value": 1, "children": [{"value": 2, "children": [{}]}]}),
+    "recursive": Case(
+        Codec(Node, name="add_node"), {"value": 1, "children": [{"value": 2, "children": [{}]}]}
+    ),
     "recursive, wrong type": Case(Codec(Node, name="add_node"), {"value": 1, "children": ["leaf"]}),
     "array of recursive": Case(Codec(list[Node], name="add_nodes"), {"value": 1}),
     "recursive alias": of(Deep, [1, [2, "x"]]),
@@ -400,7 +406,9 @@ UNKNOWN = {
         Codec(make_dataclass("Now", []), name="now", unknown_fields="reject"), {"zone": "UTC"}
     ),
     "misspelt and missing": Case(CLOSED, {"qeury": "coffee", "near": GOOD["near"], "link": GOOD["link"]}),
-    "in a member of a union": of(SHAPES, {"kind": "circle", "radius": 1, "colour": 2}, unknown_fields="reject"),
+    "in a member of a union": of(
+        SHAPES, {"kind": "circle", "radius": 1, "colour": 2}, unknown_fields="reject"
+    ),
     "many": closed(**{f"key_{i}": i for i in range(200)}),
     "no string": Case(CLOSED, {**GOOD, 5: 1}),
 }

@@ -22,8 +22,8 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.unions import tag_of
-from ..wording import clip, escape, excerpt, show_path
+from ..introspect.unions import spread_members, tag_of
+from ..wording import clip, escape, excerpt, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -93,9 +93,9 @@ def fitted(
     return separator.join([*shown, f"… ({rest} more)"] if rest else shown)
 
 
-def show_choice(value: object, room: int = _CHOICE_LENGTH) -> str:
-    """Show one of a fixed set of values as it has to be written."""
-    return excerpt(value, min(max(room, _LEAST_ROOM), _CHOICE_LENGTH))
+def show_choice(value: object, _room: int = _CHOICE_LENGTH) -> str:
+    """Show one of a fixed set of values as it has to be written: whole, if it is not very long."""
+    return excerpt(value, _CHOICE_LENGTH)
 
 
 class _Teller:
@@ -123,7 +123,7 @@ class _Teller:
                 items = fitted(node.items, lambda item, left: self.tell(item, levels, left), room - 8)
                 return f"array [{items}]"
             case ObjectNode():
-                return f"object {self._keys(node.fields, levels - 1, room - 7)}" if levels else "object"
+                return f"object {self._keys(_tag_first(node), levels - 1, room - 7)}" if levels else "object"
             case RefNode():
                 return self._reference(node, levels, room)
             case MapNode():
@@ -152,7 +152,7 @@ class _Teller:
 
     def _grouped(self, node: Node, levels: int, room: int) -> str:
         text = self.tell(node, levels, room - 2)
-        return f"({text})" if " | " in text else text
+        return f"({text})" if " | " in text or text.startswith("object of ") else text
 
     def _keys(self, fields: Sequence[Field], levels: int, room: int, rest: str = "") -> str:
         def tell(field: Field, left: int) -> str:
@@ -173,27 +173,20 @@ class _Teller:
     # --- unions ----------------------------------------------------------------------------------
 
     def _union(self, node: UnionNode, levels: int, room: int) -> str:
-        members = self._members(node)
+        members = spread_members(node, self.definitions)
         objects = [member for member in members if isinstance(member, ObjectNode)]
         others = [member for member in members if not isinstance(member, ObjectNode)]
         if levels and len(objects) > _TOLD_OBJECTS:
             scalars = fitted(others, lambda member, left: self.tell(member, levels, left), room // 2, " | ")
             left = room - len(scalars) - 3
             return " | ".join([*([scalars] if others else []), self._told_apart(objects, left)])
-        share = room // max(len(objects), 1)
+        share = room // len(objects) if levels and objects else room
 
         def tell(member: Node, left: int) -> str:
             return self.tell(member, levels, min(left, share) if isinstance(member, ObjectNode) else left)
 
         # Without keys all objects are one.
         return fitted([*others, *(objects if levels else objects[:1])], tell, room, " | ")
-
-    def _members(self, node: UnionNode) -> list[Node]:
-        members: list[Node] = []
-        for member in node.members:
-            meant = self.definitions.get(member.target, member) if isinstance(member, RefNode) else member
-            members += self._members(meant) if isinstance(meant, UnionNode) else [meant]
-        return members
 
     def _told_apart(self, objects: list[ObjectNode], room: int) -> str:
         """Tell many objects by what makes each of them out."""
@@ -205,14 +198,24 @@ class _Teller:
 
         def tell(node: ObjectNode, left: int) -> str:
             own = [field for field in node.fields if field.required and count[field.key] < len(objects)]
-            rest = ", …" if len(node.fields) > _OWN_KEYS else ""
-            return f"object {self._keys(own[:_OWN_KEYS], 0, left - 7, rest)}"
+            shown = own[:_OWN_KEYS]
+            rest = ", …" if len(node.fields) > len(shown) else ""
+            return f"object {self._keys(shown, 0, left - 7, rest)}"
 
         return fitted(objects, tell, room, " | ")
 
 
+def _tag_first(node: ObjectNode) -> list[Field]:
+    return sorted(node.fields, key=lambda field: not _is_tag(field.node))
+
+
+def _is_tag(node: Node) -> bool:
+    return isinstance(node, LiteralNode) and len(node.values) == 1
+
+
 def _show_key(field: Field) -> str:
-    return show_path((field.key,))
+    key = field.key
+    return key if key.isidentifier() and len(key) <= _NAME_LENGTH else quote(key, _NAME_LENGTH)
 
 
 def _limits(constraints: Constraints | None) -> str:

@@ -29,7 +29,7 @@ from ..introspect.unions import make_plan
 from ..json_values import choice_key, fits_types, is_array, is_object, type_of
 from ..schema import INTEGER_KEY
 from ..wording import excerpt
-from .checks import check_length
+from .checks import check_length, count_of
 from .limits import MAX_KEY_DIGITS
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
@@ -206,7 +206,7 @@ class _Run:
         keys = {field.key for field in node.fields}
         for key in value:
             if key not in keys:
-                self.problems.unknown(path, key, node)
+                self.problems.unknown(path, key, node, value)
 
     def _build(self, node: ObjectNode, arguments: dict[str, Any], path: Path) -> Any:
         if isinstance(self.problems, Trial):
@@ -257,7 +257,7 @@ class _Run:
             return INVALID
         if len(value) != len(node.items):
             return self.problems.bad_length(
-                path, value, f"{len(value)} items, exactly {len(node.items)} expected"
+                path, value, f"{count_of(len(value), 'items')}, exactly {len(node.items)} expected"
             )
         decoded = [
             self.decode(inner, item, (path, index), depth + 1)
@@ -295,7 +295,7 @@ class _Run:
         if isinstance(node, ScalarNode) and node.type == "integer":
             # `$` also matches before a line break at the end.
             if not _INTEGER_KEY.fullmatch(key) or key.endswith("\n"):
-                return self.problems.bad_pattern(path, key, INTEGER_KEY)
+                return self.problems.bad_integer_key(path, key)
             if len(key) > MAX_KEY_DIGITS:
                 return self.problems.bad_length(
                     path, key, f"{len(key)} digits, at most {MAX_KEY_DIGITS} expected"
@@ -375,10 +375,17 @@ class _Run:
 
 def _meant(members: tuple[Node, ...], value: dict[Any, Any]) -> Node | None:
     """Return the member that an object was probably meant for, going by its keys, if they say so."""
-    ranked = sorted([(_distance(member, value)[:2], index) for index, member in enumerate(members)])
-    (nearest, chosen), (second, _) = ranked[:2]
-    is_like_it = nearest[0] < len(value)  # at least one key is the member's
-    return members[chosen] if is_like_it and nearest != second else None
+    ranked = sorted([(*_misfit(member, value), index) for index, member in enumerate(members)])
+    (unused, lacks, chosen), second = ranked[:2]
+    is_like_it = unused < len(value)  # at least one key is the member's
+    return members[chosen] if is_like_it and (unused, lacks) != second[:2] else None
+
+
+def _misfit(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
+    """Say how many keys a member leaves unused, and whether a required one is not there."""
+    assert isinstance(node, ObjectNode)  # noqa: S101  # a leaf or a map is never one of several
+    lacks = any(field.required and field.key not in value for field in node.fields)
+    return _distance(node, value)[0], lacks
 
 
 def _distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:

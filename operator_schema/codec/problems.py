@@ -6,18 +6,19 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem
-from ..introspect.nodes import ArrayNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
-from ..introspect.unions import flat_members, json_types_of
-from ..json_values import fits_types, is_object, type_of
+from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
+from ..introspect.unions import json_types_of, spread_members
+from ..json_values import fits_types, is_array, is_object, type_of
+from ..schema import INTEGER_KEY
 from ..wording import clip, escape, excerpt, kind, nearest, quote, received
 from .expected import EXPECTED_LENGTH, expected, expected_field, fitted, show_choice
 from .limits import MAX_INTEGER_DIGITS, MAX_PROBLEMS
 from .quoted import quoted_scalar, quoted_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from ..introspect.nodes import Field, LeafNode, Node, Target
+    from ..introspect.nodes import Field, Node, Target
 
     Definitions = Mapping[Target, Node]
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INVALID", "Problems", "Trial", "ignored_keys", "steps_of"]
 
+_LONGEST = 300
 _MESSAGE_LENGTH = 180
 _CHOICES_LENGTH = 200
 _NAME_LENGTH = 60
@@ -94,9 +96,9 @@ class Problems:
         """Note that the key is not there that tells the members of a union apart."""
         return self._note((path, key), _missing_tag, choices)
 
-    def unknown(self, path: Path, key: object, node: ObjectNode) -> Any:
-        """Note a key that names no field, where such keys are refused."""
-        return self._note(path, _unknown, key, node)
+    def unknown(self, path: Path, key: object, node: ObjectNode, sent: Collection[object] = ()) -> Any:
+        """Note a key that names no field, where such keys are refused, among the keys that were sent."""
+        return self._note(path, _unknown, key, node, sent)
 
     def ignore(self, path: Path, node: ObjectNode, value: dict[Any, Any]) -> None:
         """Note that an object has keys that name no field, which is no problem."""
@@ -127,6 +129,10 @@ class Problems:
     def bad_pattern(self, path: Path, value: str, pattern: str) -> Any:
         """Note a string in which the pattern is not found."""
         return self._note(path, _bad_pattern, value, pattern)
+
+    def bad_integer_key(self, path: Path, key: str) -> Any:
+        """Note a key that is no integer written in decimal digits."""
+        return self._note(path, _bad_integer_key, key)
 
     def bad_text(self, path: Path, value: str) -> Any:
         """Note a string that has a lone surrogate, which no text can hold."""
@@ -214,10 +220,10 @@ def _missing_tag(steps: Steps, choices: LiteralNode) -> Problem:
     return Problem(steps, "missing", f"missing ({what}); it says which object this is", what)
 
 
-def _unknown(steps: Steps, key: object, node: ObjectNode) -> Problem:
+def _unknown(steps: Steps, key: object, node: ObjectNode, sent: Collection[object]) -> Problem:
     names = [known.key for known in node.fields]
     name = key if isinstance(key, str) else excerpt(key)
-    near = nearest(name, names)
+    near = nearest(name, [known for known in names if known not in sent])
     fields = fitted(names, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES) if names else "none"
     message = f"unknown key; the keys are {fields}" if names else "unknown key; there are no keys"
     return Problem((*steps, name), "unknown", message, fields, None, _suggested(near))
@@ -230,17 +236,38 @@ def _suggested(value: Any) -> str | None:
 def _wrong_type(steps: Steps, node: Node, value: object, definitions: Definitions) -> Problem:
     # At the root the keys stand in the line below the problems.
     what, came = expected(node, 1 if steps else 0, EXPECTED_LENGTH, definitions), received(value)
+    types = _types_of(node, definitions)
     held = quoted_type(value) if isinstance(value, str) else None
-    if held in {"array", "object"} and held in json_types_of(node):
-        message = f"got a string that holds JSON; send the {held} itself: expected {what}"
+    if held in {"array", "object"} and held in types:
+        message = f"got a string that holds JSON; send the {held} itself, not as a string: expected {what}"
         return Problem(steps, "wrong_type", message, what, came)
-    near = _in_array(node, value) if held is None else _without_quotes(node, quoted_scalar(str(value)))
-    return Problem(steps, "wrong_type", f"expected {what}, got {came}", what, came, near)
+    near = _in_array(node, value) if held is None else _without_quotes(types, quoted_scalar(str(value)))
+    message = f"expected {what}{_sample(node)}, got {came}{_out_of_array(types, value)}"
+    return Problem(steps, "wrong_type", clip(message, _LONGEST), what, came, near)
 
 
-def _without_quotes(node: Node, scalar: Any) -> str | None:
+def _types_of(node: Node, definitions: Definitions) -> set[str]:
+    if isinstance(node, ScalarNode):
+        return {node.type}
+    members = spread_members(node, definitions) if isinstance(node, UnionNode) else [node]
+    return set().union(*map(json_types_of, members))
+
+
+def _sample(node: Node) -> str:
+    """Show how a leaf is written, which its type alone does not say."""
+    if not isinstance(node, LeafNode):
+        return ""
+    return f" such as {excerpt(node.leaf.encode(node.leaf.placeholder))}"
+
+
+def _out_of_array(types: set[str], value: object) -> str:
+    if not is_array(value) or len(value) != 1 or type_of(value[0]) not in types:
+        return ""
+    return "; send the item alone, not in an array"
+
+
+def _without_quotes(types: set[str], scalar: Any) -> str | None:
     """Show the number, boolean or null that stood in quotes, where it is what was wanted."""
-    types = {node.type} if isinstance(node, ScalarNode) else json_types_of(node)
     return excerpt(scalar) if fits_types(scalar, types) else None
 
 
@@ -254,7 +281,7 @@ def _in_array(node: Node, value: object) -> str | None:
 
 def _not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Problem:
     what = fitted(node.values, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES)
-    near = _nearest_choice(node.values, value)
+    near = _nearest_choice(node.values, value) or _nearest_member(node, value)
     shown = excerpt(value) if kind(value) in _SCALAR_KINDS else received(value)
     return Problem(steps, "not_one_of", f"{shown} is not one of {what}", what, received(value), near)
 
@@ -266,8 +293,18 @@ def _nearest_choice(values: tuple[Any, ...], value: object) -> str | None:
     if not isinstance(value, str):
         return next((_suggested(v) for v in values if isinstance(v, str) and v == excerpt(value)), None)
     texts = {v if isinstance(v, str) else excerpt(v): v for v in values}
+    if None in texts.values():
+        texts.setdefault("none", None)
     near = nearest(value, texts)
-    return None if near is None else _suggested(texts[near])
+    return None if near is None else excerpt(texts[near], _SUGGESTED_LENGTH)
+
+
+def _nearest_member(node: LiteralNode | EnumNode, value: object) -> str | None:
+    """Find the value of the Enum's member that was meant by its name."""
+    if not isinstance(node, EnumNode) or not isinstance(value, str):
+        return None
+    name = nearest(value, node.type.__members__)
+    return None if name is None else _suggested(node.type.__members__[name].value)
 
 
 def _of_number(steps: Steps, code: Any, value: object, message: str) -> Problem:
@@ -284,13 +321,18 @@ def _bad_pattern(steps: Steps, value: str, pattern: str) -> Problem:
     return Problem(steps, "bad_format", message, what, received(value))
 
 
+def _bad_integer_key(steps: Steps, key: str) -> Problem:
+    message = f"the key {excerpt(key)} is no integer in plain digits, such as 42"
+    return Problem(steps, "bad_format", message, INTEGER_KEY, received(key))
+
+
 def _bad_text(steps: Steps, value: str) -> Problem:
     message = f"{excerpt(value)} has half of a surrogate pair, which is no character"
     return Problem(steps, "bad_format", message, "string", received(value))
 
 
 def _duplicate(steps: Steps, value: object, what: str) -> Problem:
-    message = f"{excerpt(value)} is there already; {what} must differ"
+    message = f"{excerpt(value)} equals an earlier one; {what} must differ"
     return Problem(steps, "duplicate", message, None, received(value))
 
 
@@ -300,7 +342,7 @@ def _repeated(steps: Steps) -> Problem:
 
 def _no_match(steps: Steps, node: UnionNode, value: object, definitions: Definitions) -> Problem:
     what, came = expected(node, 1, EXPECTED_LENGTH, definitions), received(value)
-    members = flat_members(node, definitions)
+    members = spread_members(node, definitions)
     if is_object(value):
         near = _nearest_key([member for member in members if isinstance(member, ObjectNode)], value)
     else:
@@ -333,7 +375,9 @@ def _bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) 
 
 
 def _rejected(steps: Steps, type_name: str, reason: Exception) -> Problem:
-    return Problem(steps, "rejected", f"{_name(type_name)} refused it: {_said(reason)}")
+    said = clip(escape(str(reason)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH)
+    why = f"refused it: {said}" if said else f"refused it without saying why ({_name(type(reason).__name__)})"
+    return Problem(steps, "rejected", f"{_name(type_name)} {why}")
 
 
 def _name(text: str) -> str:
