@@ -394,6 +394,17 @@ CLASSES = {
     "many fields, one unknown": Case(
         Codec(Many, name="configure", unknown_fields="reject"), {**MANY, "optoin_7": 7}
     ),
+    "many fields, none required": Case(
+        Codec(
+            make_dataclass("Many", [(f"option_{i}", int, field(default=i)) for i in range(50)]),
+            name="configure",
+        ),
+        {"option_1": "x"},
+    ),
+    "many fields, all required": Case(
+        Codec(make_dataclass("Many", [(f"required_{i}", int) for i in range(50)]), name="configure"),
+        {f"required_{i}": i for i in range(49)},
+    ),
     "many fields, no object": Case(Codec(Many, name="configure"), "defaults"),
 }
 

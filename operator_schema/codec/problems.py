@@ -257,7 +257,11 @@ def _sample(node: Node) -> str:
     """Show how a leaf is written, which its type alone does not say."""
     if not isinstance(node, LeafNode):
         return ""
-    return f" such as {excerpt(node.leaf.encode(node.leaf.placeholder))}"
+    try:
+        sample = node.leaf.encode(node.leaf.placeholder)
+    except Exception:  # noqa: BLE001  # the leaf's own code, which takes no part in this report
+        return ""
+    return f" such as {excerpt(sample)}" if fits_types(sample, node.leaf.json_types) else ""
 
 
 def _out_of_array(types: set[str], value: object) -> str:
