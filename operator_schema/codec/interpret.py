@@ -375,10 +375,10 @@ class _Run:
 
 def _meant(members: tuple[Node, ...], value: dict[Any, Any]) -> Node | None:
     """Return the member that an object was probably meant for, going by its keys, if they say so."""
-    ranked = sorted([(*_misfit(member, value), index) for index, member in enumerate(members)])
-    (unused, lacks, chosen), second = ranked[:2]
-    is_like_it = unused < len(value)  # at least one key is the member's
-    return members[chosen] if is_like_it and (unused, lacks) != second[:2] else None
+    ranked = sorted(members, key=lambda member: (_misfit(member, value), _distance(member, value)))
+    (unused, lacks), second = _misfit(ranked[0], value), _misfit(ranked[1], value)
+    has_its_keys = not lacks or (unused, lacks) != second
+    return ranked[0] if unused < len(value) and has_its_keys else None
 
 
 def _misfit(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["INVALID", "Problems", "Trial", "ignored_keys", "steps_of"]
 
-_LONGEST = 300
-_MESSAGE_LENGTH = 180
+MESSAGE_LENGTH = 300
+"""Characters of a problem's message, at most."""
+
+_SAID_LENGTH = 180
 _CHOICES_LENGTH = 200
 _NAME_LENGTH = 60
 _SUGGESTED_LENGTH = 100
@@ -243,14 +245,14 @@ def _wrong_type(steps: Steps, node: Node, value: object, definitions: Definition
         return Problem(steps, "wrong_type", message, what, came)
     near = _in_array(node, value) if held is None else _without_quotes(types, quoted_scalar(str(value)))
     message = f"expected {what}{_sample(node)}, got {came}{_out_of_array(types, value)}"
-    return Problem(steps, "wrong_type", clip(message, _LONGEST), what, came, near)
+    return Problem(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came, near)
 
 
 def _types_of(node: Node, definitions: Definitions) -> set[str]:
     if isinstance(node, ScalarNode):
         return {node.type}
     members = spread_members(node, definitions) if isinstance(node, UnionNode) else [node]
-    return set().union(*map(json_types_of, members))
+    return {name for member in members for name in json_types_of(member)}
 
 
 def _sample(node: Node) -> str:
@@ -320,7 +322,7 @@ def _bad_length(steps: Steps, value: object, message: str) -> Problem:
 
 
 def _bad_pattern(steps: Steps, value: str, pattern: str) -> Problem:
-    what = clip(escape(pattern), _MESSAGE_LENGTH)
+    what = clip(escape(pattern), _SAID_LENGTH)
     message = f"{excerpt(value)} does not match the pattern {what}"
     return Problem(steps, "bad_format", message, what, received(value))
 
@@ -379,7 +381,7 @@ def _bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) 
 
 
 def _rejected(steps: Steps, type_name: str, reason: Exception) -> Problem:
-    said = clip(escape(str(reason)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH)
+    said = clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH)
     why = f"refused it: {said}" if said else f"refused it without saying why ({_name(type(reason).__name__)})"
     return Problem(steps, "rejected", f"{_name(type_name)} {why}")
 
@@ -393,4 +395,4 @@ def _too_deep(steps: Steps, message: str) -> Problem:
 
 
 def _said(reason: Exception) -> str:
-    return clip(escape(str(reason)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH) or type(reason).__name__
+    return clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH) or type(reason).__name__
