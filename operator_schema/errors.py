@@ -220,7 +220,7 @@ class _ProblemsError(ValueError):
         return "\n".join([head, *lines, *more, *tail])
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {_count(self._total, 'problem')})"
+        return f"{type(self).__name__}({clip(self.name, _NAME_LENGTH)!r}, {_count(self._total, 'problem')})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.problems, self.omitted)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Constraints
     from .problems import Path, Problems
 
-__all__ = ["check_length", "check_number", "check_text"]
+__all__ = ["check_length", "check_number", "check_text", "count_of"]
 
 
 def check_number(constraints: Constraints, problems: Problems, value: float, path: Path) -> Any:
@@ -58,11 +58,12 @@ def check_length(
         return value
     size, least, most = len(value), constraints.min_length, constraints.max_length
     if least is not None and size < least:
-        return problems.bad_length(path, value, f"{_count(size, unit)}, at least {least} expected")
+        return problems.bad_length(path, value, f"{count_of(size, unit)}, at least {excerpt(least)} expected")
     if most is not None and size > most:
-        return problems.bad_length(path, value, f"{_count(size, unit)}, at most {most} expected")
+        return problems.bad_length(path, value, f"{count_of(size, unit)}, at most {excerpt(most)} expected")
     return value
 
 
-def _count(size: int, unit: str) -> str:
+def count_of(size: int, unit: str) -> str:
+    """Count things by the plural of their name: `1 item`, `2 items`."""
     return f"{size} {unit.removesuffix('s') if size == 1 else unit}"

@@ -344,12 +344,12 @@ class Codec(Generic[T]):
     def _example(self) -> Any:
         from .example import NO_EXAMPLE, example_of  # noqa: PLC0415  # for arguments that are none at all
 
-        made = example_of(self._graph, self._encode_node)
-        if made is NO_EXAMPLE:
-            return None
         try:
+            made = example_of(self._graph, self._encode_node)
+            if made is NO_EXAMPLE:
+                return None
             _, problems = interpret(self._graph, made, self._options["max_depth"])
-        except Exception:  # noqa: BLE001  # the class's own code, which takes no part in this report
+        except Exception:  # noqa: BLE001  # the type's own code, which takes no part in this report
             return None
         return None if problems.found else made
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Problem, TextRefused
 from ..json_values import is_array, is_object
 from ..wording import clip, escape, excerpt, quote
+from .broken_text import describe_broken, invalid, position_of
 from .limits import MAX_INTEGER_DIGITS, MAX_TEXT_DEPTH
 from .problems import Problems
 from .report import Repair
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_json", "read_nearly_json"]
 
-_SHOWN_BEFORE = 20
 _SHOWN_LENGTH = 40
 _MESSAGE_LENGTH = 200
 
@@ -99,8 +99,8 @@ def _as_string(text: object) -> str:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         byte, skipped = error.object[error.start], len(text) - len(error.object)
-        message = f"not UTF-8: byte 0x{byte:02x} at position {error.start + skipped}"
-        raise TextRefused(_invalid(message)) from None
+        message = f": it is not UTF-8: byte 0x{byte:02x} at position {error.start + skipped}"
+        raise TextRefused(invalid(message)) from None
 
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
@@ -124,11 +124,10 @@ def _check_characters(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise TextRefused(_invalid(f"lone surrogate {escape(text[error.start])}")) from None
-
-
-def _invalid(message: str) -> Problem:
-    return Problem((), "invalid_json", f"not valid JSON: {message}", "one JSON value")
+        half = escape(text[error.start])
+        raise TextRefused(
+            invalid(f": a string has half of a surrogate pair, {half}, which is no character")
+        ) from None
 
 
 class _Reader:
@@ -147,7 +146,7 @@ class _Reader:
                 parse_constant=lambda name: _refuse_constant(name, text),
             )
         except json.JSONDecodeError as error:
-            raise TextRefused(_describe(error)) from None
+            raise TextRefused(describe_broken(error)) from None
         except TextRefused:
             raise
         except ValueError as error:  # the process allows fewer digits than this package
@@ -170,7 +169,7 @@ def _finite(text: str) -> float:
     number = float(text)
     if number - number == 0:
         return number
-    message = f"{clip(text, _SHOWN_LENGTH)} is beyond the range of a float"
+    message = f"the number {clip(text, _SHOWN_LENGTH)} is beyond the range of a float"
     raise TextRefused(Problem((), "out_of_range", message, None, clip(text, _SHOWN_LENGTH)))
 
 
@@ -188,46 +187,8 @@ _STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|NaN|-?Infinity')
 def _refuse_constant(name: str, text: str) -> Any:
     found = _STRING_OR_CONSTANT.finditer(text)
     start = next((match.start() for match in found if match[0][0] != '"'), 0)
-    line = text.count("\n", 0, start) + 1
-    column = start - text.rfind("\n", 0, start)
-    message = f"not valid JSON at line {line} column {column}: {name} is no JSON number"
-    raise TextRefused(Problem((), "invalid_json", message, "one JSON value", name))
-
-
-def _describe(error: json.JSONDecodeError) -> Problem:
-    text = error.doc
-    start = max(error.pos - _SHOWN_BEFORE, 0)
-    near = quote(text[start : error.pos + _SHOWN_BEFORE])
-    what = error.msg[:1].lower() + error.msg[1:]
-    if not text.strip():
-        message = f"not valid JSON at line {_line(text, error.pos)}: the text is empty"
-    elif _ends_early(error):
-        message = (
-            f"not valid JSON: the text ends early, at line {_line(text, len(text))}, after "
-            f"{quote(text[-_SHOWN_BEFORE:])}; send the whole of it again"
-        )
-    elif text.lstrip().startswith(_FENCE):
-        message = "not valid JSON: it stands in a Markdown fence; send the JSON alone"
-    else:
-        message = f"not valid JSON at line {_line(text, error.pos)}: {what}, near {near}"
-    return Problem((), "invalid_json", message, "one JSON value", near)
-
-
-def _line(text: str, position: int) -> str:
-    return f"{text.count(chr(10), 0, position) + 1} column {position - text.rfind(chr(10), 0, position)}"
-
-
-_FENCE = "```"
-_BEGUN = re.compile(r"-|t(r(ue?)?)?|f(a(lse?)?)?|n(u(ll?)?)?|\\(u[0-9a-fA-F]{0,4})?")
-
-
-def _ends_early(error: json.JSONDecodeError) -> bool:
-    """Say whether the text is the beginning of JSON, as far as the parser came."""
-    text = error.doc.rstrip()
-    if text.lstrip().startswith(_FENCE):
-        return not text.endswith(_FENCE) or text.lstrip() == _FENCE
-    rest = text[error.pos :]
-    return not rest or error.msg.startswith("Unterminated string") or _BEGUN.fullmatch(rest) is not None
+    message = f"{position_of(text, start)}: {name} is no JSON number; send a finite one"
+    raise TextRefused(invalid(message, name))
 
 
 def _note_repeated(value: Any, problems: Problems) -> None:

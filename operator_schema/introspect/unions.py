@@ -45,6 +45,8 @@ __all__ = [
     "json_types_of",
     "make_plan",
     "node_name",
+    "spread_members",
+    "tag_of",
 ]
 
 LEAF_ORDER = (
@@ -137,7 +139,7 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
         name: tuple(sorted([m for m, types in typed if name in types], key=lambda m: _rank(m, name)))
         for name in JSON_TYPES
     }
-    return UnionPlan(candidates, _tag([m for m in members if isinstance(m, ObjectNode)]))
+    return UnionPlan(candidates, tag_of([m for m in members if isinstance(m, ObjectNode)]))
 
 
 def flat_members(node: UnionNode, definitions: Mapping[Target, Node]) -> list[Node]:
@@ -148,6 +150,18 @@ def flat_members(node: UnionNode, definitions: Mapping[Target, Node]) -> list[No
             member = definitions[member.target]  # noqa: PLW2901  # what the reference stands for
         inner = flat_members(member, definitions) if isinstance(member, UnionNode) else [member]
         members += [node for node in inner if node not in members]
+    return members
+
+
+def spread_members(node: UnionNode, definitions: Mapping[Target, Node]) -> list[Node]:
+    """Return the members of a union as `flat_members` does, equal ones too: in linear time, for messages.
+
+    A reference that has no definition stays one.
+    """
+    members: list[Node] = []
+    for member in node.members:
+        meant = definitions.get(member.target, member) if isinstance(member, RefNode) else member
+        members += spread_members(meant, definitions) if isinstance(meant, UnionNode) else [meant]
     return members
 
 
@@ -199,7 +213,8 @@ _STANDARD = frozenset(
 )
 
 
-def _tag(objects: list[ObjectNode]) -> Tag | None:
+def tag_of(objects: list[ObjectNode]) -> Tag | None:
+    """Find the key that tells objects apart: one literal of its own in each of them."""
     if len(objects) < 2:  # noqa: PLR2004  # nothing to tell apart
         return None
     for field in objects[0].fields:
