@@ -17,7 +17,7 @@ from .measure import ROOT, Plan
 from .questions import QUESTIONS
 from .report import Document, bars_on_terminal, page
 
-ROUNDS, ROUNDS_QUICK = 41, 11
+ROUNDS, ROUNDS_QUICK = 31, 9
 SECONDS, SECONDS_QUICK = 0.010, 0.004
 
 

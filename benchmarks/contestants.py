@@ -86,6 +86,15 @@ def job_of(contestant: Contestant, name: str) -> Any:
     return found
 
 
+def warm_decoder_of(contestant: Contestant) -> Any:
+    """Return what makes a contestant's decoder at its fastest.
+
+    Raises:
+        Cant: it makes none, or is not installed.
+    """
+    return getattr(load(contestant), "warm_decoder", None) or job_of(contestant, "decoder")
+
+
 def version_of(contestant: Contestant) -> str | None:
     """Return a contestant's version, or None where it is not installed."""
     if contestant.distribution is None:

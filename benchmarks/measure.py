@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -52,11 +53,12 @@ def check(make: Callable[[], Any], is_right: Callable[[Any], bool]) -> Any:
     except Cant:
         raise
     except Exception as error:
-        first_line = str(error).partition("\n")[0][:100]
-        message = f"can't: {type(error).__name__}: {first_line}"
+        message = f"can't: {_gist(error)}"
         raise Cant(message) from error
     try:
         right = is_right(made)
+    except Cant:
+        raise
     except Exception as error:
         message = f"can't: the result is not comparable ({type(error).__name__})"
         raise Cant(message) from error
@@ -64,6 +66,12 @@ def check(make: Callable[[], Any], is_right: Callable[[Any], bool]) -> Any:
         message = "can't: gives another result"
         raise Cant(message)
     return made
+
+
+def _gist(error: Exception) -> str:
+    """Say what went wrong, without paths and without the numbers of fresh modules."""
+    first_line = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {re.sub(r' *[(]/[^)]*[)]|fresh_[0-9]+[.]', '', first_line)[:100]}"
 
 
 def hot(function: Callable[..., Any], argument: Any, seconds: float) -> Callable[[], float]:

@@ -29,7 +29,7 @@ def amount(value: float, unit: str) -> str:
         return f"{value * 1e9:,.0f} ns"
     if unit == "bytes":
         return f"{value:,.0f}"
-    return f"{value:.2f}"
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"  # noqa: PLR2004  # two digits, at least
 
 
 def _places(value: float) -> int:
@@ -124,7 +124,7 @@ def _cell(entry: dict[str, Any], unit: str) -> str:
         return entry.get("cant", "")
     low, high = (amount(entry[key], unit) for key in ("low", "high"))
     spread = "" if low == high else f" ({low} to {high})"
-    ratio = f"<br>ours is {entry['ratio']['median']:.2f} ×" if "ratio" in entry else ""
+    ratio = f"<br>ours is {amount(entry['ratio']['median'], '')} ×" if "ratio" in entry else ""
     return f"{amount(entry['median'], unit)}{spread}{ratio}"
 
 

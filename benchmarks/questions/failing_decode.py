@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .. import types_
-from ..contestants import CONTESTANTS, OURS, chosen, job_of
+from ..contestants import CONTESTANTS, OURS, Cant, chosen, job_of
 from ..measure import Entry, Plan, check, hot, race, samplers
 from ..samples import FAILING_EVENT
 
@@ -36,7 +36,11 @@ def _sampler(plan: Plan, job: str, contestant: Contestant) -> Callable[[], float
     make = job_of(contestant, job)
 
     def says_where(report: Callable[[object], object]) -> bool:
-        text = str(report(FAILING_EVENT))
+        reported = report(FAILING_EVENT)
+        if reported is None:
+            message = "can't: accepts it"
+            raise Cant(message)
+        text = str(reported)
         return all(part in text for part in ("attendees", "7", "optional"))
 
     report = check(lambda: make(types_.Event), says_where)

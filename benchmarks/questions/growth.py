@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..contestants import CONTESTANTS, OURS, WITH_BARS, Cant, job_of
+from ..contestants import CONTESTANTS, OURS, WITH_BARS, Cant, job_of, warm_decoder_of
 from ..fresh import module_of_source
 from ..measure import Entry, Plan, fresh, hot, interleave, spread
 from ..memory_probe import types
@@ -24,7 +24,7 @@ HOW = (
 )
 UNIT = "times"
 
-ROUNDS, ROUNDS_QUICK = 9, 5
+ROUNDS = 5
 HEAD = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
 LIST = f"""{HEAD}
 @dataclass
@@ -68,7 +68,7 @@ def _curve(label: str, plan: Plan, make: Callable[[Contestant], Samplers], conte
     except Cant as cant:
         return {"cant": str(cant)}
     named = {str(size): sampler for size, sampler in samplers.items()}
-    times = interleave(label, named, plan, ROUNDS_QUICK if plan.quick else ROUNDS)
+    times = interleave(label, named, plan, ROUNDS)
     *_, tenth, whole = samplers
     factors = [
         large / whole / (small / tenth)
@@ -98,13 +98,13 @@ def _by_types(_: Plan, sizes: Sequence[int], contestant: Contestant) -> Samplers
 
 
 def _by_items(plan: Plan, sizes: Sequence[int], contestant: Contestant) -> Samplers:
-    decode = job_of(contestant, "decoder")(module_of_source(LIST).Root)
+    decode = warm_decoder_of(contestant)(module_of_source(LIST).Root)
     values = {size: {"items": [{"name": "x", "count": 1}] * size} for size in sizes}
     return {size: hot(decode, value, plan.seconds) for size, value in values.items()}
 
 
 def _by_depth(plan: Plan, sizes: Sequence[int], contestant: Contestant) -> Samplers:
-    decode = job_of(contestant, "decoder")(module_of_source(CHAIN).Root)
+    decode = warm_decoder_of(contestant)(module_of_source(CHAIN).Root)
     return {size: hot(decode, _chain(size), plan.seconds) for size in sizes}
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import types_
-from ..contestants import CONTESTANTS, Cant, job_of
+from ..contestants import CONTESTANTS, warm_decoder_of
 from ..measure import Entry, Plan, check, hot, race, samplers
 from ..peers import handwritten
 from ..samples import SAMPLES
@@ -43,9 +43,6 @@ def same(name: str, instance: Any) -> bool:
 
 def _sampler(plan: Plan, name: str, contestant: Contestant) -> Callable[[], float]:
     cls, value = getattr(types_, name), SAMPLES[name]
-    try:
-        make = job_of(contestant, "warm_decoder")
-    except Cant:
-        make = job_of(contestant, "decoder")
+    make = warm_decoder_of(contestant)
     decode = check(lambda: make(cls), lambda made: same(name, made(value)))
     return hot(decode, value, plan.seconds)

@@ -32,7 +32,7 @@ def _sizes(contestants: list[Contestant], name: str, *, bare: bool) -> dict[str,
             sizes[contestant.name] = _size(contestant, name, bare=bare)
         except Cant as cant:
             sizes[contestant.name] = cant
-    return {each: _entry(size, sizes[OURS]) for each, size in sizes.items()}
+    return {each: _entry(size, None if each == OURS else sizes[OURS]) for each, size in sizes.items()}
 
 
 def _size(contestant: Contestant, name: str, *, bare: bool) -> int:
@@ -43,8 +43,8 @@ def _size(contestant: Contestant, name: str, *, bare: bool) -> int:
     return len(json.dumps(schema, separators=(",", ":"), ensure_ascii=False).encode())
 
 
-def _entry(size: int | Cant, ours: int | Cant) -> Entry:
+def _entry(size: int | Cant, ours: int | Cant | None) -> Entry:
     if isinstance(size, Cant):
         return {"cant": str(size)}
     entry: Entry = spread([size])
-    return entry if isinstance(ours, Cant) else entry | {"ratio": spread([ours / size])}
+    return entry | {"ratio": spread([ours / size])} if isinstance(ours, int) else entry
