@@ -30,6 +30,7 @@ def main() -> int:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         rounds = arguments.rounds or (ROUNDS_QUICK if arguments.quick else ROUNDS)
+        document["machine"]["rounds"] = str(rounds)
         plan = Plan(arguments.quick, rounds, SECONDS_QUICK if arguments.quick else SECONDS, progress)
         names = arguments.questions or list(QUESTIONS)
         task = progress.add_task("questions", total=len(names))

@@ -1,4 +1,8 @@
-"""Run contestants side by side: interleaved rounds, the collector as in production, medians and spreads."""
+"""Run contestants side by side: interleaved rounds, the collector as in production, medians and spreads.
+
+What runs in this process is timed by the processor's time: on a busy machine a long turn is interrupted and
+a short one is not, which would tell against whoever takes longer.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from timeit import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -86,6 +90,7 @@ def hot(function: Callable[..., Any], argument: Any, seconds: float) -> Callable
     timer = Timer(
         f"function(argument{written})",
         "gc.enable()",  # timeit turns it off, production does not
+        process_time,
         globals={"function": function, "argument": argument, "gc": gc, **keywords},
     )
     number, taken = 1, timer.timeit(1)
@@ -103,22 +108,27 @@ def fresh(prepare: Callable[[], Any], job: Callable[[Any], Any], number: int) ->
         prepared = [prepare() for _ in range(number)]
         results = []
         gc.collect()
-        started = perf_counter()
+        started = process_time()
         for each in prepared:
             results.append(job(each))  # noqa: PERF401  # what is made is kept, as in production
-        return (perf_counter() - started) / number
+        return (process_time() - started) / number
 
     return sample
 
 
-def process(code: str) -> Callable[[], float]:
-    """Return a sampler that runs code in a new interpreter; the code prints seconds.
+def process(code: str, **variables: str) -> Callable[[], float]:
+    """Return a sampler that runs code in a new interpreter; the code prints a number.
+
+    Args:
+        code: what the interpreter runs.
+        variables: environment variables for it.
 
     Raises:
         Cant: by the sampler, when the process fails.
     """
     # Where byte code is not kept, this package would be compiled every time, and the installed peers not.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = os.environ | variables
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def sample() -> float:
         command = [sys.executable, "-c", code]

@@ -32,7 +32,7 @@ def run(plan: Plan) -> dict[str, dict[str, Entry]]:
     able = [each for each in everybody if each.imported != "pass"]
     entrants = samplers(able, _sampler)
     entrants[USED] = process(CODE.format(f"from {OURS} import Codec, DecodeError"))
-    return {"import": race("import", entrants, plan, max(10, plan.rounds // 2))}
+    return {"import": race("import", entrants, plan, min(10, plan.rounds))}
 
 
 def _sampler(contestant: Contestant) -> Callable[[], float]:

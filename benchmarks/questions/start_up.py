@@ -33,7 +33,7 @@ assert event == handwritten.decoder(Event)(EVENT)
 def run(plan: Plan) -> dict[str, dict[str, Entry]]:
     """Measure every contestant's way to its first Event."""
     entrants = samplers(chosen(quick=plan.quick), _sampler)
-    return {"Event": race("start-up", entrants, plan, max(10, plan.rounds // 2))}
+    return {"Event": race("start-up", entrants, plan, min(10, plan.rounds))}
 
 
 def _sampler(contestant: Contestant) -> Callable[[], float]:
