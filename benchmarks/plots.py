@@ -72,6 +72,7 @@ def _bar_chart(axis: Axes, title: str, case: dict[str, Any], unit: str) -> None:
         axis.set_xscale("log")
     axis.margins(x=0.15)
     axis.xaxis.set_major_formatter(lambda value, _: amount(value, unit))
+    axis.xaxis.set_minor_formatter("")  # they would lie over each other
     axis.spines[["top", "right"]].set_visible(False)
 
 
