@@ -6,7 +6,9 @@ left of it, so that neither length nor time depends on how large the type is.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..introspect.nodes import (
@@ -263,8 +265,8 @@ def expected_field(
 def expected_fields(name: str, graph: Graph) -> str:
     """Say on one line what a type takes.
 
-    Where not all fields have room, those that are required come first, the others by their names, and
-    what is left is counted.
+    Where not all fields have room, those that are required come first, the rest by their names, and what is
+    left is counted.
 
     Args:
         name: of the type, or of the tool.
@@ -284,22 +286,26 @@ def expected_fields(name: str, graph: Graph) -> str:
 
 
 def _listed_fields(fields: Sequence[Field], graph: Graph, room: int) -> str:
-    def tell(field: Field, left: int) -> str:
+    def tell(field: Field) -> str:
         key = _show_key(field)
-        return f"{key} ({expected_field(field, graph.definitions, min(left - len(key) - 3, _FIELD_LENGTH))})"
+        return f"{key} ({expected_field(field, graph.definitions, min(room - len(key) - 3, _FIELD_LENGTH))})"
 
-    def name(field: Field, _left: int) -> str:
-        return _show_key(field)
-
-    texts = [tell(field, room) for field in fields[:_LINE_LENGTH]]
+    texts = [tell(field) for field in fields[:_LINE_LENGTH]]
     if sum(map(len, texts)) + 2 * len(fields) <= room:
         return ", ".join(texts)
-    required = [field for field in fields if field.required]
-    others = [field for field in fields if not field.required]
-    if not required:
-        return fitted(others, tell, room, most=len(others))
-    if not others:
-        return fitted(required, tell, room, most=len(required))
-    first = fitted(required, tell, room * 2 // 3, most=len(required))
-    left = room - len(first) - 16
-    return f"{first}; not required: {fitted(others, name, left, most=len(others))}"
+    first = [field for field in fields if field.required] or list(fields)
+    others = [field for field in fields if not field.required and field not in first]
+    told = [tell(field) for field in first[:_LINE_LENGTH]]
+    ends = list(accumulate([len(text) + 2 for text in told]))
+    shown = max(bisect_right(ends, room * 2 // 3), 1)
+    line = ", ".join(told[:shown])
+    also = "also required" if first[0].required else "also"
+    for words, rest in ((also, first[shown:]), ("not required", others)):
+        if rest:
+            left = (room - len(line) - len(words) - 4) // (2 if rest is not others and others else 1)
+            line += f"; {words}: {fitted(rest, _named, left, most=len(rest))}"
+    return line
+
+
+def _named(field: Field, _room: int) -> str:
+    return _show_key(field)
