@@ -75,9 +75,11 @@ def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place)
             node = node.replace(description=text)
     try:
         constraints = read_constraints(metadata)
-        return node if constraints is None else constrained(node, constraints)
+        node = node if constraints is None else constrained(node, constraints)
     except Unfit as unfit:
         return walk.complain(place, "bad_constraint", unfit.message, unfit.remedy)
+    # What `flat_members` takes for granted: equal members of unions are one object.
+    return node.replace(members=walk.distinct.members(node.members)) if isinstance(node, UnionNode) else node
 
 
 def _text(item: object) -> str | None:
@@ -147,12 +149,12 @@ def _key_text(value: object) -> str | None:
 def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     if not args:
         return walk.complain_unsupported(annotation, place)
-    members: list[Node] = []
+    found: list[Node] = []
     for arg in args:
         node = walk.node(arg, place)
-        inner = node.members if isinstance(node, UnionNode) and node.description is None else (node,)
-        members += [member for member in inner if member not in members]
-    return members[0] if len(members) == 1 else UnionNode(tuple(members))
+        found += node.members if isinstance(node, UnionNode) and node.description is None else (node,)
+    members = walk.distinct.members(found)
+    return members[0] if len(members) == 1 else UnionNode(members)
 
 
 def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:

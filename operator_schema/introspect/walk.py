@@ -17,6 +17,7 @@ from .annotations import CLASSES, NAMED, ORIGINS
 from .checks import check_graph
 from .classes import declared_fields, form_of
 from .descriptions import describe_fields
+from .distinct import Distinct
 from .fields import make_field, report_class, report_collisions
 from .graph import Graph
 from .hints import Place, Scope, Unresolved, bind, bindings_key, evaluate_forward
@@ -100,6 +101,7 @@ class Walk:
     Attributes:
         complaints: everything wrong so far.
         defaulted: the fields whose defaults and examples are still to be checked.
+        distinct: tells which nodes are equal.
     """
 
     def __init__(
@@ -113,6 +115,7 @@ class Walk:
     ) -> None:
         self.complaints: list[Complaint] = []
         self.defaulted: list[Defaulted] = []
+        self.distinct = Distinct()
         self._closed = closed
         self._leaves = index_leaves(leaves)
         self._namespace = namespace
@@ -120,6 +123,7 @@ class Walk:
         self._attribute_docs = attribute_docs
         self._known: dict[Target, _Known] = {}
         self._definitions: dict[Target, Node] = {}
+        self._aliases: dict[Target, Node] = {}
         self._given: Mapping[str, str] | None = None
         self._deepest = 0
         self._met = 0
@@ -139,7 +143,7 @@ class Walk:
         owner = annotation if isinstance(annotation, type) else None
         name = name_of(annotation)
         root = self.node(annotation, Place((), name, Scope(owner, self._namespace)))
-        graph = Graph(root, self._definitions)
+        graph = Graph(root, self._definitions, self._aliases)
         if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
             message = "param_descriptions are given, but it has no fields"
             self._complain((), "unknown_description", name, message, "Leave them out")
@@ -256,7 +260,8 @@ class Walk:
             value = Unresolved(alias.__name__, str(error), "Mend the alias")
         scope = Scope(alias, self._namespace, bindings, place.scope.self_type, place.scope)
         inner = Place(place.path, place.owner, scope)
-        return self._closing(target, place, lambda: self.node(value, inner))
+        node = self._aliases[target] = self._closing(target, place, lambda: self.node(value, inner))
+        return node
 
     def _text_node(self, text: str, meant: Any, place: Place) -> Node:
         """Return the node of what is written as text, which may come round like any alias."""
@@ -275,7 +280,7 @@ class Walk:
         known.height = self._deepest - len(place.path)
         self._deepest = max(before, self._deepest)
         if known.recursive:
-            self._definitions[key] = node
+            node = self._definitions[key] = self.distinct.node(node)
             node = RefNode(key)
         known.node = node
         return node
