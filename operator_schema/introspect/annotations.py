@@ -27,11 +27,11 @@ from typing import (
 )
 
 from ..errors import Unfit
-from ..json_values import choice_key
-from ..wording import clip, escape, excerpt
-from .constraints import constrained, read_constraints
+from ..json_values import choice_key, has_surrogate
+from ..wording import clip, escape, excerpt, quote
+from .constraints import LONGEST_BITS, constrained, read_constraints
 from .hints import Place, evaluate_forward
-from .identity import name_of, show_annotation
+from .identity import name_of, show_annotation, show_value
 from .leaves import as_leaf
 from .nodes import (
     ANY,
@@ -72,6 +72,9 @@ def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place)
         return node
     for text in map(_text, metadata):
         if text is not None:
+            if has_surrogate(text):
+                message = f"the description {quote(text)} has half of a surrogate pair, which JSON can't hold"
+                return walk.complain(place, "bad_description", message, "Take it out")
             node = node.replace(description=text)
     try:
         constraints = read_constraints(metadata)
@@ -177,7 +180,7 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
     values = tuple([_plain(member.value) for member in members])
     bad = [member for member, value in zip(members, values, strict=True) if value is MISSING]
     if bad:
-        message = f"{bad[0]} has the value {clip(escape(repr(bad[0].value)), 60)}, which is no JSON scalar"
+        message = f"{escape(show_value(bad[0]))} has the value {clip(escape(show_value(bad[0].value)), 60)}, which is no JSON scalar"
         return walk.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
     if not members:
         return walk.complain(place, "bad_enum", f"{name_of(cls)} has no members", "Give it some")
@@ -190,13 +193,15 @@ def _flag(walk: Walk, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> 
 
 
 def _plain(value: object) -> Any:
-    """Return a JSON scalar as its own built-in type, `dataclasses.MISSING` for anything else."""
+    """Return a JSON scalar as its own built-in type, `dataclasses.MISSING` for what JSON can't hold."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return str.__str__(value)
+        text = str.__str__(value)
+        return MISSING if has_surrogate(text) else text
     if isinstance(value, int):
-        return int.__int__(value)
+        number = int.__int__(value)
+        return MISSING if number.bit_length() > LONGEST_BITS else number
     if isinstance(value, float) and isfinite(value):
         return float.__float__(value)
     return MISSING

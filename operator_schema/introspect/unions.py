@@ -14,6 +14,7 @@ from .._value import Value, set_once
 from ..errors import Complaint
 from ..json_values import choice_key
 from ..wording import listed
+from .identity import show_value
 from .nodes import (
     UNKNOWN,
     AnyNode,
@@ -361,7 +362,7 @@ def node_name(node: Node) -> str:
         case LeafNode():
             return node.leaf.type.__name__
         case LiteralNode():
-            return f"Literal[{listed([repr(value) for value in node.values], 5)}]"
+            return f"Literal[{listed([show_value(value) for value in node.values], 5)}]"
         case ScalarNode():
             return node.type
         case ArrayNode():
