@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, overload
 
 from .._value import set_once
@@ -20,7 +20,7 @@ from .interpret import interpret
 from .limits import MAX_DEPTH
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable
 
     from ..errors import Problem
     from ..introspect.graph import Graph
@@ -118,8 +118,9 @@ class Codec(Generic[T]):
         max_depth: int = MAX_DEPTH,
         attribute_docs: bool = False,
     ) -> None:
-        leaves = tuple(leaves)
-        _check_options(name, unknown_fields, repair, leaves, namespace, max_depth)
+        leaves = _checked_leaves(leaves)
+        _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs)
+        namespace = None if namespace is None else dict(namespace)
         walk = Walk(
             leaves,
             closed=unknown_fields == "reject",
@@ -372,21 +373,26 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
     return Codec(annotation, **options)
 
 
+def _checked_leaves(leaves: object) -> tuple[SchemaLeaf[Any], ...]:
+    given = tuple(leaves) if isinstance(leaves, Iterable) else (leaves,)
+    for leaf in given:
+        if not isinstance(leaf, SchemaLeaf):
+            message = f"leaves are SchemaLeaf values, not {received(leaf)}"
+            raise ValueError(message)  # noqa: TRY004  # one exception for every option
+    return given
+
+
 def _check_options(
     name: object,
     unknown_fields: object,
     repair: object,
-    leaves: Iterable[object],
     namespace: object,
     max_depth: object,
+    attribute_docs: object,
 ) -> None:
     if name is not None and not isinstance(name, str):
         message = f"name is a string, not {received(name)}"
         raise ValueError(message)
-    for leaf in leaves:
-        if not isinstance(leaf, SchemaLeaf):
-            message = f"leaves are SchemaLeaf values, not {received(leaf)}"
-            raise ValueError(message)  # noqa: TRY004  # one exception for every option
     if namespace is not None and not isinstance(namespace, Mapping):
         message = f"namespace maps names to types, it is not {received(namespace)}"
         raise ValueError(message)
@@ -402,6 +408,9 @@ def _check_options(
     if not isinstance(max_depth, int) or isinstance(max_depth, bool) or max_depth < 1:
         message = f"max_depth is an integer of at least 1, not {received(max_depth)}"
         raise ValueError(message)
+    if not isinstance(attribute_docs, bool):
+        message = f"attribute_docs is True or False, not {received(attribute_docs)}"
+        raise ValueError(message)  # noqa: TRY004  # one exception for every option
 
 
 def _too_deep(name: str) -> SchemaError:

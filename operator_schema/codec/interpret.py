@@ -26,10 +26,10 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..introspect.unions import make_plan
-from ..json_values import choice_key, fits_types, is_array, is_object, type_of
+from ..json_values import choice_key, copy_json, fits_types, is_array, is_object, type_of
 from ..schema import INTEGER_KEY
 from ..wording import excerpt
-from .checks import check_length, count_of
+from .checks import Crowd, check_length, count_of
 from .limits import MAX_KEY_DIGITS
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
@@ -243,12 +243,17 @@ class _Run:
 
     def _are_distinct(self, decoded: list[Any], value: list[Any], path: Path) -> bool:
         seen: set[Any] = set()
-        before = len(decoded)
+        crowd = Crowd(len(decoded))
         for index, item in enumerate(decoded):
+            if not crowd.admits(item):
+                self.problems.crowded(path, "the items")
+                return False
             if item in seen:
                 self.problems.duplicate((path, index), value[index], "the items")
-            seen.add(item)
-        return len(seen) == before
+            else:
+                seen.add(item)
+                crowd.add(item)
+        return len(seen) == len(decoded)
 
     def _tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
         if not is_array(value):
@@ -274,17 +279,21 @@ class _Run:
             return INVALID
         valid = check_length(node.constraints, self.problems, value, path, "keys") is not INVALID
         decoded: dict[Any, Any] = {}
+        crowd = Crowd(len(value))
         for key, item in value.items():
             step = (path, key if isinstance(key, str) else excerpt(key))
             name = self.decode_key(node.keys, key, step)
             result = self.decode(node.values, item, step, depth + 1)
             if name is INVALID or result is INVALID:
                 valid = False
+            elif not crowd.admits(name):
+                return self.problems.crowded(path, "the keys")
             elif name in decoded:
                 valid = False
                 self.problems.duplicate(step, key, "the keys")
             else:
                 decoded[name] = result
+                crowd.add(name)
         if not valid:
             return INVALID
         return decoded if node.container is dict else node.container(decoded)
@@ -319,7 +328,8 @@ class _Run:
         if isinstance(value, float) and not isfinite(value):
             return self.problems.out_of_range(path, value, "is not finite")
         try:
-            return leaf.decode(value)
+            # The caller's own arrays and objects are not for others to keep or change.
+            return leaf.decode(copy_json(value) if isinstance(value, (dict, list)) else value)
         except (ValueError, TypeError, OverflowError) as error:
             return self.problems.bad_format(path, node, value, error)
         except RecursionError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem, TextRefused
@@ -15,22 +16,29 @@ from ..json_values import is_array, is_object
 from ..wording import clip, escape, excerpt, quote
 from .broken_text import describe_broken, invalid, position_of
 from .limits import MAX_INTEGER_DIGITS, MAX_TEXT_DEPTH
-from .problems import Problems
+from .problems import Problems, steps_of
 from .report import Repair
 
 if TYPE_CHECKING:
+    from ..errors import ProblemCode
     from .problems import Path
 
 __all__ = ["read_json", "read_nearly_json"]
 
 _SHOWN_LENGTH = 40
-_MESSAGE_LENGTH = 200
 
 
 class _Repeating(dict[str, Any]):
     """An object of the text in which keys came more than once."""
 
     repeated: tuple[str, ...] = ()
+
+
+class _Unread:
+    """Stands where a number is that can't be read, until its path is known."""
+
+    def __init__(self, code: ProblemCode, message: str, text: str) -> None:
+        self.problem = Problem((), code, message, None, clip(text, _SHOWN_LENGTH))
 
 
 def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
@@ -58,9 +66,9 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     except RecursionError:  # pragma: no cover  # only where the caller has used up its own stack
         problems.add(_TOO_DEEP)
     else:
-        if not reader.repeats:
+        if not reader.has_faults:
             return value, problems
-        _note_repeated(value, problems)
+        _note_faults(value, problems)
     return None, problems
 
 
@@ -91,7 +99,8 @@ def _as_string(text: object) -> str:
     if isinstance(text, str):
         if not text.isascii():
             _check_characters(text)
-        return text
+        # RFC 8259, section 8.1: a reader may ignore a byte order mark.
+        return text.removeprefix("\ufeff")
     if not isinstance(text, (bytes, bytearray)):
         message = f"JSON text is str or bytes, not {type(text).__name__}; for a parsed value use decode"
         raise TypeError(message)
@@ -131,32 +140,29 @@ def _check_characters(text: str) -> None:
 
 
 class _Reader:
-    """One parse, and whether keys came more than once in it."""
+    """One parse, and whether it met repeated keys or numbers that can't be read."""
 
     def __init__(self) -> None:
-        self.repeats = False
+        self.has_faults = False
+        self._most_digits = min(MAX_INTEGER_DIGITS, sys.get_int_max_str_digits() or MAX_INTEGER_DIGITS)
 
     def read(self, text: str) -> Any:
         try:
             return json.loads(
                 text,
                 object_pairs_hook=self._object,
-                parse_float=_finite,
-                parse_int=_integer if len(text) > MAX_INTEGER_DIGITS else None,
+                parse_float=self._float,
+                parse_int=self._integer if len(text) > self._most_digits else None,
                 parse_constant=lambda name: _refuse_constant(name, text),
             )
         except json.JSONDecodeError as error:
             raise TextRefused(describe_broken(error)) from None
-        except TextRefused:
-            raise
-        except ValueError as error:  # the process allows fewer digits than this package
-            raise TextRefused(Problem((), "too_large", clip(str(error), _MESSAGE_LENGTH))) from None
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) == len(pairs):
             return made
-        self.repeats = True
+        self.has_faults = True
         seen: set[str] = set()
         repeating = _Repeating(made)
         repeating.repeated = tuple(
@@ -164,21 +170,21 @@ class _Reader:
         )
         return repeating
 
+    def _float(self, text: str) -> float | _Unread:
+        number = float(text)
+        if number - number == 0:
+            return number
+        self.has_faults = True
+        message = f"the number {clip(text, _SHOWN_LENGTH)} is beyond the range of a float"
+        return _Unread("out_of_range", message, text)
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if number - number == 0:
-        return number
-    message = f"the number {clip(text, _SHOWN_LENGTH)} is beyond the range of a float"
-    raise TextRefused(Problem((), "out_of_range", message, None, clip(text, _SHOWN_LENGTH)))
-
-
-def _integer(text: str) -> int:
-    digits = len(text.lstrip("-"))
-    if digits > MAX_INTEGER_DIGITS:
-        message = f"an integer of {digits} digits; at most {MAX_INTEGER_DIGITS} are read"
-        raise TextRefused(Problem((), "too_large", message, None, clip(text, _SHOWN_LENGTH)))
-    return int(text)
+    def _integer(self, text: str) -> int | _Unread:
+        digits = len(text.lstrip("-"))
+        if digits <= self._most_digits:
+            return int(text)
+        self.has_faults = True
+        message = f"an integer of {digits} digits; at most {self._most_digits} are read"
+        return _Unread("too_large", message, text)
 
 
 _STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|NaN|-?Infinity')
@@ -191,15 +197,18 @@ def _refuse_constant(name: str, text: str) -> Any:
     raise TextRefused(invalid(message, name))
 
 
-def _note_repeated(value: Any, problems: Problems) -> None:
+def _note_faults(value: Any, problems: Problems) -> None:
     pending: list[tuple[Path, Any]] = [(None, value)]
     while pending:
         path, item = pending.pop()
+        if isinstance(item, _Unread):
+            problems.add(item.problem.replace(path=steps_of(path)))
+            continue
         if isinstance(item, _Repeating):
             for key in item.repeated:
                 problems.repeated((path, key))
         inner = item.items() if is_object(item) else enumerate(item)
-        parts = [((path, key), part) for key, part in inner if is_object(part) or is_array(part)]
+        parts = [((path, key), part) for key, part in inner if isinstance(part, (dict, list, _Unread))]
         pending.extend(reversed(parts))
 
 

@@ -144,6 +144,10 @@ class Problems:
         """Note an item of a set, or a key of a map, that stands for one that is there already."""
         return self._note(path, _duplicate, value, what)
 
+    def crowded(self, path: Path, what: str) -> Any:
+        """Note items of a set, or keys of a map, that take too long to tell apart."""
+        return self._note(path, _crowded, what)
+
     def repeated(self, path: Path) -> Any:
         """Note a key that is there more than once in one object of the text."""
         return self._note(path, _repeated)
@@ -340,6 +344,11 @@ def _bad_text(steps: Steps, value: str) -> Problem:
 def _duplicate(steps: Steps, value: object, what: str) -> Problem:
     message = f"{excerpt(value)} equals an earlier one; {what} must differ"
     return Problem(steps, "duplicate", message, None, received(value))
+
+
+def _crowded(steps: Steps, what: str) -> Problem:
+    message = f"too many of {what} share one hash, so that telling them apart would take too long; send fewer"
+    return Problem(steps, "too_large", message)
 
 
 def _repeated(steps: Steps) -> Problem:

@@ -62,7 +62,9 @@ class Damaged(NamedTuple):
 # --- damaging ------------------------------------------------------------------------------------------
 
 
-def damaged(arguments: Any, places: list[Place], kinds: tuple[str, ...], rng: random.Random) -> Damaged | None:
+def damaged(
+    arguments: Any, places: list[Place], kinds: tuple[str, ...], rng: random.Random
+) -> Damaged | None:
     """Damage a call in one way or in several, each at a place of its own; None where one has no place."""
     value, taken = json.loads(json.dumps(arguments)), dict[tuple[Any, ...], str]()
     chosen: list[tuple[Place, str]] = []
@@ -77,7 +79,9 @@ def damaged(arguments: Any, places: list[Place], kinds: tuple[str, ...], rng: ra
         taken[place.path] = kind
         chosen.append((place, kind))
     # What is inside goes first, and the key after its value.
-    for place, kind in sorted(chosen, key=lambda one: (-len(one[0].path), one[1] in KEY_KINDS, one[1] in AS_TEXT)):
+    for place, kind in sorted(
+        chosen, key=lambda one: (-len(one[0].path), one[1] in KEY_KINDS, one[1] in AS_TEXT)
+    ):
         changed = _apply(value, place, kind, rng)
         if changed is NOT_HERE:
             return None
@@ -204,7 +208,9 @@ def report(name: str, outcomes: list[Outcome], console: Console) -> bool:
     """Print the tables of one corpus; say whether every bar is met."""
     counts = sum((outcome.counts for outcome in outcomes), Counter[tuple[str, bool, str]]())
     console.print(_damage_table(name, counts))
-    console.print(_trap_table(name, sum((outcome.trapped for outcome in outcomes), Counter[tuple[str, str]]())))
+    console.print(
+        _trap_table(name, sum((outcome.trapped for outcome in outcomes), Counter[tuple[str, str]]()))
+    )
     found = [entry for outcome in outcomes for entry in outcome.found]
     smallest: dict[str, tuple[str, str, str]] = {}
     for entry in found:
@@ -226,7 +232,7 @@ def meets_the_bar(outcomes: list[Outcome]) -> bool:
     return enough and not bad
 
 
-def _share(counts: Counter[tuple[str, bool, str]], kind: str, pair: bool) -> float:  # noqa: FBT001  # a key
+def _share(counts: Counter[tuple[str, bool, str]], kind: str, pair: bool) -> float:  # a key
     total = sum(counts[kind, pair, what] for what in ("restored", "refused", "different"))
     return counts[kind, pair, "restored"] / total if total else 1.0
 
@@ -276,7 +282,9 @@ def main() -> int:
                 progress.advance(task, done)
             good = report(f"{number:,} {name} calls", outcomes, console) and good
     damages = time.monotonic() - started
-    console.print(f"\nseed {options.seed}, {damages:.0f} s: {'every bar is met' if good else 'a bar is not met'}")
+    console.print(
+        f"\nseed {options.seed}, {damages:.0f} s: {'every bar is met' if good else 'a bar is not met'}"
+    )
     return 0 if good else 1
 
 
