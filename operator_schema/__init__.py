@@ -13,8 +13,22 @@ if TYPE_CHECKING:
 
     from .codec.codec import Codec
     from .codec.functions import decode, decode_json, encode, json_schema
-    from .errors import Complaint, DecodeError, EncodeError, Problem, SchemaError
+    from .errors import (
+        Complaint,
+        DecodeError,
+        EncodeError,
+        MissingContextError,
+        Problem,
+        SchemaError,
+        ToolError,
+    )
     from .introspect.leaves import SchemaLeaf, register_leaf
+    from .tools.describe import describe_tools
+    from .tools.function import tool, tool_input
+    from .tools.marks import skip
+    from .tools.neutral import parameters_of, schema_response
+    from .tools.raw import RawArguments
+    from .tools.tool import InputTool, Tool
 
 __version__ = "0.1.0"
 
@@ -24,15 +38,26 @@ __all__ = [
     "Complaint",
     "DecodeError",
     "EncodeError",
+    "InputTool",
+    "MissingContextError",
     "Problem",
+    "RawArguments",
     "SchemaError",
     "SchemaLeaf",
+    "Tool",
+    "ToolError",
     "__version__",
     "decode",
     "decode_json",
+    "describe_tools",
     "encode",
     "json_schema",
+    "parameters_of",
     "register_leaf",
+    "schema_response",
+    "skip",
+    "tool",
+    "tool_input",
 ]
 
 _HOMES = {
@@ -40,14 +65,25 @@ _HOMES = {
     "Complaint": ".errors",
     "DecodeError": ".errors",
     "EncodeError": ".errors",
+    "InputTool": ".tools.tool",
+    "MissingContextError": ".errors",
     "Problem": ".errors",
+    "RawArguments": ".tools.raw",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
+    "Tool": ".tools.tool",
+    "ToolError": ".errors",
     "decode": ".codec.functions",
     "decode_json": ".codec.functions",
+    "describe_tools": ".tools.describe",
     "encode": ".codec.functions",
     "json_schema": ".codec.functions",
+    "parameters_of": ".tools.neutral",
     "register_leaf": ".introspect.leaves",
+    "schema_response": ".tools.neutral",
+    "skip": ".tools.marks",
+    "tool": ".tools.function",
+    "tool_input": ".tools.function",
 }
 
 

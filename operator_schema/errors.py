@@ -15,9 +15,11 @@ __all__ = [
     "ComplaintCode",
     "DecodeError",
     "EncodeError",
+    "MissingContextError",
     "Problem",
     "ProblemCode",
     "SchemaError",
+    "ToolError",
 ]
 
 ProblemCode = Literal[
@@ -48,6 +50,9 @@ ComplaintCode = Literal[
     "bad_leaf",
     "alias_collision",
     "ambiguous",
+    "unannotated",
+    "bad_name",
+    "bad_option",
     "too_deep",
     "too_large",
 ]
@@ -184,18 +189,21 @@ class _ProblemsError(ValueError):
         problems: Sequence[Problem],
         expects: str | None = None,
         omitted: int = 0,
+        hint: str | None = None,
     ) -> None:
-        super().__init__(name, tuple(problems), expects, omitted)
+        super().__init__(name, tuple(problems), expects, omitted, hint)
         self.name = name
         self.problems: tuple[Problem, ...] = tuple(problems)
         self.expects = expects
         self.omitted = omitted
+        self.hint = hint
 
     def __str__(self) -> str:
         """Write the report: bounded in length, whatever the value was."""
         total = len(self.problems) + self.omitted
         lines = [f"{clip(escape(self.name), _NAME_LENGTH)}: {_count(total, 'problem')} with {self._with}"]
-        tail = "" if self.expects is None else clip(self.expects, _EXPECTS_LENGTH)
+        ends = [clip(end, _EXPECTS_LENGTH) for end in (self.expects, self.hint) if end is not None]
+        tail = "\n".join(ends)
         room = REPORT_LENGTH - len(lines[0]) - len(tail) - len("- … and 1000000000 more\n") - 2
         shown = 0
         for problem in self.problems[:SHOWN_PROBLEMS]:
@@ -221,6 +229,7 @@ class DecodeError(_ProblemsError):
             `operator_schema.codec.limits.MAX_PROBLEMS`.
         expects: one line that says what the type takes, or None.
         omitted: number of problems past those in `problems`.
+        hint: what else may help, such as where the tool's documentation is to be had, or None.
     """
 
     _with = "the arguments"
@@ -234,7 +243,46 @@ class EncodeError(_ProblemsError):
         problems: everything that is wrong; paths are made of JSON keys and indexes.
         expects: always None.
         omitted: number of problems past those in `problems`.
+        hint: always None.
     """
+
+
+class ToolError(RuntimeError):
+    """A tool can't be called in this way; for the host, never for the model.
+
+    Attributes:
+        tool: name of the tool.
+        message: what is wrong and what to do about it, on one line.
+    """
+
+    def __init__(self, tool: str, message: str) -> None:
+        super().__init__(tool, message)
+        self.tool = tool
+        self.message = message
+
+    def __str__(self) -> str:
+        """Write the name of the tool and the message."""
+        return f"{clip(escape(self.tool), _NAME_LENGTH)}: {self.message}"
+
+
+class MissingContextError(ToolError):
+    """Parameters that the host gives were not given; raised before the function runs.
+
+    Attributes:
+        tool: name of the tool.
+        parameters: their names.
+        message: what to do about it.
+    """
+
+    def __init__(self, tool: str, parameters: Sequence[str]) -> None:
+        names = ", ".join(parameters)
+        one = parameters[0] if parameters else ""
+        message = f"the host must give {names}: by name ({one}=…) or by type (context={{Type: …}})"
+        super().__init__(tool, message)
+        self.parameters: tuple[str, ...] = tuple(parameters)
+
+    def __reduce__(self) -> tuple[type[MissingContextError], tuple[str, tuple[str, ...]]]:
+        return type(self), (self.tool, self.parameters)
 
 
 class Unfit(Exception):  # noqa: N818  # not an error of the caller's: a complaint is made of it

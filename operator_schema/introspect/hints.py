@@ -49,14 +49,15 @@ class Unresolved(Value):
 
 
 class Scope:
-    """What names and type parameters mean in the annotations of one class or alias.
+    """What names and type parameters mean in the annotations of one class, alias or function.
 
     A name is looked up first in the namespace given by the user, then among the type parameters,
     then in the module, then in the class itself: a field `date: date | None = None` means the type,
     not the default.
 
     Args:
-        owner: the class or alias in which the annotations are written; None for a bare annotation.
+        owner: the class, alias or function in which the annotations are written; None for a bare
+            annotation.
         namespace: names that the user adds.
         bindings: type parameter to what was given for it.
         self_type: what `Self` means.
@@ -78,7 +79,14 @@ class Scope:
         self._namespace = namespace
         self.bindings: Bindings = bindings or {}
         self.self_type = self_type
-        self._module = _names_of_module(getattr(owner, "__module__", None))
+        # A function knows its module's names itself.
+        names: dict[str, Any] | None = getattr(owner, "__globals__", None)
+        self._module = _names_of_module(getattr(owner, "__module__", None)) if names is None else names
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The names of the module, and those that the user adds."""
+        return {**self._module, **self._namespace}
 
     def outside(self) -> Scope:
         """Return the scope in which what was given for the type parameters is written."""
@@ -86,7 +94,9 @@ class Scope:
 
     def declares(self, parameter: Any) -> bool:
         """Say whether a type parameter is one of the owner's, or of nobody that is known."""
-        return self._owner is None or parameter in parameters_of(self._owner)
+        # Before PEP 695 a function declares those that it uses.
+        is_open = self._owner is None or hasattr(self._owner, "__globals__")
+        return is_open or parameter in parameters_of(self._owner)
 
     @property
     def identity(self) -> Hashable:
@@ -152,7 +162,8 @@ class Scope:
         where = "here" if self._owner is None else f"in module {self._owner.__module__}"
         reason = f"the name {name} is not defined {where}"
         if "<locals>" in getattr(self._owner, "__qualname__", ""):
-            remedy = f"The class is defined inside a function: move {name} to module level"
+            what = "class" if isinstance(self._owner, type) else "function"
+            remedy = f"The {what} is defined inside a function: move {name} to module level"
             return Unresolved(shown, reason, f"{remedy} or give namespace={{{name!r}: …}}")
         remedy = f"Import {name} at run time (not under TYPE_CHECKING) or give namespace={{{name!r}: …}}"
         return Unresolved(shown, reason, remedy)
