@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .codec.codec import Codec
     from .codec.functions import decode, decode_json, encode, json_schema
+    from .codec.report import DecodeReport, IgnoredKey, Repair
     from .errors import (
         Complaint,
         DecodeError,
@@ -37,11 +38,14 @@ __all__ = [
     "Codec",
     "Complaint",
     "DecodeError",
+    "DecodeReport",
     "EncodeError",
+    "IgnoredKey",
     "InputTool",
     "MissingContextError",
     "Problem",
     "RawArguments",
+    "Repair",
     "SchemaError",
     "SchemaLeaf",
     "Tool",
@@ -64,11 +68,14 @@ _HOMES = {
     "Codec": ".codec.codec",
     "Complaint": ".errors",
     "DecodeError": ".errors",
+    "DecodeReport": ".codec.report",
     "EncodeError": ".errors",
+    "IgnoredKey": ".codec.report",
     "InputTool": ".tools.tool",
     "MissingContextError": ".errors",
     "Problem": ".errors",
     "RawArguments": ".tools.raw",
+    "Repair": ".codec.report",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
     "Tool": ".tools.tool",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ._value import Value, set_once
+from .json_values import copy_json
 from .wording import clip, escape, show_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Self
 
 __all__ = [
     "Complaint",
@@ -65,7 +67,12 @@ REPORT_LENGTH = 2000
 
 _NAME_LENGTH = 100
 _LINE_LENGTH = 300
+_PATH_LENGTH = 150
 _EXPECTS_LENGTH = 600
+_EXAMPLE_LENGTH = 400
+_MORE = "- … and {} more"
+_NO_ARGUMENTS = frozenset({"wrong_type", "no_match", "invalid_json"})
+"""Codes of a problem with the arguments as a whole."""
 
 
 class Problem(Value):
@@ -105,9 +112,14 @@ class Problem(Value):
         set_once(self, "received", received)
         set_once(self, "suggestion", suggestion)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the problem as JSON values, for logs: the path as text, such as `attendees[2].email`."""
+        content = {name: getattr(self, name) for name in self.__slots__}
+        return {**content, "path": clip(show_path(self.path), _PATH_LENGTH)}
+
     def __str__(self) -> str:
         """Write path, message and suggestion on one line of bounded length."""
-        where = clip(show_path(self.path), _LINE_LENGTH // 2)
+        where = clip(show_path(self.path), _PATH_LENGTH)
         hint = f"; did you mean {self.suggestion}?" if self.suggestion else ""
         line = clip(self.message, _LINE_LENGTH) + hint
         return f"{where}: {line}" if where else line
@@ -183,67 +195,173 @@ class _ProblemsError(ValueError):
 
     _with = "the value"
 
-    def __init__(
-        self,
-        name: str,
-        problems: Sequence[Problem],
-        expects: str | None = None,
-        omitted: int = 0,
-        hint: str | None = None,
-    ) -> None:
-        super().__init__(name, tuple(problems), expects, omitted, hint)
+    def __init__(self, name: str, problems: Sequence[Problem], omitted: int = 0) -> None:
+        super().__init__(name)
         self.name = name
         self.problems: tuple[Problem, ...] = tuple(problems)
-        self.expects = expects
         self.omitted = omitted
-        self.hint = hint
+
+    @property
+    def _total(self) -> int:
+        return len(self.problems) + self.omitted
+
+    def _tail(self) -> list[str]:
+        return []
 
     def __str__(self) -> str:
         """Write the report: bounded in length, whatever the value was."""
-        total = len(self.problems) + self.omitted
-        lines = [f"{clip(escape(self.name), _NAME_LENGTH)}: {_count(total, 'problem')} with {self._with}"]
-        ends = [clip(end, _EXPECTS_LENGTH) for end in (self.expects, self.hint) if end is not None]
-        tail = "\n".join(ends)
-        room = REPORT_LENGTH - len(lines[0]) - len(tail) - len("- … and 1000000000 more\n") - 2
-        shown = 0
+        head = f"{clip(escape(self.name), _NAME_LENGTH)}: {_count(self._total, 'problem')} with {self._with}"
+        tail = self._tail()
+        room = REPORT_LENGTH - sum([len(line) + 1 for line in (head, *tail)]) - len(_MORE.format(10**9))
+        lines: list[str] = []
         for problem in self.problems[:SHOWN_PROBLEMS]:
             line = f"- {problem}"
             room -= len(line) + 1
             if room < 0:
                 break
             lines.append(line)
-            shown += 1
-        if total > shown:
-            lines.append(f"- … and {total - shown} more")
-        if tail:
-            lines.append(tail)
-        return "\n".join(lines)
+        rest = self._total - len(lines)
+        more = [_MORE.format(rest)] if rest else []
+        return "\n".join([head, *lines, *more, *tail])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {_count(self._total, 'problem')})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.problems, self.omitted)
+
+    def with_problems(self, problems: Sequence[Problem]) -> Self:
+        """Return the same error with other problems in place of those it carries."""
+        again = type(self).__new__(type(self), *self.args)
+        again.__dict__.update(self.__dict__, problems=tuple(problems))
+        return again
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the error as JSON values, for logs.
+
+        Returns:
+            `error`, `name`, `problems` (each as `Problem.as_dict` gives it) and `omitted`, the number
+            of problems that are counted only. Every text in it is bounded, and printable.
+        """
+        return {
+            "error": type(self).__name__,
+            "name": clip(escape(self.name), _NAME_LENGTH),
+            "problems": [problem.as_dict() for problem in self.problems],
+            "omitted": self.omitted,
+        }
 
 
 class DecodeError(_ProblemsError):
     """Arguments do not fit their type; its text goes back to the model.
 
+    Args:
+        name: of the type, or of the tool.
+        problems: everything that is wrong.
+        expects: one line that says what the type takes, or what makes that line when it is asked for.
+        omitted: number of problems past those in `problems`.
+        example: valid arguments, or what makes them when they are asked for.
+        hint: what else may help, such as where the documentation of the tool is to be had.
+
     Attributes:
         name: name of the type, or of the tool.
         problems: everything that is wrong, in the order of the type's fields; at most
             `operator_schema.codec.limits.MAX_PROBLEMS`.
-        expects: one line that says what the type takes, or None.
         omitted: number of problems past those in `problems`.
-        hint: what else may help, such as where the tool's documentation is to be had, or None.
+        hint: what else may help, or None.
     """
 
     _with = "the arguments"
+
+    def __init__(
+        self,
+        name: str,
+        problems: Sequence[Problem],
+        expects: str | Callable[[], str | None] | None = None,
+        omitted: int = 0,
+        example: Any = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(name, problems, omitted)
+        self._expects = expects
+        self._example = example
+        self.hint = hint
+
+    def with_hint(self, hint: str | None) -> Self:
+        """Return the same error with another hint."""
+        again = self.with_problems(self.problems)
+        again.hint = hint
+        return again
+
+    @property
+    def expects(self) -> str | None:
+        """One line that says what the type takes, or None."""
+        if callable(self._expects):
+            self._expects = self._expects()
+        return self._expects
+
+    def example(self) -> Any:
+        """Return a smallest valid value for the type.
+
+        Fields that need not be there are left out; the rest hold their first example, the placeholder
+        of their leaf, their first choice, or the least value that fits. A class's own checks are run.
+
+        Returns:
+            JSON values that decode; None where none was found, because a class's own check or a
+            pattern refuses what was tried.
+        """
+        if callable(self._example):
+            self._example = self._example()
+        return copy_json(self._example)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the error as JSON values, for logs.
+
+        Returns:
+            `error`, `name`, `problems` (each as `Problem.as_dict` gives it), `omitted`, the number of
+            problems that are counted only, and `expects`. Every text in it is bounded, and printable.
+        """
+        return {**super().as_dict(), "expects": self._shown_expects()}
+
+    def _shown_expects(self) -> str | None:
+        return None if self.expects is None else clip(self.expects, _EXPECTS_LENGTH)
+
+    def _tail(self) -> list[str]:
+        expects = self._shown_expects()
+        hint = None if self.hint is None else clip(self.hint, _EXPECTS_LENGTH)
+        return [line for line in (expects, self._shown_example(), hint) if line]
+
+    def _shown_example(self) -> str | None:
+        if not any(not problem.path and problem.code in _NO_ARGUMENTS for problem in self.problems):
+            return None
+        from json import dumps  # noqa: PLC0415  # only arguments that are none at all pay for it
+
+        example = self.example()
+        line = f"for example: {dumps(example)}"
+        return None if example is None or len(line) > _EXAMPLE_LENGTH else line
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (
+            self.name,
+            self.problems,
+            self.expects,
+            self.omitted,
+            self.example(),
+            self.hint,
+        )
 
 
 class EncodeError(_ProblemsError):
     """A value does not fit the type that it is to be encoded as.
 
+    Args:
+        name: of the type.
+        problems: everything that is wrong.
+        omitted: number of problems past those in `problems`.
+
     Attributes:
         name: name of the type.
         problems: everything that is wrong; paths are made of JSON keys and indexes.
-        expects: always None.
         omitted: number of problems past those in `problems`.
-        hint: always None.
     """
 
 

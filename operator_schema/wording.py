@@ -146,19 +146,20 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     if len(name) > _COMPARED_LENGTH:
         return None
     candidates = [other for other in names if len(other) <= _COMPARED_LENGTH][:_COMPARED_NAMES]
-    folded = _fold(name)
+    folded = fold(name)
     for candidate in candidates:
-        if _fold(candidate) == folded:
+        if fold(candidate) == folded:
             return candidate
     # Only a name that was wrong pays for this import.
     from difflib import get_close_matches  # noqa: PLC0415
 
-    by_fold = {_fold(candidate): candidate for candidate in candidates}
+    by_fold = {fold(candidate): candidate for candidate in candidates}
     close = get_close_matches(folded, by_fold, n=1, cutoff=0.6)
     return by_fold[close[0]] if close else None
 
 
-def _fold(name: str) -> str:
+def fold(name: str) -> str:
+    """Return what names share that differ only in case, spaces, `_` and `-`."""
     return name.casefold().replace("_", "").replace("-", "").replace(" ", "")
 
 

@@ -160,7 +160,7 @@ def _without_line(error: DecodeError | EncodeError) -> DecodeError | EncodeError
         else problem
         for problem in error.problems
     ]
-    return type(error)(error.name, problems, error.expects, error.omitted)
+    return error.with_problems(problems)
 
 
 @contextmanager

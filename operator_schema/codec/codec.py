@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
     from .problems import Problems
+    from .report import DecodeReport, Repair
 
 __all__ = ["Codec", "UnknownFields", "codec_of"]
 
@@ -48,6 +49,9 @@ class Codec(Generic[T]):
             over the descriptions that the type brings.
         unknown_fields: `"ignore"` drops keys that name no field; `"reject"` makes each a problem,
             at every depth, and closes the objects in the schema.
+        repair: whether what does not fit, or leaves a key unused, is put right where it can be read
+            in one way only: JSON inside of strings, numbers in quotes, keys in another convention,
+            text that is nearly JSON. What fits as it stands is never touched.
         leaves: leaves for this codec alone.
         namespace: names that annotations written as text may use besides those of their module,
             such as the local variables of the function that defines the class.
@@ -76,6 +80,7 @@ class Codec(Generic[T]):
         name: str | None = None,
         param_descriptions: Mapping[str, str] | None = None,
         unknown_fields: UnknownFields = "ignore",
+        repair: bool = False,
         leaves: Iterable[SchemaLeaf[Any]] = (),
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
@@ -91,6 +96,7 @@ class Codec(Generic[T]):
         name: str | None = None,
         param_descriptions: Mapping[str, str] | None = None,
         unknown_fields: UnknownFields = "ignore",
+        repair: bool = False,
         leaves: Iterable[SchemaLeaf[Any]] = (),
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
@@ -105,13 +111,14 @@ class Codec(Generic[T]):
         name: str | None = None,
         param_descriptions: Mapping[str, str] | None = None,
         unknown_fields: UnknownFields = "ignore",
+        repair: bool = False,
         leaves: Iterable[SchemaLeaf[Any]] = (),
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
         attribute_docs: bool = False,
     ) -> None:
         leaves = tuple(leaves)
-        _check_options(name, unknown_fields, leaves, namespace, max_depth)
+        _check_options(name, unknown_fields, repair, leaves, namespace, max_depth)
         walk = Walk(
             leaves,
             closed=unknown_fields == "reject",
@@ -137,6 +144,7 @@ class Codec(Generic[T]):
                 "name": name,
                 "param_descriptions": None if param_descriptions is None else dict(param_descriptions),
                 "unknown_fields": unknown_fields,
+                "repair": repair,
                 "leaves": leaves,
                 "namespace": namespace,
                 "max_depth": max_depth,
@@ -180,11 +188,9 @@ class Codec(Generic[T]):
         Raises:
             DecodeError: with every problem.
         """
-        instance, problems = interpret(self._graph, value, self._options["max_depth"])
-        if problems.found:
-            raise self._error(problems)
-        result: T = instance
-        return result
+        repaired, _ = self._repaired(value)
+        instance, _ = self._decode(repaired)
+        return instance
 
     def decode_json(self, text: str | bytes | bytearray) -> T:
         """Turn the JSON text of a model's arguments into an instance.
@@ -199,18 +205,78 @@ class Codec(Generic[T]):
             DecodeError: the text is no JSON, with line and column; or every problem of its value.
             TypeError: text is neither a string nor bytes.
         """
-        # A program that decodes parsed values alone does not pay for the json module.
-        from .json_text import read_json  # noqa: PLC0415
-
-        value, problems = read_json(text)
-        if problems.found:
-            raise self._error(problems)
+        value, _ = self._read(text)
         return self.decode(value)
+
+    def decode_report(self, value: object) -> DecodeReport[T]:
+        """Turn a JSON value into an instance, and say what was done on the way.
+
+        Args:
+            value: the model's arguments, as `decode` takes them.
+
+        Returns:
+            The instance, the repairs that were made and the keys that were ignored.
+
+        Raises:
+            DecodeError: with every problem.
+        """
+        return self._report(value, ())
+
+    def decode_json_report(self, text: str | bytes | bytearray) -> DecodeReport[T]:
+        """Turn the JSON text of a model's arguments into an instance, and say what was done on the way.
+
+        Args:
+            text: one JSON value (RFC 8259), as a string or as UTF-8.
+
+        Returns:
+            The instance, the repairs that were made and the keys that were ignored.
+
+        Raises:
+            DecodeError: the text is no JSON, with line and column; or every problem of its value.
+            TypeError: text is neither a string nor bytes.
+        """
+        return self._report(*self._read(text))
 
     def problems(self, value: object) -> tuple[Problem, ...]:
         """Return what is wrong with a JSON value, in the order of the fields; empty if it decodes."""
-        _, problems = interpret(self._graph, value, self._options["max_depth"])
+        repaired, _ = self._repaired(value)
+        _, problems = interpret(self._graph, repaired, self._options["max_depth"])
         return tuple(problems.found)
+
+    def _decode(self, value: object) -> tuple[T, Problems]:
+        instance, problems = interpret(self._graph, value, self._options["max_depth"])
+        if problems.found:
+            raise self._error(problems)
+        return instance, problems
+
+    def _repaired(self, value: object) -> tuple[Any, tuple[Repair, ...]]:
+        if not self._options["repair"]:
+            return value, ()
+        from .repair import repair_value  # noqa: PLC0415  # only codecs that repair pay for it
+
+        return repair_value(self._graph, value, self._options["max_depth"])
+
+    def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Repair, ...]]:
+        # A program that decodes parsed values alone does not pay for the json module.
+        from .json_text import read_json, read_nearly_json  # noqa: PLC0415
+
+        value, problems = read_json(text)
+        if not problems.found:
+            return value, ()
+        if self._options["repair"]:
+            value, repairs = read_nearly_json(text, problems)
+            if repairs:
+                return value, repairs
+        raise self._error(problems)
+
+    def _report(self, value: object, repairs: tuple[Repair, ...]) -> DecodeReport[T]:
+        from .problems import ignored_keys  # noqa: PLC0415
+        from .report import DecodeReport, IgnoredKey  # noqa: PLC0415
+
+        repaired, more = self._repaired(value)
+        instance, problems = self._decode(repaired)
+        ignored = tuple([IgnoredKey(*key) for key in ignored_keys(problems)])
+        return DecodeReport(instance, (*repairs, *more), ignored)
 
     def encode(self, instance: T) -> Any:
         """Turn an instance into JSON values.
@@ -232,7 +298,7 @@ class Codec(Generic[T]):
             node, graph.definitions, value, self._options["max_depth"], self._graph_of
         )
         if problems.found:
-            raise EncodeError(self._name, problems.found, None, problems.omitted)
+            raise EncodeError(self._name, problems.found, problems.omitted)
         return encoded
 
     _encode_default = _encode_node
@@ -241,8 +307,25 @@ class Codec(Generic[T]):
         return _graph_of(cls, self._options["leaves"])
 
     def _error(self, problems: Problems) -> DecodeError:
-        expects = expected_fields(self._name, self._graph)
-        return DecodeError(self._name, problems.found, expects, problems.omitted)
+        return DecodeError(
+            self._name,
+            problems.found,
+            lambda: expected_fields(self._name, self._graph),
+            problems.omitted,
+            self._example,
+        )
+
+    def _example(self) -> Any:
+        from .example import NO_EXAMPLE, example_of  # noqa: PLC0415  # for arguments that are none at all
+
+        made = example_of(self._graph, self._encode_node)
+        if made is NO_EXAMPLE:
+            return None
+        try:
+            _, problems = interpret(self._graph, made, self._options["max_depth"])
+        except Exception:  # noqa: BLE001  # the class's own code, which takes no part in this report
+            return None
+        return None if problems.found else made
 
     def __repr__(self) -> str:
         return f"Codec({self._name})"
@@ -264,7 +347,12 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
 
 
 def _check_options(
-    name: object, unknown_fields: object, leaves: Iterable[object], namespace: object, max_depth: object
+    name: object,
+    unknown_fields: object,
+    repair: object,
+    leaves: Iterable[object],
+    namespace: object,
+    max_depth: object,
 ) -> None:
     if name is not None and not isinstance(name, str):
         message = f"name is a string, not {received(name)}"
@@ -276,6 +364,9 @@ def _check_options(
     if namespace is not None and not isinstance(namespace, Mapping):
         message = f"namespace maps names to types, it is not {received(namespace)}"
         raise ValueError(message)
+    if not isinstance(repair, bool):
+        message = f"repair is True or False, not {received(repair)}"
+        raise ValueError(message)  # noqa: TRY004  # one exception for every option
     choices = get_args(UnknownFields)
     if unknown_fields not in choices:
         near = nearest(unknown_fields, choices) if isinstance(unknown_fields, str) else None
@@ -316,20 +407,20 @@ _CACHED_CODECS = 4096
 _codecs: dict[Hashable, Codec[Any]] = {}
 
 
-def codec_of(annotation: Any) -> Codec[Any]:
-    """Return the codec of a type without options, registered once and kept.
+def codec_of(annotation: Any, *, repair: bool = False) -> Codec[Any]:
+    """Return the codec of a type without other options, registered once and kept.
 
     Raises:
         SchemaError: with every complaint about the type.
     """
     try:
-        key = (leaf_generation(), annotation_key(annotation))
+        key = (repair, leaf_generation(), annotation_key(annotation))
         known = _codecs.get(key)
     except (TypeError, RecursionError):  # no hash, or nested too deep: `Codec` says what is wrong
-        return Codec(annotation)
+        return Codec(annotation, repair=repair)
     if known is not None:
         return known
-    codec = Codec(annotation)
+    codec = Codec(annotation, repair=repair)
     if len(_codecs) >= _CACHED_CODECS:
         _codecs.clear()
     return _codecs.setdefault(key, codec)

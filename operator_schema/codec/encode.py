@@ -156,7 +156,7 @@ class _Run:
                 if not field.required and (field.init_only or node.form == "typed_dict"):
                     continue
                 valid = False
-                self.problems.missing(path, field)
+                self.problems.missing(path, field, node)
                 continue
             if item is None and field.absent_is_none:
                 continue

@@ -26,12 +26,21 @@ if TYPE_CHECKING:
 __all__ = ["expected", "expected_field", "expected_fields"]
 
 _LISTED_CHOICES = 8
+_LISTED_KEYS = 12
+_FIELD_LENGTH = 200
+_LINE_LENGTH = 560
 _LEAF_LENGTH = 60
 _NAME_LENGTH = 100
 
 
-def expected(node: Node) -> str:
-    """Say what a node takes, in a few words: `integer`, `"write" | "append"`, `array of string`."""
+def expected(node: Node, levels: int = 1) -> str:
+    """Say what a node takes, in a few words: `integer`, `"write" | "append"`, `array of string`.
+
+    Args:
+        node: of the value.
+        levels: of objects whose keys are said: `object {latitude: number, altitude?: number}`, where
+            a key with `?` need not be there.
+    """
     match node:
         case ScalarNode():
             return f"{node.type}{_limits(node.constraints)}"
@@ -39,22 +48,43 @@ def expected(node: Node) -> str:
             return _leaf(node)
         case LiteralNode() | EnumNode():
             return listed([excerpt(value) for value in node.values], _LISTED_CHOICES, " | ")
-        case ArrayNode(items=AnyNode()):
-            return "array"
         case ArrayNode():
-            return f"array of {'distinct ' if node.unique else ''}{_grouped(node.items)}"
+            return f"array{_items(node, levels)}{_limits(node.constraints)}"
         case TupleNode():
-            return f"array [{', '.join(map(expected, node.items))}]"
-        case MapNode(values=AnyNode()) | ObjectNode():
-            return "object"
+            return f"array [{', '.join([expected(item, levels) for item in node.items])}]"
+        case ObjectNode():
+            return f"object {_keys(node, levels - 1)}" if levels and node.fields else "object"
         case RefNode():
             return "object" if node.target.is_object else clip(escape(node.target.name), _LEAF_LENGTH)
         case MapNode():
-            return f"object of {_grouped(node.values)} values"
+            return f"object{_values(node, levels)}{_limits(node.constraints)}"
         case UnionNode():
-            return " | ".join([expected(member) for member in node.members])
+            return " | ".join([expected(member, levels) for member in node.members])
         case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
             return "any value"
+
+
+def _items(node: ArrayNode, levels: int) -> str:
+    if isinstance(node.items, AnyNode):
+        return ""
+    return f" of {'distinct ' if node.unique else ''}{_grouped(node.items, levels)}"
+
+
+def _values(node: MapNode, levels: int) -> str:
+    return "" if isinstance(node.values, AnyNode) else f" of {_grouped(node.values, levels)} values"
+
+
+def _keys(node: ObjectNode, levels: int) -> str:
+    shown = [
+        f"{_show_key(field)}{'' if field.required else '?'}: {expected(field.node, levels)}"
+        for field in node.fields[:_LISTED_KEYS]
+    ]
+    rest = len(node.fields) - len(shown)
+    return f"{{{', '.join(shown)}{f', … ({rest} more)' if rest else ''}}}"
+
+
+def _show_key(field: Field) -> str:
+    return show_path((field.key,))
 
 
 def _limits(constraints: Constraints | None) -> str:
@@ -82,8 +112,8 @@ _LIMITS = {
 }
 
 
-def _grouped(node: Node) -> str:
-    text = expected(node)
+def _grouped(node: Node, levels: int) -> str:
+    text = expected(node, levels)
     return f"({text})" if " | " in text else text
 
 
@@ -98,11 +128,12 @@ def _leaf(node: LeafNode) -> str:
 
 def expected_field(field: Field) -> str:
     """Say what a field takes and whether it is required: `string, required`."""
-    return f"{expected(field.node)}, required" if field.required else expected(field.node)
+    what = clip(expected(field.node), _FIELD_LENGTH)
+    return f"{what}, required" if field.required else what
 
 
 def expected_fields(name: str, graph: Graph) -> str:
-    """Say on one line what a type takes.
+    """Say on one line what a type takes; fields that have no room are counted.
 
     Args:
         name: of the type, or of the tool.
@@ -114,6 +145,12 @@ def expected_fields(name: str, graph: Graph) -> str:
     root = graph.resolve_root()
     name = clip(escape(name), _NAME_LENGTH)
     if not isinstance(root, ObjectNode):
-        return f"{name} expects: {expected(root)}"
-    fields = [f"{show_path((field.key,))} ({expected_field(field)})" for field in root.fields]
-    return f"{name} expects: {', '.join(fields) or 'an object without keys'}"
+        return f"{name} expects: {clip(expected(root), _LINE_LENGTH)}"
+    if not root.fields:
+        return f"{name} expects: an object without keys"
+    fields = [f"{_show_key(field)} ({expected_field(field)})" for field in root.fields]
+    room, shown = _LINE_LENGTH - len(name), 0
+    while shown < len(fields) and room >= len(fields[shown]):
+        room -= len(fields[shown]) + 2
+        shown += 1
+    return f"{name} expects: {listed(fields, max(shown, 1))}"

@@ -27,16 +27,17 @@ def json_schema(annotation: Any, /) -> dict[str, Any]:
 
 
 @overload
-def decode(annotation: type[T], value: object, /) -> T: ...
+def decode(annotation: type[T], value: object, /, *, repair: bool = False) -> T: ...
 @overload
-def decode(annotation: Any, value: object, /) -> Any: ...
-def decode(annotation: Any, value: object, /) -> Any:
+def decode(annotation: Any, value: object, /, *, repair: bool = False) -> Any: ...
+def decode(annotation: Any, value: object, /, *, repair: bool = False) -> Any:
     """Turn a JSON value into an instance of a type.
 
     Args:
         annotation: a dataclass, or any other supported annotation. It is registered at its first
             use and kept.
         value: dict, list, str, int, float, bool and None. It is not changed.
+        repair: whether what can be read in one way only is put right, as `Codec` says.
 
     Returns:
         An instance.
@@ -45,20 +46,21 @@ def decode(annotation: Any, value: object, /) -> Any:
         DecodeError: with every problem.
         SchemaError: with every complaint about the type.
     """
-    return codec_of(annotation).decode(value)
+    return codec_of(annotation, repair=repair).decode(value)
 
 
 @overload
-def decode_json(annotation: type[T], text: str | bytes | bytearray, /) -> T: ...
+def decode_json(annotation: type[T], text: str | bytes | bytearray, /, *, repair: bool = False) -> T: ...
 @overload
-def decode_json(annotation: Any, text: str | bytes | bytearray, /) -> Any: ...
-def decode_json(annotation: Any, text: str | bytes | bytearray, /) -> Any:
+def decode_json(annotation: Any, text: str | bytes | bytearray, /, *, repair: bool = False) -> Any: ...
+def decode_json(annotation: Any, text: str | bytes | bytearray, /, *, repair: bool = False) -> Any:
     """Turn the JSON text of a model's arguments into an instance of a type.
 
     Args:
         annotation: a dataclass, or any other supported annotation. It is registered at its first
             use and kept.
         text: one JSON value (RFC 8259), as a string or as UTF-8.
+        repair: whether what can be read in one way only is put right, as `Codec` says.
 
     Returns:
         An instance.
@@ -68,7 +70,7 @@ def decode_json(annotation: Any, text: str | bytes | bytearray, /) -> Any:
         SchemaError: with every complaint about the type.
         TypeError: text is neither a string nor bytes.
     """
-    return codec_of(annotation).decode_json(text)
+    return codec_of(annotation, repair=repair).decode_json(text)
 
 
 def encode(value: object, /) -> Any:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..introspect.unions import Tag, UnionPlan
     from .problems import Path
 
-__all__ = ["interpret"]
+__all__ = ["Fitting", "interpret"]
 
 _KEY = ScalarNode("string")
 _INTEGER_KEY = re.compile(INTEGER_KEY)
@@ -67,6 +67,37 @@ def interpret(graph: Graph, value: object, max_depth: int) -> tuple[Any, Problem
             raise
         return run.problems.too_deep_to_follow(), run.problems
     return decoded, run.problems
+
+
+class Fitting:
+    """Find out whether values fit, without building anything.
+
+    Args:
+        definitions: of the graph.
+        max_depth: levels of arrays and objects that are followed.
+    """
+
+    __slots__ = ("_trial",)
+
+    def __init__(self, definitions: Mapping[Target, Node], max_depth: int) -> None:
+        self._trial = _Run(_Shared(definitions, max_depth), Trial())
+
+    def fits(self, node: Node, value: object, depth: int) -> bool:
+        """Say whether a value at a depth decodes, but for what the class's own check says."""
+        return self._trial.decode(node, value, None, depth) is not INVALID
+
+    def fits_key(self, node: Node, key: object) -> bool:
+        """Say whether a key of a map decodes."""
+        return self._trial.decode_key(node, key, None) is not INVALID
+
+    def tagged(self, node: UnionNode, value: dict[Any, Any]) -> list[Node]:
+        """Return the member of a union that the tag of an object names; none where there is no such tag."""
+        tag = self._trial.shared.plan(node).tag
+        given = None if tag is None else value.get(tag.key)
+        member = None
+        if tag is not None and isinstance(given, (str, int, float)):
+            member = tag.members.get(choice_key(given))
+        return [] if member is None else [member]
 
 
 class _Shared:
@@ -150,7 +181,7 @@ class _Run:
             if item is MISSING:
                 if field.required:
                     valid = False
-                    self.problems.missing(path, field)
+                    self.problems.missing(path, field, node, value)
                 elif field.absent_is_none and field.default is MISSING:
                     arguments[field.name] = None
                 continue
@@ -163,9 +194,12 @@ class _Run:
                 valid = False
             else:
                 arguments[field.name] = decoded
-        if node.closed and known < len(value):
-            valid = False
-            self._note_unknown(node, value, path)
+        if known < len(value):
+            if node.closed:
+                valid = False
+                self._note_unknown(node, value, path)
+            else:
+                self.problems.ignore(path, node, value)
         return self._build(node, arguments, path) if valid else INVALID
 
     def _note_unknown(self, node: ObjectNode, value: dict[Any, Any], path: Path) -> None:
@@ -242,7 +276,7 @@ class _Run:
         decoded: dict[Any, Any] = {}
         for key, item in value.items():
             step = (path, key if isinstance(key, str) else excerpt(key))
-            name = self._key(node.keys, key, step)
+            name = self.decode_key(node.keys, key, step)
             result = self.decode(node.values, item, step, depth + 1)
             if name is INVALID or result is INVALID:
                 valid = False
@@ -255,7 +289,7 @@ class _Run:
             return INVALID
         return decoded if node.container is dict else node.container(decoded)
 
-    def _key(self, node: Node, key: Any, path: Path) -> Any:
+    def decode_key(self, node: Node, key: Any, path: Path) -> Any:
         if not isinstance(key, str):
             return self.problems.wrong_type(path, _KEY, key)
         if isinstance(node, ScalarNode) and node.type == "integer":

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem, TextRefused
 from ..json_values import is_array, is_object
-from ..wording import clip, escape, quote
+from ..wording import clip, escape, excerpt, quote
 from .limits import MAX_INTEGER_DIGITS, MAX_TEXT_DEPTH
 from .problems import Problems
+from .report import Repair
 
 if TYPE_CHECKING:
     from .problems import Path
 
-__all__ = ["read_json"]
+__all__ = ["read_json", "read_nearly_json"]
 
 _SHOWN_BEFORE = 20
 _SHOWN_LENGTH = 40
@@ -61,6 +62,29 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
             return value, problems
         _note_repeated(value, problems)
     return None, problems
+
+
+def read_nearly_json(text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
+    """Parse a text that is no JSON as it stands, if it can be made JSON in one way only.
+
+    Args:
+        text: a string, or its UTF-8 bytes.
+        problems: what `read_json` said of it.
+
+    Returns:
+        The value and the repair that was made; None and nothing where it stays as it is.
+    """
+    from .repair_text import as_json_text  # noqa: PLC0415  # only broken text pays for it
+
+    if [problem.code for problem in problems.found] != ["invalid_json"]:
+        return None, ()
+    try:
+        source = _as_string(text)
+    except TextRefused:
+        return None, ()
+    rewritten = as_json_text(source)
+    value, left = (None, problems) if rewritten is None else read_json(rewritten)
+    return (None, ()) if left.found else (value, (Repair((), "syntax", quote(source), excerpt(value)),))
 
 
 def _as_string(text: object) -> str:
@@ -170,19 +194,39 @@ def _refuse_constant(name: str, text: str) -> Any:
 
 
 def _describe(error: json.JSONDecodeError) -> Problem:
+    text = error.doc
     start = max(error.pos - _SHOWN_BEFORE, 0)
-    near = error.doc[start : error.pos + _SHOWN_BEFORE]
-    ended = not error.doc[error.pos :].strip()
+    near = quote(text[start : error.pos + _SHOWN_BEFORE])
     what = error.msg[:1].lower() + error.msg[1:]
-    where = f"line {error.lineno} column {error.colno}"
-    place = "where the text ends" if ended else f"near {quote(near)}"
-    return Problem(
-        (),
-        "invalid_json",
-        f"not valid JSON at {where}: {what}, {place}",
-        "one JSON value",
-        quote(near),
-    )
+    if not text.strip():
+        message = f"not valid JSON at line {_line(text, error.pos)}: the text is empty"
+    elif _ends_early(error):
+        message = (
+            f"not valid JSON: the text ends early, at line {_line(text, len(text))}, after "
+            f"{quote(text[-_SHOWN_BEFORE:])}; send the whole of it again"
+        )
+    elif text.lstrip().startswith(_FENCE):
+        message = "not valid JSON: it stands in a Markdown fence; send the JSON alone"
+    else:
+        message = f"not valid JSON at line {_line(text, error.pos)}: {what}, near {near}"
+    return Problem((), "invalid_json", message, "one JSON value", near)
+
+
+def _line(text: str, position: int) -> str:
+    return f"{text.count(chr(10), 0, position) + 1} column {position - text.rfind(chr(10), 0, position)}"
+
+
+_FENCE = "```"
+_BEGUN = re.compile(r"-|t(r(ue?)?)?|f(a(lse?)?)?|n(u(ll?)?)?|\\(u[0-9a-fA-F]{0,4})?")
+
+
+def _ends_early(error: json.JSONDecodeError) -> bool:
+    """Say whether the text is the beginning of JSON, as far as the parser came."""
+    text = error.doc.rstrip()
+    if text.lstrip().startswith(_FENCE):
+        return not text.endswith(_FENCE) or text.lstrip() == _FENCE
+    rest = text[error.pos :]
+    return not rest or error.msg.startswith("Unterminated string") or _BEGUN.fullmatch(rest) is not None
 
 
 def _note_repeated(value: Any, problems: Problems) -> None:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem
+from ..introspect.nodes import ArrayNode, EnumNode, LiteralNode, ScalarNode, UnionNode
+from ..introspect.unions import json_types_of
+from ..json_values import fits_types, type_of
 from ..wording import clip, escape, excerpt, kind, listed, nearest, quote, received
 from .expected import expected, expected_field
 from .limits import MAX_INTEGER_DIGITS, MAX_PROBLEMS
+from .quoted import quoted_scalar, quoted_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from ..introspect.nodes import EnumNode, Field, LeafNode, LiteralNode, Node, ObjectNode
+    from ..introspect.nodes import Field, LeafNode, Node, ObjectNode
 
     Path = tuple["Path", str | int] | None
     Steps = tuple[str | int, ...]
 
-__all__ = ["INVALID", "Problems", "Trial", "steps_of"]
+__all__ = ["INVALID", "Problems", "Trial", "ignored_keys", "steps_of"]
 
 _MESSAGE_LENGTH = 200
+_COMPARED_KEYS = 500
 
 
 class _Invalid:
@@ -49,12 +55,14 @@ class Problems:
     Attributes:
         found: the problems themselves.
         omitted: number of those that were counted only.
+        ignored: objects with keys that name no field and are left out: path, node and value.
     """
 
-    __slots__ = ("found", "omitted")
+    __slots__ = ("found", "ignored", "omitted")
 
     def __init__(self) -> None:
         self.found: list[Problem] = []
+        self.ignored: list[tuple[Path, ObjectNode, dict[Any, Any]]] = []
         self.omitted = 0
 
     def _note(self, path: Path, make: Callable[..., Problem], *about: Any) -> Any:
@@ -68,9 +76,9 @@ class Problems:
         """Note a problem that is made already."""
         self._note(None, _as_it_is, problem)
 
-    def missing(self, path: Path, field: Field) -> Any:
-        """Note that a required key is not there."""
-        return self._note((path, field.key), _missing, field)
+    def missing(self, path: Path, field: Field, node: ObjectNode, sent: Iterable[object] = ()) -> Any:
+        """Note that a required key is not there, among the keys that were sent."""
+        return self._note((path, field.key), _missing, field, node, sent)
 
     def missing_tag(self, path: Path, key: str, choices: LiteralNode) -> Any:
         """Note that the key is not there that tells the members of a union apart."""
@@ -79,6 +87,11 @@ class Problems:
     def unknown(self, path: Path, key: object, node: ObjectNode) -> Any:
         """Note a key that names no field, where such keys are refused."""
         return self._note(path, _unknown, key, node)
+
+    def ignore(self, path: Path, node: ObjectNode, value: dict[Any, Any]) -> None:
+        """Note that an object has keys that name no field, which is no problem."""
+        if len(self.ignored) < MAX_PROBLEMS:
+            self.ignored.append((path, node, value))
 
     def wrong_type(self, path: Path, node: Node, value: object) -> Any:
         """Note a value of another JSON type than the node's."""
@@ -155,14 +168,33 @@ class Trial(Problems):
         self.omitted += 1
         return INVALID
 
+    def ignore(self, path: Path, node: ObjectNode, value: dict[Any, Any]) -> None:
+        """Do nothing: the trial is none of the value's last word."""
+
+
+def ignored_keys(problems: Problems) -> list[tuple[Steps, str | None]]:
+    """Return the keys that name no field, each as its path and the nearest key that names one."""
+    found: list[tuple[Steps, str | None]] = []
+    for path, node, value in problems.ignored:
+        keys = [field.key for field in node.fields]
+        unknown = (key for key in value if key not in keys)
+        for key in islice(unknown, MAX_PROBLEMS - len(found)):
+            name = key if isinstance(key, str) else excerpt(key)
+            found.append(((*steps_of(path), name), nearest(name, keys)))
+    return found
+
 
 def _as_it_is(_steps: Steps, problem: Problem) -> Problem:
     return problem
 
 
-def _missing(steps: Steps, field: Field) -> Problem:
+def _missing(steps: Steps, field: Field, node: ObjectNode, sent: Iterable[object]) -> Problem:
     what = expected_field(field)
-    return Problem(steps, "missing", f"missing ({what})", what)
+    keys = {known.key for known in node.fields}
+    unused = [key for key in islice(sent, _COMPARED_KEYS) if isinstance(key, str) and key not in keys]
+    near = (nearest(field.key, unused) or nearest(field.name, unused)) if unused else None
+    instead = f"; you sent {quote(near)} instead" if near else ""
+    return Problem(steps, "missing", f"missing ({what}){instead}", what)
 
 
 def _missing_tag(steps: Steps, choices: LiteralNode) -> Problem:
@@ -171,7 +203,7 @@ def _missing_tag(steps: Steps, choices: LiteralNode) -> Problem:
 
 
 def _unknown(steps: Steps, key: object, node: ObjectNode) -> Problem:
-    names = [field.key for field in node.fields]
+    names = [known.key for known in node.fields]
     name = key if isinstance(key, str) else excerpt(key)
     near = nearest(name, names)
     fields = listed([quote(known) for known in names]) if names else "none"
@@ -180,8 +212,28 @@ def _unknown(steps: Steps, key: object, node: ObjectNode) -> Problem:
 
 
 def _wrong_type(steps: Steps, node: Node, value: object) -> Problem:
-    what, came = expected(node), received(value)
-    return Problem(steps, "wrong_type", f"expected {what}, got {came}", what, came)
+    # At the root the keys stand in the line below the problems.
+    what, came = expected(node, 1 if steps else 0), received(value)
+    held = quoted_type(value) if isinstance(value, str) else None
+    if held in {"array", "object"} and held in json_types_of(node):
+        message = f"got a string that holds JSON; send the {held} itself: expected {what}"
+        return Problem(steps, "wrong_type", message, what, came)
+    near = _in_array(node, value) if held is None else _without_quotes(node, quoted_scalar(str(value)))
+    return Problem(steps, "wrong_type", f"expected {what}, got {came}", what, came, near)
+
+
+def _without_quotes(node: Node, scalar: Any) -> str | None:
+    """Show the number, boolean or null that stood in quotes, where it is what was wanted."""
+    types = {node.type} if isinstance(node, ScalarNode) else json_types_of(node)
+    return excerpt(scalar) if fits_types(scalar, types) else None
+
+
+def _in_array(node: Node, value: object) -> str | None:
+    """Return one item as the array that was wanted, where it is short enough to be shown whole."""
+    if not isinstance(node, ArrayNode) or type_of(value) not in json_types_of(node.items):
+        return None
+    shown = excerpt(value)
+    return None if "…" in shown else f"[{shown}]"
 
 
 def _not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Problem:
@@ -233,7 +285,10 @@ def _repeated(steps: Steps) -> Problem:
 
 def _no_match(steps: Steps, node: Node, value: object) -> Problem:
     what, came = expected(node), received(value)
-    return Problem(steps, "no_match", f"{came} fits none of {what}", what, came)
+    members = node.members if isinstance(node, UnionNode) else ()
+    choices = [member.values for member in members if isinstance(member, (LiteralNode, EnumNode))]
+    near = _nearest_choice(sum(choices, ()), value)
+    return Problem(steps, "no_match", f"{came} fits none of {what}", what, came, near)
 
 
 def _not_an(steps: Steps, cls: type, value: object) -> Problem:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import typing
-from types import CellType
+from types import CellType, CodeType
 from typing import TYPE_CHECKING, Any, ForwardRef, get_args, get_origin
 
 from .._value import Value, set_once
@@ -124,16 +124,8 @@ class Scope:
             return self._unresolved(text, error)
 
     def evaluate_all(self, texts: Sequence[str]) -> list[Any]:
-        """Evaluate several annotations, in one go where all of them can be."""
-        try:
-            together = self._evaluate("(" + ",".join(texts) + ",)", None, {})
-        except MemoryError:
-            raise
-        except Exception:  # noqa: BLE001  # the culprit is found by taking them one by one
-            together = ()
-        if len(together) != len(texts):
-            return [self.evaluate(text) for text in texts]
-        return list(together)
+        """Evaluate several annotations."""
+        return [self.evaluate(text) for text in texts]
 
     def _evaluate(self, text: str, module: str | None, enclosing: Mapping[str, Any]) -> Any:
         names = self._module if module is None else _names_of_module(module)
@@ -143,7 +135,7 @@ class Scope:
             own[self._owner.__name__] = self._owner
         if not (self._namespace or own or enclosing):
             try:
-                return eval(text, names)  # noqa: S307  # what annotations as text are for
+                return eval(_code_of(text), names)  # noqa: S307  # what annotations as text are for
             except NameError:
                 pass
         owner = self._owner
@@ -151,7 +143,7 @@ class Scope:
         outer: dict[str, Any] = {"typing": typing}
         if isinstance(owner, type):
             outer |= {**vars(owner), owner.__name__: owner}
-        return eval(text, outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # likewise
+        return eval(_code_of(text), outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # likewise
 
     def _unresolved(self, text: str, error: Exception) -> Unresolved:
         shown = clip(escape(text), _TEXT_LENGTH)
@@ -167,6 +159,23 @@ class Scope:
             return Unresolved(shown, reason, f"{remedy} or give namespace={{{name!r}: …}}")
         remedy = f"Import {name} at run time (not under TYPE_CHECKING) or give namespace={{{name!r}: …}}"
         return Unresolved(shown, reason, remedy)
+
+
+_codes: dict[str, CodeType] = {}
+_CACHED_CODES = 1024
+_CACHED_LENGTH = 100
+
+
+def _code_of(text: str) -> CodeType:
+    """Compile an annotation; the short ones repeat all through a program, and are kept."""
+    code = _codes.get(text)
+    if code is None:
+        code = compile(text.lstrip(), "<annotation>", "eval", dont_inherit=True)
+        if len(text) <= _CACHED_LENGTH:
+            if len(_codes) >= _CACHED_CODES:
+                _codes.clear()
+            _codes[text] = code
+    return code
 
 
 def _names_of_module(name: str | None) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class Output:
             )
             encoded = codec.encode(value)
         except EncodeError as error:
-            raise EncodeError(name, error.problems, None, error.omitted) from None
+            raise EncodeError(name, error.problems, error.omitted) from None
         return to_json_text(encoded)
 
 

@@ -238,8 +238,7 @@ class Tool(Generic[P, R]):
         try:
             decoded = self._codec.decode_json(arguments) if is_text else self._codec.decode(arguments)
         except DecodeError as error:
-            hint = self._hint(arguments)
-            raise DecodeError(error.name, error.problems, error.expects, error.omitted, hint) from None
+            raise error.with_hint(self._hint(arguments)) from None
         return decoded.replace(tool=self.name) if isinstance(decoded, RawArguments) else decoded
 
     def call(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> R:

@@ -100,7 +100,11 @@ def test_the_functions_register_once(monkeypatch):
     monkeypatch.setattr(codec_module, "_codecs", {})
     made = []
     real = codec_module.Codec
-    monkeypatch.setattr(codec_module, "Codec", lambda annotation: made.append(annotation) or real(annotation))
+    monkeypatch.setattr(
+        codec_module,
+        "Codec",
+        lambda annotation, **options: made.append(annotation) or real(annotation, **options),
+    )
     for _ in range(3):
         decode(Point, {"x": 1})
         decode(list[Point], [])

@@ -71,7 +71,7 @@ def test_what_is_no_json_is_told_with_line_and_column(text, where):
 
 
 def test_text_that_ends_early_says_so():
-    assert "where the text ends" in problems_of('{"text": ')[0].message
+    assert "the text ends early" in problems_of('{"text": ')[0].message
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""What a decode did besides decoding: the repairs that it made, the keys that it ignored."""
+
+from __future__ import annotations
+
+from typing import Generic, Literal, TypeVar
+
+from .._value import Value, set_once
+
+__all__ = ["DecodeReport", "IgnoredKey", "Repair", "RepairKind"]
+
+T = TypeVar("T")
+
+RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax"]
+"""What was done: a string that held JSON was read · a number, boolean or null was taken out of its
+quotes · the field's default took the place of a null · the choice that was meant was found · a key
+was written as the field's own · one value became an array of it · the text was made JSON."""
+
+
+class Repair(Value):
+    """One thing that was put right before the value was decoded.
+
+    Attributes:
+        path: keys and indexes that lead from the root to the value, as they are after the repair.
+        kind: what was done; a closed vocabulary.
+        before: what came, as an excerpt of at most 60 characters.
+        after: what was read instead, likewise; `default` where the field's default was taken.
+    """
+
+    __slots__ = ("path", "kind", "before", "after")
+
+    path: tuple[str | int, ...]
+    kind: RepairKind
+    before: str
+    after: str
+
+    def __init__(self, path: tuple[str | int, ...], kind: RepairKind, before: str, after: str) -> None:
+        set_once(self, "path", path)
+        set_once(self, "kind", kind)
+        set_once(self, "before", before)
+        set_once(self, "after", after)
+
+    def __str__(self) -> str:
+        """Write path, what came and what was read on one line of bounded length."""
+        from ..wording import clip, show_path  # noqa: PLC0415  # only logs pay for it
+
+        where = clip(show_path(self.path), 150)
+        return f"{f'{where}: ' if where else ''}{self.before} read as {self.after} ({self.kind})"
+
+
+class IgnoredKey(Value):
+    """A key that names no field, and was left out.
+
+    Attributes:
+        path: keys and indexes that lead from the root to it, the key itself being the last.
+        suggestion: the nearest key that names a field, or None.
+    """
+
+    __slots__ = ("path", "suggestion")
+
+    path: tuple[str | int, ...]
+    suggestion: str | None
+
+    def __init__(self, path: tuple[str | int, ...], suggestion: str | None) -> None:
+        set_once(self, "path", path)
+        set_once(self, "suggestion", suggestion)
+
+
+class DecodeReport(Value, Generic[T]):
+    """An instance, and what was done to the arguments on the way to it.
+
+    Attributes:
+        instance: what `decode` returns.
+        repairs: what was put right, in the order of the fields; empty without `repair=True`.
+        ignored: the keys that name no field, at most 100 of them.
+    """
+
+    __slots__ = ("instance", "repairs", "ignored")
+
+    instance: T
+    repairs: tuple[Repair, ...]
+    ignored: tuple[IgnoredKey, ...]
+
+    def __init__(self, instance: T, repairs: tuple[Repair, ...], ignored: tuple[IgnoredKey, ...]) -> None:
+        set_once(self, "instance", instance)
+        set_once(self, "repairs", repairs)
+        set_once(self, "ignored", ignored)
