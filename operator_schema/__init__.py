@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from .introspect.leaves import SchemaLeaf, register_leaf
     from .tools.describe import describe_tools
     from .tools.function import tool, tool_input
+    from .tools.input_tool import InputTool
     from .tools.marks import skip
     from .tools.neutral import parameters_of, schema_response
     from .tools.raw import RawArguments
-    from .tools.tool import InputTool, Tool
+    from .tools.tool import Tool
 
 __version__ = "0.1.0"
 
@@ -71,7 +72,7 @@ _HOMES = {
     "DecodeReport": ".codec.report",
     "EncodeError": ".errors",
     "IgnoredKey": ".codec.report",
-    "InputTool": ".tools.tool",
+    "InputTool": ".tools.input_tool",
     "MissingContextError": ".errors",
     "Problem": ".errors",
     "RawArguments": ".tools.raw",
