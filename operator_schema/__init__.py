@@ -15,8 +15,23 @@ if TYPE_CHECKING:
     from .codec.functions import decode, decode_json, encode, json_schema
     from .codec.partial import ArgumentStream, Partial
     from .codec.report import DecodeReport, IgnoredKey, Repair
-    from .errors import Complaint, DecodeError, EncodeError, Problem, SchemaError
+    from .errors import (
+        Complaint,
+        DecodeError,
+        EncodeError,
+        MissingContextError,
+        Problem,
+        SchemaError,
+        ToolError,
+    )
     from .introspect.leaves import SchemaLeaf, register_leaf
+    from .tools.describe import describe_tools
+    from .tools.function import tool, tool_input
+    from .tools.input_tool import InputTool
+    from .tools.marks import skip
+    from .tools.neutral import parameters_of, schema_response
+    from .tools.raw import RawArguments
+    from .tools.tool import Tool
 
 __version__ = "0.1.0"
 
@@ -30,16 +45,27 @@ __all__ = [
     "EncodeError",
     "IgnoredKey",
     "Partial",
+    "InputTool",
+    "MissingContextError",
     "Problem",
+    "RawArguments",
     "Repair",
     "SchemaError",
     "SchemaLeaf",
+    "Tool",
+    "ToolError",
     "__version__",
     "decode",
     "decode_json",
+    "describe_tools",
     "encode",
     "json_schema",
+    "parameters_of",
     "register_leaf",
+    "schema_response",
+    "skip",
+    "tool",
+    "tool_input",
 ]
 
 _HOMES = {
@@ -51,15 +77,26 @@ _HOMES = {
     "EncodeError": ".errors",
     "IgnoredKey": ".codec.report",
     "Partial": ".codec.partial",
+    "InputTool": ".tools.input_tool",
+    "MissingContextError": ".errors",
     "Problem": ".errors",
+    "RawArguments": ".tools.raw",
     "Repair": ".codec.report",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
+    "Tool": ".tools.tool",
+    "ToolError": ".errors",
     "decode": ".codec.functions",
     "decode_json": ".codec.functions",
+    "describe_tools": ".tools.describe",
     "encode": ".codec.functions",
     "json_schema": ".codec.functions",
+    "parameters_of": ".tools.neutral",
     "register_leaf": ".introspect.leaves",
+    "schema_response": ".tools.neutral",
+    "skip": ".tools.marks",
+    "tool": ".tools.function",
+    "tool_input": ".tools.function",
 }
 
 

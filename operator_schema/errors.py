@@ -17,9 +17,11 @@ __all__ = [
     "ComplaintCode",
     "DecodeError",
     "EncodeError",
+    "MissingContextError",
     "Problem",
     "ProblemCode",
     "SchemaError",
+    "ToolError",
 ]
 
 ProblemCode = Literal[
@@ -50,6 +52,9 @@ ComplaintCode = Literal[
     "bad_leaf",
     "alias_collision",
     "ambiguous",
+    "unannotated",
+    "bad_name",
+    "bad_option",
     "too_deep",
     "too_large",
 ]
@@ -260,12 +265,14 @@ class DecodeError(_ProblemsError):
         expects: one line that says what the type takes, or what makes that line when it is asked for.
         omitted: number of problems past those in `problems`.
         example: valid arguments, or what makes them when they are asked for.
+        hint: what else may help, such as where the documentation of the tool is to be had.
 
     Attributes:
         name: name of the type, or of the tool.
         problems: everything that is wrong, in the order of the type's fields; at most
             `operator_schema.codec.limits.MAX_PROBLEMS`.
         omitted: number of problems past those in `problems`.
+        hint: what else may help, or None.
     """
 
     _with = "the arguments"
@@ -277,10 +284,18 @@ class DecodeError(_ProblemsError):
         expects: str | Callable[[], str | None] | None = None,
         omitted: int = 0,
         example: Any = None,
+        hint: str | None = None,
     ) -> None:
         super().__init__(name, problems, omitted)
         self._expects = expects
         self._example = example
+        self.hint = hint
+
+    def with_hint(self, hint: str | None) -> Self:
+        """Return the same error with another hint."""
+        again = self.with_problems(self.problems)
+        again.hint = hint
+        return again
 
     @property
     def expects(self) -> str | None:
@@ -317,7 +332,8 @@ class DecodeError(_ProblemsError):
 
     def _tail(self) -> list[str]:
         expects = self._shown_expects()
-        return [line for line in (expects, self._shown_example()) if line]
+        hint = None if self.hint is None else clip(self.hint, _EXPECTS_LENGTH)
+        return [line for line in (expects, self._shown_example(), hint) if line]
 
     def _shown_example(self) -> str | None:
         if not any(not problem.path and problem.code in _NO_ARGUMENTS for problem in self.problems):
@@ -329,7 +345,14 @@ class DecodeError(_ProblemsError):
         return None if example is None or len(line) > _EXAMPLE_LENGTH else line
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.problems, self.expects, self.omitted, self.example())
+        return type(self), (
+            self.name,
+            self.problems,
+            self.expects,
+            self.omitted,
+            self.example(),
+            self.hint,
+        )
 
 
 class EncodeError(_ProblemsError):
@@ -345,6 +368,44 @@ class EncodeError(_ProblemsError):
         problems: everything that is wrong; paths are made of JSON keys and indexes.
         omitted: number of problems past those in `problems`.
     """
+
+
+class ToolError(RuntimeError):
+    """A tool can't be called in this way; for the host, never for the model.
+
+    Attributes:
+        tool: name of the tool.
+        message: what is wrong and what to do about it, on one line.
+    """
+
+    def __init__(self, tool: str, message: str) -> None:
+        super().__init__(tool, message)
+        self.tool = tool
+        self.message = message
+
+    def __str__(self) -> str:
+        """Write the name of the tool and the message."""
+        return f"{clip(escape(self.tool), _NAME_LENGTH)}: {self.message}"
+
+
+class MissingContextError(ToolError):
+    """Parameters that the host gives were not given; raised before the function runs.
+
+    Attributes:
+        tool: name of the tool.
+        parameters: their names.
+        message: what to do about it.
+    """
+
+    def __init__(self, tool: str, parameters: Sequence[str]) -> None:
+        names = ", ".join(parameters)
+        one = parameters[0] if parameters else ""
+        message = f"the host must give {names}: by name ({one}=…) or by type (context={{Type: …}})"
+        super().__init__(tool, message)
+        self.parameters: tuple[str, ...] = tuple(parameters)
+
+    def __reduce__(self) -> tuple[type[MissingContextError], tuple[str, tuple[str, ...]]]:
+        return type(self), (self.tool, self.parameters)
 
 
 class Unfit(Exception):  # noqa: N818  # not an error of the caller's: a complaint is made of it

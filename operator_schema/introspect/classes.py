@@ -1,4 +1,4 @@
-"""What the classes that stand for JSON objects declare: dataclass, TypedDict and NamedTuple."""
+"""What the classes that stand for JSON objects declare: dataclass, TypedDict, NamedTuple, parameters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Never, NoReturn, get_args, get
 
 from .._value import Value, set_once
 from .hints import Scope, evaluate_forward, inherited_bindings
+from .parameters import parameter_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -76,9 +77,15 @@ class Declared(Value):
 
 
 def form_of(cls: Any) -> ObjectForm | None:
-    """Say which kind of class with fields this is; None for any other class."""
+    """Say which kind of class with fields this is; None for any other class.
+
+    The dataclass that is made for the parameters of a function is of the form `function`.
+    """
     if dataclasses.is_dataclass(cls):
-        return "dataclass"
+        is_made: bool = parameter_source(cls) is not None  # type: ignore[arg-type]  # it is no instance
+        return "function" if is_made else "dataclass"
+    if not isinstance(cls, type):
+        return None
     if hasattr(cls, "__required_keys__") and issubclass(cls, dict):
         return "typed_dict"
     if hasattr(cls, "_fields") and issubclass(cls, tuple):
@@ -104,6 +111,9 @@ def declared_fields(
         namespace: names that the user adds.
         outer: the scope in which what the bindings give is written.
     """
+    source = parameter_source(cls)
+    if source is not None:
+        return list(source.declared)  # evaluated already: what they mean decided what is a field
     scopes = _Scopes(cls, bindings, self_type, namespace, outer)
     return _READERS[form](cls, scopes)
 
@@ -254,13 +264,15 @@ _READERS: dict[ObjectForm, Callable[[type, _Scopes], list[Declared]]] = {
 }
 
 
-def annotations_of(cls: type) -> Mapping[str, Any]:
-    """Return a class's own annotations as written, forward references left open."""
+def annotations_of(cls: Any) -> Mapping[str, Any]:
+    """Return the own annotations of a class or function as written, forward references left open."""
     if sys.version_info >= (3, 14):  # pragma: no cover  # `make matrix` runs it
         # PEP 749: names that are not defined yet come as forward references.
         from annotationlib import Format, get_annotations  # noqa: PLC0415
 
         return get_annotations(cls, format=Format.FORWARDREF)
+    if not isinstance(cls, type):
+        return cls.__annotations__  # type: ignore[no-any-return]  # a function's
     annotations: Mapping[str, Any] = vars(cls).get("__annotations__", {})
     return annotations
 

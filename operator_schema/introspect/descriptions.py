@@ -9,6 +9,7 @@ from ..json_values import is_object
 from ..wording import excerpt, listed, nearest, quote, received
 from .classes import lineage
 from .docstrings import own_docstring, parse_docstring
+from .parameters import parameter_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -136,10 +137,7 @@ def _from_docstrings(
 ) -> tuple[str | None, Mapping[str, str]]:
     text: str | None = None
     documented: dict[str, str] = {}
-    for base in lineage(cls):
-        doc = own_docstring(base)
-        if not doc:
-            continue
+    for base, doc in _docstrings(cls):
         parsed = parse_docstring(doc)
         if base is cls:
             text = parsed.text or None
@@ -147,12 +145,21 @@ def _from_docstrings(
             if name in names:
                 if description:
                     documented.setdefault(name, description)
-            elif not _is_attribute(base, name):
+            elif not _may_be_described(base, name):
                 _report_unknown("__doc__", name, names, report)
     return text, documented
 
 
-def _is_attribute(cls: type, name: str) -> bool:
+def _docstrings(cls: type) -> list[tuple[type, str]]:
+    source = parameter_source(cls)
+    found = [(base, own_docstring(base)) for base in lineage(cls)] if source is None else [(cls, source.doc)]
+    return [(base, doc) for base, doc in found if doc]
+
+
+def _may_be_described(cls: type, name: str) -> bool:
+    source = parameter_source(cls)
+    if source is not None:
+        return name in source.others
     # Docstrings also describe properties, class variables and what __post_init__ sets.
     if hasattr(cls, name):
         return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import typing
-from types import CellType
+from types import CellType, CodeType
 from typing import TYPE_CHECKING, Any, ForwardRef, get_args, get_origin
 
 from .._value import Value, set_once
@@ -52,14 +52,15 @@ class Unresolved(Value):
 
 
 class Scope:
-    """What names and type parameters mean in the annotations of one class or alias.
+    """What names and type parameters mean in the annotations of one class, alias or function.
 
     A name is looked up first in the namespace given by the user, then among the type parameters,
     then in the module, then in the class itself: a field `date: date | None = None` means the type,
     not the default.
 
     Args:
-        owner: the class or alias in which the annotations are written; None for a bare annotation.
+        owner: the class, alias or function in which the annotations are written; None for a bare
+            annotation.
         namespace: names that the user adds.
         bindings: type parameter to what was given for it.
         self_type: what `Self` means.
@@ -81,7 +82,14 @@ class Scope:
         self._namespace = namespace
         self.bindings: Bindings = bindings or {}
         self.self_type = self_type
-        self._module = _names_of_module(getattr(owner, "__module__", None))
+        # A function knows its module's names itself.
+        names: dict[str, Any] | None = getattr(owner, "__globals__", None)
+        self._module = _names_of_module(getattr(owner, "__module__", None)) if names is None else names
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The names of the module, and those that the user adds."""
+        return {**self._module, **self._namespace}
 
     def outside(self) -> Scope:
         """Return the scope in which what was given for the type parameters is written."""
@@ -89,7 +97,9 @@ class Scope:
 
     def declares(self, parameter: Any) -> bool:
         """Say whether a type parameter is one of the owner's, or of nobody that is known."""
-        return self._owner is None or _declares(self._owner, parameter)
+        # Before PEP 695 a function declares those that it uses.
+        is_open = self._owner is None or hasattr(self._owner, "__globals__")
+        return is_open or _declares(self._owner, parameter)
 
     @property
     def identity(self) -> Hashable:
@@ -117,16 +127,8 @@ class Scope:
             return self._unresolved(text, error)
 
     def evaluate_all(self, texts: Sequence[str]) -> list[Any]:
-        """Evaluate several annotations, in one go where all of them can be."""
-        try:
-            together = self._evaluate("(" + ",".join(texts) + ",)", None, {})
-        except MemoryError:
-            raise
-        except Exception:  # noqa: BLE001  # the culprit is found by taking them one by one
-            together = ()
-        if len(together) != len(texts):
-            return [self.evaluate(text) for text in texts]
-        return list(together)
+        """Evaluate several annotations."""
+        return [self.evaluate(text) for text in texts]
 
     def _evaluate(self, text: str, module: str | None, enclosing: Mapping[str, Any]) -> Any:
         names = self._module if module is None else _names_of_module(module)
@@ -136,7 +138,7 @@ class Scope:
             own[self._owner.__name__] = self._owner
         if not (self._namespace or own or enclosing):
             try:
-                return eval(text, names)  # noqa: S307  # what annotations as text are for
+                return eval(_code_of(text), names)  # noqa: S307  # what annotations as text are for
             except NameError:
                 pass
         owner = self._owner
@@ -144,7 +146,7 @@ class Scope:
         outer: dict[str, Any] = {"typing": typing}
         if isinstance(owner, type):
             outer |= {**vars(owner), owner.__name__: owner}
-        return eval(text, outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # likewise
+        return eval(_code_of(text), outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # likewise
 
     def _unresolved(self, text: str, error: Exception) -> Unresolved:
         shown = clip(escape(text), _TEXT_LENGTH)
@@ -155,10 +157,28 @@ class Scope:
         where = "here" if self._owner is None else f"in module {self._owner.__module__}"
         reason = f"the name {name} is not defined {where}"
         if "<locals>" in getattr(self._owner, "__qualname__", ""):
-            remedy = f"The class is defined inside a function: move {name} to module level"
+            what = "class" if isinstance(self._owner, type) else "function"
+            remedy = f"The {what} is defined inside a function: move {name} to module level"
             return Unresolved(shown, reason, f"{remedy} or give namespace={{{name!r}: …}}")
         remedy = f"Import {name} at run time (not under TYPE_CHECKING) or give namespace={{{name!r}: …}}"
         return Unresolved(shown, reason, remedy)
+
+
+_codes: dict[str, CodeType] = {}
+_CACHED_CODES = 1024
+_CACHED_LENGTH = 100
+
+
+def _code_of(text: str) -> CodeType:
+    """Compile an annotation; the short ones repeat all through a program, and are kept."""
+    code = _codes.get(text)
+    if code is None:
+        code = compile(text.lstrip(), "<annotation>", "eval", dont_inherit=True)
+        if len(text) <= _CACHED_LENGTH:
+            if len(_codes) >= _CACHED_CODES:
+                _codes.clear()
+            _codes[text] = code
+    return code
 
 
 def _names_of_module(name: str | None) -> dict[str, Any]:

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 ScalarType = Literal["string", "integer", "number", "boolean", "null"]
-ObjectForm = Literal["dataclass", "typed_dict", "named_tuple"]
+ObjectForm = Literal["dataclass", "typed_dict", "named_tuple", "function"]
 
 
 class Constraints(Value):

@@ -1,0 +1,44 @@
+"""Parameters of a function as the fields of an object: what the class made for them carries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._value import Value, set_once
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .classes import Declared
+
+__all__ = ["ParameterSource", "parameter_source"]
+
+ATTRIBUTE = "__parameter_source__"
+"""Where a class that stands for the parameters of a function keeps its `ParameterSource`."""
+
+
+class ParameterSource(Value):
+    """The function behind a class, as far as the walk asks for it.
+
+    Attributes:
+        declared: the parameters that the model gives, in order.
+        doc: the docstring of the function, or None.
+        others: names that the docstring may describe too, such as those that the host gives.
+    """
+
+    __slots__ = ("declared", "doc", "others")
+
+    declared: Sequence[Declared]
+    doc: str | None
+    others: Sequence[str]
+
+    def __init__(self, declared: Sequence[Declared], doc: str | None, others: Sequence[str]) -> None:
+        set_once(self, "declared", declared)
+        set_once(self, "doc", doc)
+        set_once(self, "others", others)
+
+
+def parameter_source(cls: type[Any]) -> ParameterSource | None:
+    """Return what a class that stands for the parameters of a function carries, None for any other."""
+    source: ParameterSource | None = cls.__dict__.get(ATTRIBUTE)
+    return source

@@ -1,0 +1,1 @@
+"""Functions and dataclasses that a model can call."""

@@ -1,0 +1,137 @@
+"""From an input to the arguments of the function, with what the host gives."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+
+from ..errors import MissingContextError, ToolError
+from ..introspect.identity import name_of
+from ..wording import listed, nearest, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .callee import Parameter
+
+    Context = Mapping[Any, Any]
+
+__all__ = ["call_arguments", "hosted_values"]
+
+
+def hosted_values(
+    tool: str,
+    hosted: Sequence[tuple[Parameter, Any]],
+    given: Mapping[str, Any],
+    context: Context | None,
+) -> dict[str, Any]:
+    """Find a value for each parameter that the host gives.
+
+    Args:
+        tool: name of the tool, for messages.
+        hosted: each of them, with its evaluated annotation, or None.
+        given: parameter name to value; wins.
+        context: type or parameter name to value.
+
+    Returns:
+        Parameter name to value.
+
+    Raises:
+        MissingContextError: some are not given and have no default.
+        ToolError: something is given that the tool does not take, or two things fit one parameter.
+    """
+    names = [parameter.name for parameter, _ in hosted]
+    for name in given:
+        if name not in names:
+            near = nearest(name, names)
+            hint = f"; did you mean {quote(near)}?" if near else ""
+            takes = listed([quote(known) for known in names]) or "nothing"
+            message = f"the host gives {quote(name)}, but the tool takes {takes} from it{hint}"
+            raise ToolError(tool, message)
+    found: dict[str, Any] = {}
+    missing: list[str] = []
+    for parameter, hint in hosted:
+        value = given.get(parameter.name, MISSING)
+        if value is MISSING and context:
+            value = _from_context(tool, parameter, hint, context)
+        if value is MISSING:
+            value = parameter.default
+        if value is not MISSING:
+            found[parameter.name] = value
+        elif parameter.kind not in {"rest", "extra"}:
+            missing.append(parameter.name)
+    if missing:
+        raise MissingContextError(tool, tuple(missing))
+    return found
+
+
+def _from_context(tool: str, parameter: Parameter, hint: Any, context: Context) -> Any:
+    if parameter.name in context:
+        return context[parameter.name]
+    for wanted in _alternatives(hint):
+        value = _by_type(tool, parameter, wanted, context)
+        if value is not MISSING:
+            return value
+    return MISSING
+
+
+def _by_type(tool: str, parameter: Parameter, wanted: Any, context: Context) -> Any:
+    for key, value in context.items():
+        if key is wanted or (not isinstance(key, (type, str)) and key == wanted):
+            return value
+    if not isinstance(wanted, type) or wanted is object:
+        return MISSING
+    fitting = [key for key in context if isinstance(key, type) and issubclass(key, wanted)]
+    if len(fitting) > 1:
+        names = listed([name_of(key) for key in fitting])
+        message = f"for parameter {quote(parameter.name)} the context has {names}; give it by name"
+        raise ToolError(tool, message)
+    return context[fitting[0]] if fitting else MISSING
+
+
+def _alternatives(hint: Any) -> Sequence[Any]:
+    """Return the types that a parameter takes: those of a union, without None."""
+    while get_origin(hint) is Annotated:
+        hint = hint.__origin__
+    if get_origin(hint) is Union or type(hint).__name__ == "UnionType":
+        parts = [part for arg in get_args(hint) for part in _alternatives(arg)]
+        return [part for part in parts if part is not type(None)]
+    return () if hint is None else (hint,)
+
+
+def call_arguments(
+    parameters: Sequence[Parameter], hosted: Mapping[str, Any], whole: str | None, given: Any
+) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
+    """Arrange an input and what the host gives as a call takes them.
+
+    Args:
+        parameters: of the function.
+        hosted: parameter name to what the host gives.
+        whole: the parameter that takes the input itself, or None where it has an attribute for each.
+        given: the input.
+
+    Returns:
+        The arguments by position, those by name, and the extra ones by name, which may not repeat any.
+    """
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    for parameter in parameters:
+        name, kind = parameter.name, parameter.kind
+        if name in hosted:
+            value = hosted[name]
+        elif name == whole:
+            value = given
+        else:
+            value = getattr(given, name, MISSING)
+        if value is MISSING:
+            continue  # `*args` and `**kwargs` of the host's that it does not give
+        if kind == "rest":
+            positional.extend(value)
+        elif kind == "extra":
+            extra = dict(value)
+        elif kind == "keyword_only":
+            named[name] = value
+        else:
+            positional.append(value)
+    return positional, named, extra

@@ -1,0 +1,272 @@
+"""What a callable takes: its parameters, read from the code object, without `inspect`."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import MISSING
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, Literal
+
+from .._value import Value, set_once
+from ..errors import Unfit
+from ..introspect.classes import annotations_of
+from ..wording import clip, escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+__all__ = [
+    "Callee",
+    "Parameter",
+    "is_coroutine_function",
+    "is_generator_function",
+    "name_of_callee",
+    "read_callee",
+]
+
+Kind = Literal["positional_only", "positional", "keyword_only", "rest", "extra"]
+"""How a parameter is given; `rest` is `*args`, `extra` is `**kwargs`."""
+
+# The flags of `inspect`, which is not loaded for them.
+_REST, _EXTRA, _GENERATOR, _COROUTINE, _ITERABLE_COROUTINE, _ASYNC_GENERATOR = 4, 8, 32, 128, 256, 512
+
+_WRAPPED_AT_MOST = 100
+
+
+class Parameter(Value):
+    """One parameter that a caller gives.
+
+    Attributes:
+        name: as written.
+        kind: how it is given.
+        annotation: as written, or `dataclasses.MISSING`.
+        default: or `dataclasses.MISSING`.
+    """
+
+    __slots__ = ("name", "kind", "annotation", "default")
+
+    name: str
+    kind: Kind
+    annotation: Any
+    default: Any
+
+    def __init__(self, name: str, kind: Kind, annotation: Any, default: Any = MISSING) -> None:
+        set_once(self, "name", name)
+        set_once(self, "kind", kind)
+        set_once(self, "annotation", annotation)
+        set_once(self, "default", default)
+
+
+class Callee(Value):
+    """A callable and what it takes.
+
+    Attributes:
+        function: what is called; for a method the function that it is made of.
+        source: the function in which the annotations are written.
+        parameters: those that a caller gives, in order.
+        returns: the return annotation as written, or `dataclasses.MISSING`.
+        hidden: names of parameters that are bound already.
+        binds: how access through an instance or class binds it.
+        is_bound: whether its first parameter is bound already.
+    """
+
+    __slots__ = ("function", "source", "parameters", "returns", "hidden", "binds", "is_bound")
+
+    function: Callable[..., Any]
+    source: Any
+    parameters: Sequence[Parameter]
+    returns: Any
+    hidden: Sequence[str]
+    binds: Literal["instance", "class", "nothing"]
+    is_bound: bool
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        source: Any,
+        parameters: Sequence[Parameter],
+        returns: Any,
+        hidden: Sequence[str] = (),
+        binds: Literal["instance", "class", "nothing"] = "instance",
+        is_bound: bool = False,  # noqa: FBT001,FBT002  # `Value.replace` gives every attribute by position
+    ) -> None:
+        set_once(self, "function", function)
+        set_once(self, "source", source)
+        set_once(self, "parameters", parameters)
+        set_once(self, "returns", returns)
+        set_once(self, "hidden", hidden)
+        set_once(self, "binds", binds)
+        set_once(self, "is_bound", is_bound)
+
+    @property
+    def receiver(self) -> Parameter | None:
+        """The parameter that takes the instance or the class, where that is not bound yet."""
+        if self.binds == "nothing" or self.is_bound or not self.parameters:
+            return None
+        scope = self.source.__qualname__.rpartition(".")[0]
+        first = self.parameters[0]
+        if not scope or scope.endswith("<locals>") or first.kind not in {"positional_only", "positional"}:
+            return None
+        return first if first.annotation is MISSING or first.name in {"self", "cls"} else None
+
+
+def read_callee(function: Any) -> Callee:
+    """Read what a callable takes.
+
+    Args:
+        function: a function, method, `staticmethod`, `classmethod`, `functools.partial`, or an object
+            with a `__call__` that was written in Python. What is decorated with `functools.wraps` is
+            read as what it wraps.
+
+    Raises:
+        Unfit: it can't be read.
+    """
+    kind: Any = function.__class__
+    if kind in _BINDS:
+        inner, binds = function.__func__, _BINDS[kind]
+        return _read(inner, 0).replace(function=inner, binds=binds)
+    callee = _read(function, 0)
+    return callee if callee.function is function else callee.replace(function=function)
+
+
+_BINDS: Mapping[Any, str] = {staticmethod: "nothing", classmethod: "class"}
+
+
+def _read(function: Any, wrapped: int) -> Callee:
+    bound: Any = function
+    if isinstance(function, MethodType):
+        return _without(_read(bound.__func__, wrapped), 1, ())
+    if isinstance(function, functools.partial):
+        return _without(_read(bound.func, wrapped), len(bound.args), bound.keywords)
+    attributes: Mapping[str, Any] = getattr(function, "__dict__", {})
+    if "__signature__" in attributes:
+        return _read_signature(function)
+    if "__wrapped__" in attributes:
+        if wrapped > _WRAPPED_AT_MOST:
+            message, remedy = "it wraps itself", "Mend its __wrapped__"
+            raise Unfit(message, remedy)
+        return _read(function.__wrapped__, wrapped + 1)
+    if isinstance(function, FunctionType):
+        return _read_code(function)
+    if isinstance(function, type):
+        message = f"{clip(escape(function.__name__), 100)} is a class, not a function"
+        raise Unfit(message, "For a dataclass use tool_input")
+    call: Any = getattr(bound.__class__, "__call__", None)  # noqa: B004  # not whether, but what
+    if isinstance(call, FunctionType) or hasattr(call, "__wrapped__"):
+        return _without(_read(call, wrapped), 1, ())
+    own = clip(escape(type(function).__name__), 100)
+    what = "a built-in function" if own == "builtin_function_or_method" else f"an object of class {own}"
+    message = f"{what} has no parameters that can be read"
+    raise Unfit(message, "Write a function (def) with annotated parameters that calls it")
+
+
+def _read_code(function: FunctionType) -> Callee:
+    code = function.__code__
+    annotations = annotations_of(function)
+    names = code.co_varnames
+    positional = code.co_argcount
+    ends = positional + code.co_kwonlyargcount
+    defaults = function.__defaults__ or ()
+    given = dict(zip(names[positional - len(defaults) : positional], defaults, strict=True))
+    given.update(function.__kwdefaults__ or {})
+
+    def parameter(name: str, kind: Kind) -> Parameter:
+        return Parameter(name, kind, annotations.get(name, MISSING), given.get(name, MISSING))
+
+    found = [parameter(name, "positional_only") for name in names[: code.co_posonlyargcount]]
+    found += [parameter(name, "positional") for name in names[code.co_posonlyargcount : positional]]
+    if code.co_flags & _REST:
+        found.append(parameter(names[ends], "rest"))
+    found += [parameter(name, "keyword_only") for name in names[positional:ends]]
+    if code.co_flags & _EXTRA:
+        found.append(parameter(names[ends + bool(code.co_flags & _REST)], "extra"))
+    return Callee(function, function, tuple(found), annotations.get("return", MISSING))
+
+
+def _read_signature(function: Any) -> Callee:
+    # Somebody says in so many words what it takes; rare enough to load `inspect` for it.
+    from inspect import Signature, signature  # noqa: PLC0415
+
+    kinds: tuple[Kind, ...] = ("positional_only", "positional", "rest", "keyword_only", "extra")
+    said = signature(function)
+    empty = Signature.empty
+    parameters = [
+        Parameter(
+            p.name,
+            kinds[p.kind],
+            MISSING if p.annotation is empty else p.annotation,
+            MISSING if p.default is empty else p.default,
+        )
+        for p in said.parameters.values()
+    ]
+    returns = MISSING if said.return_annotation is empty else said.return_annotation
+    return Callee(function, _innermost(function), tuple(parameters), returns)
+
+
+def _innermost(function: Any) -> Any:
+    for _ in range(_WRAPPED_AT_MOST):
+        inner = getattr(function, "__wrapped__", None) or getattr(function, "__func__", None)
+        if inner is None:
+            break
+        function = inner
+    return function if isinstance(function, FunctionType) else _innermost
+
+
+def _without(callee: Callee, count: int, names: Collection[str]) -> Callee:
+    """Take away what is bound by position and by name."""
+    kept: list[Parameter] = []
+    hidden = list(callee.hidden)
+    by_name = False
+    for parameter in callee.parameters:
+        is_positional = parameter.kind in {"positional_only", "positional"}
+        if count and is_positional:
+            hidden.append(parameter.name)
+            count -= 1
+        elif parameter.name in names and parameter.kind in {"positional", "keyword_only"}:
+            hidden.append(parameter.name)
+            by_name = by_name or is_positional
+        elif by_name and parameter.kind == "rest":
+            hidden.append(parameter.name)  # what stands before it can't be given by position
+        else:
+            # Behind what is bound by name, others can be given by name alone.
+            kind: Kind = "keyword_only" if by_name and parameter.kind == "positional" else parameter.kind
+            kept.append(parameter if kind == parameter.kind else parameter.replace(kind=kind))
+    return callee.replace(parameters=tuple(kept), hidden=tuple(hidden), is_bound=True)
+
+
+def name_of_callee(function: Any) -> str | None:
+    """Return the name under which a callable was written, None where it has none."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    name: object = getattr(function, "__name__", None)
+    return name if isinstance(name, str) else None
+
+
+def flags_of(function: Any) -> int:
+    """Return the flags of the code that runs first when something is called, 0 where there is none."""
+    for _ in range(_WRAPPED_AT_MOST):
+        code = getattr(function, "__code__", None)
+        if code is not None:
+            flags: int = code.co_flags
+            # What `inspect.markcoroutinefunction` leaves (Python 3.12).
+            return flags | (_COROUTINE if hasattr(function, "_is_coroutine_mark") else 0)
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__func__"):
+            function = function.__func__
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            cls: Any = function.__class__
+            function = getattr(cls, "__call__", None)  # noqa: B004  # not whether, but what
+    return 0
+
+
+def is_coroutine_function(function: Any) -> bool:
+    """Say whether calling it gives something to await."""
+    return bool(flags_of(function) & (_COROUTINE | _ITERABLE_COROUTINE))
+
+
+def is_generator_function(function: Any) -> bool:
+    """Say whether calling it gives an iterator that runs the code bit by bit."""
+    return bool(flags_of(function) & (_GENERATOR | _ASYNC_GENERATOR))

@@ -1,0 +1,101 @@
+"""The long documentation of tools, given on demand by a tool of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ..wording import clip, escape, listed, nearest
+from .function import tool
+from .neutral import parameters_of, tools_of
+from .output import to_json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from .tool import Tool
+
+__all__ = ["describe_tools", "documentation_of"]
+
+_SHOWN_NAMES = 100
+_NAME_LENGTH = 64
+_TEXT = "Get the full documentation of tools: what they do, their parameters and examples."
+
+
+class _NotEmpty:
+    """A constraint in the annotated-types vocabulary."""
+
+    min_length = 1
+
+
+def describe_tools(
+    tools: Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any]],
+    /,
+    *,
+    name: str = "describe_tools",
+) -> Tool[[list[str]], str]:
+    """Make the tool that gives the long documentation of the named tools.
+
+    Tools that are offered beside it are told so with `with_(described_by=…)`: then they tell the
+    model their summary alone, and their errors point here.
+
+    Args:
+        tools: tools, or name to tool. It is read at every call, so that a registry may change.
+        name: by which the model calls it.
+
+    Returns:
+        A tool that takes the names of at least one tool and returns Markdown.
+
+    Raises:
+        SchemaError: the name is refused by providers.
+    """
+    source: Any = tools if hasattr(tools, "__len__") else list(tools)
+
+    def describe(tools: Annotated[list[str], _NotEmpty, "Names of the tools to describe."]) -> str:
+        known = {entry.name: entry for entry in tools_of(source)}
+        return _answer(known, list(dict.fromkeys(tools)))
+
+    return tool(_TEXT, name=name)(describe)
+
+
+def _answer(known: Mapping[str, Tool[..., Any]], names: list[str]) -> str:
+    sections = [documentation_of(known[name]) for name in names if name in known and known[name].has_more]
+    bare = [name for name in names if name in known and not known[name].has_more]
+    unknown = [name for name in names if name not in known]
+    if bare:
+        sections.append(f"No more documentation than is known: {listed(bare, _SHOWN_NAMES)}")
+    if unknown:
+        sections.append(f"No such tool: {listed([_with_nearest(name, known) for name in unknown], 10)}")
+    return "\n\n---\n\n".join(sections)
+
+
+def _with_nearest(name: str, known: Iterable[str]) -> str:
+    near = nearest(name, known)
+    shown = clip(escape(name), _NAME_LENGTH)
+    return f"{shown} (did you mean {near}?)" if near else shown
+
+
+def _is_told(parameter: Mapping[str, Any]) -> bool:
+    return "description" in parameter or "examples" in parameter
+
+
+def documentation_of(entry: Tool[..., Any]) -> str:
+    """Write the whole documentation of a tool as Markdown."""
+    parts = [f"## {entry.name}", entry.summary, entry.description or ""]
+    if entry.examples:
+        parts.append("### Examples")
+        parts += [_code(example) for example in entry.examples]
+    told = [(name, parameter) for name, parameter in parameters_of(entry) if _is_told(parameter)]
+    if told:
+        parts.append("### Parameters")
+    for name, parameter in told:
+        parts += [f"#### `{name}`", parameter.get("summary", ""), parameter.get("description", "")]
+        parts += [_code(example) for example in parameter.get("examples", ())]
+    return "\n\n".join([part for part in parts if part])
+
+
+def _code(value: Any) -> str:
+    text = to_json_text(value)
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}json\n{text}\n{fence}"

@@ -1,0 +1,187 @@
+"""What is told about a tool, and what is wrong with that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, get_args
+
+from .._value import Value, set_once
+from ..codec.codec import UnknownFields
+from ..errors import Complaint
+from ..introspect.docstrings import split_summary
+from ..wording import clip, escape, quote, received
+
+if TYPE_CHECKING:
+    Enabled = bool | Callable[[], bool] | None
+
+__all__ = ["Facts", "Texts", "check_facts", "pascal_case", "read_texts", "snake_case"]
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[^\W_]+")
+
+
+class Texts(Value):
+    """The documentation of a tool.
+
+    Attributes:
+        summary: what the model is told on every request.
+        description: the rest, told on demand, or None.
+        full: both, as they were written.
+    """
+
+    __slots__ = ("summary", "description", "full")
+
+    summary: str
+    description: str | None
+    full: str
+
+    def __init__(self, summary: str, description: str | None, full: str) -> None:
+        set_once(self, "summary", summary)
+        set_once(self, "description", description)
+        set_once(self, "full", full)
+
+
+class Facts(Value):
+    """What is told about a tool besides its function and its input.
+
+    Attributes:
+        name: by which the model calls it.
+        texts: its documentation.
+        enabled: whether the model may call it, or a function that says so; None leaves it to the
+            registry.
+        timeout: seconds that a call may take, or None where the executor decides.
+        tags: for the host to choose by.
+        examples: arguments of calls, as JSON values.
+        described_by: name of the tool that gives the long documentation, or None.
+    """
+
+    __slots__ = ("name", "texts", "enabled", "timeout", "tags", "examples", "described_by")
+
+    name: str
+    texts: Texts
+    enabled: Enabled
+    timeout: float | None
+    tags: tuple[str, ...]
+    examples: tuple[Any, ...]
+    described_by: str | None
+
+    def __init__(
+        self,
+        name: str,
+        texts: Texts,
+        enabled: Enabled = None,
+        timeout: float | None = None,
+        tags: tuple[str, ...] = (),
+        examples: tuple[Any, ...] = (),
+        described_by: str | None = None,
+    ) -> None:
+        set_once(self, "name", name)
+        set_once(self, "texts", texts)
+        set_once(self, "enabled", enabled)
+        set_once(self, "timeout", timeout)
+        set_once(self, "tags", tags)
+        set_once(self, "examples", examples)
+        set_once(self, "described_by", described_by)
+
+
+def read_texts(name: str, description: str | None, summary: str | None, doc: str | None) -> Texts:
+    """Choose summary and description among what is given and what is documented.
+
+    Args:
+        name: of the tool.
+        description: given; wins over the docstring.
+        summary: given; what it does not say is the description then.
+        doc: the prose of the docstring.
+    """
+    text = doc if description is None else description
+    text = (text or "").strip()
+    if summary is not None:
+        summary = summary.strip()
+        return Texts(summary, text or None, f"{summary}\n\n{text}".strip())
+    if not text:
+        text = f"Use this tool for {name}. Auto generated."
+        return Texts(text, None, text)
+    first, rest = split_summary(text)
+    return Texts(first, rest, text)
+
+
+def check_facts(given: Mapping[str, Any]) -> dict[str, Complaint]:
+    """Complain about every option that is not of its kind.
+
+    Args:
+        given: option to value.
+
+    Returns:
+        Option to complaint, for those that are wrong.
+    """
+    name = given["name"]
+    owner = clip(escape(name), 100) if isinstance(name, str) else "tool"
+    found: dict[str, Complaint] = {}
+    for option, (fits, kind, remedy) in _OPTIONS.items():
+        value = given.get(option)
+        if option not in given or fits(value):
+            continue
+        message = f"{option} is {received(value)}, not {kind}"
+        found[option] = Complaint((), "bad_option", owner, message, remedy)
+    if "name" in found or not _NAME.fullmatch(name):
+        what = quote(name, 100) if isinstance(name, str) else received(name)
+        message = f"the name {what} is refused by providers"
+        found["name"] = Complaint((), "bad_name", owner, message, _NAME_REMEDY)
+    return found
+
+
+def _is_text(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_enabled(value: object) -> bool:
+    return value is None or isinstance(value, bool) or callable(value)
+
+
+def _is_timeout(value: Any) -> bool:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value is None or (is_number and value > 0)
+
+
+def _is_collection(value: object) -> bool:
+    return isinstance(value, Collection) and not isinstance(value, (str, bytes))
+
+
+def _are_names(value: Any) -> bool:
+    return _is_collection(value) and all(isinstance(item, str) for item in value)
+
+
+def _is_mapping(value: object) -> bool:
+    return value is None or isinstance(value, Mapping)
+
+
+def _is_choice(value: object) -> bool:
+    return value in get_args(UnknownFields)
+
+
+_NAME_REMEDY = "Give name= with 1 to 64 letters, digits, _ and - of ASCII"
+_OPTIONS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
+    "name": (lambda name: isinstance(name, str), "a string", _NAME_REMEDY),
+    "description": (_is_text, "a string", "Write it as text"),
+    "summary": (_is_text, "a string", "Write it as text"),
+    "described_by": (_is_text, "a string", "Give the name of a tool"),
+    "skip": (_are_names, "a list of names", 'Write skip=("db",)'),
+    "enabled": (_is_enabled, "a boolean", "Give True, False, or a function without parameters"),
+    "timeout": (_is_timeout, "a positive number", "Give it in seconds"),
+    "unknown_fields": (_is_choice, "'ignore' or 'reject'", "Give one of the two"),
+    "examples": (_is_collection, "a list", "Give a list with the arguments of a call for each"),
+    "tags": (_are_names, "a list of texts", 'Write tags=("files",)'),
+    "namespace": (_is_mapping, "a dict", "Give names and what they mean"),
+}
+
+
+def pascal_case(name: str) -> str:
+    """Write a name as a class is written: `web_search` → `WebSearch`."""
+    parts = "".join([c if c.isalnum() else "_" for c in name]).split("_")
+    return "".join([part[:1].upper() + part[1:] for part in parts])
+
+
+def snake_case(name: str) -> str:
+    """Write a name as a function is written: `ParseURLInput` → `parse_url_input`."""
+    return "_".join([word.lower() for word in _WORD.findall(name)])

@@ -1,0 +1,286 @@
+"""From a function, or a dataclass, to a tool: what is visible to the model, and every complaint."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import MISSING
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    overload,
+)
+
+from ..errors import Complaint, SchemaError, Unfit
+from ..introspect.classes import form_of
+from ..introspect.docstrings import parse_docstring
+from ..introspect.hints import Scope
+from ..introspect.identity import name_of
+from ..introspect.parameters import ParameterSource
+from ..wording import clip, escape, quote
+from .callee import is_generator_function, name_of_callee, read_callee
+from .facts import check_facts, pascal_case, snake_case
+from .input_tool import InputTool
+from .inputs import install, make_input_type
+from .making import check_option_names, codec_options, doc_of, make_facts, register
+from .output import NO_OUTPUT, Output
+from .tool import Body, Tool
+from .visible import class_of, enclosing_names, read_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from types import FrameType
+
+    from ..codec.codec import UnknownFields
+    from .callee import Callee
+    from .facts import Enabled
+    from .visible import Visible
+
+__all__ = ["tool", "tool_input"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+S = TypeVar("S")
+
+
+class _Decorator(Protocol):
+    """What `tool` with options returns."""
+
+    @overload
+    def __call__(self, function: classmethod[Any, P, R], /) -> Tool[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R], /) -> Tool[P, R]: ...
+
+
+class _InputDecorator(Protocol):
+    """What `tool_input` with options returns."""
+
+    @overload
+    def __call__(self, annotation: type[R], /) -> InputTool[..., R]: ...
+    @overload
+    def __call__(self, annotation: Any, /) -> InputTool[..., Any]: ...
+
+
+@overload
+def tool(function: classmethod[Any, P, R], /) -> Tool[P, R]: ...
+@overload
+def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
+@overload
+def tool(
+    description: str | None = None,
+    /,
+    *,
+    name: str | None = None,
+    summary: str | None = None,
+    skip: Collection[str] = (),
+    enabled: Enabled = None,
+    timeout: float | None = None,
+    repair: bool = False,
+    unknown_fields: UnknownFields = "ignore",
+    examples: Collection[Any] = (),
+    tags: Collection[str] = (),
+    namespace: Mapping[str, Any] | None = None,
+) -> _Decorator: ...
+@overload
+def tool(
+    *,
+    description: str | None,
+    name: str | None = None,
+    summary: str | None = None,
+    skip: Collection[str] = (),
+    enabled: Enabled = None,
+    timeout: float | None = None,
+    repair: bool = False,
+    unknown_fields: UnknownFields = "ignore",
+    examples: Collection[Any] = (),
+    tags: Collection[str] = (),
+    namespace: Mapping[str, Any] | None = None,
+) -> _Decorator: ...
+def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the options are its arguments
+    """Make a tool of a function, which can still be called as before.
+
+    Args:
+        function: with annotated parameters; or the description, when this is called with options.
+        name: by which the model calls it; the function's own unless given.
+        description: what it does; the docstring unless given. Its first sentence is the summary.
+        summary: what the model is told on every request, where the first sentence will not do.
+        skip: names of the parameters that the host gives, so that the model does not see them.
+        enabled: whether the model may call it, or a function that says so; the registry decides
+            unless given.
+        timeout: seconds that a call may take; the executor decides unless given.
+        repair: as for `Codec`.
+        unknown_fields: `"ignore"` drops arguments that name no parameter, `"reject"` makes each a
+            problem.
+        examples: arguments of calls, as dicts, JSON text or inputs.
+        tags: for the host to choose by.
+        namespace: names that annotations written as text may use besides those of their module.
+
+    Returns:
+        A `Tool`; with options, a decorator that makes one.
+
+    Raises:
+        SchemaError: with everything that is wrong with the function and the options.
+    """
+    if function is None or isinstance(function, str):
+        if function is not None:
+            options["description"] = function
+
+        def decorate(function: Any, /) -> Any:
+            return _make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+
+        return decorate
+    return _make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # likewise
+
+
+@overload
+def tool_input(annotation: type[R], /) -> InputTool[..., R]: ...
+@overload
+def tool_input(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    summary: str | None = None,
+    output: Any = MISSING,
+    enabled: Enabled = None,
+    timeout: float | None = None,
+    repair: bool = False,
+    unknown_fields: UnknownFields = "ignore",
+    examples: Collection[Any] = (),
+    tags: Collection[str] = (),
+    namespace: Mapping[str, Any] | None = None,
+) -> _InputDecorator: ...
+def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D417  # likewise
+    """Make a tool without a function of a dataclass or a union of tagged ones, for a host that runs it.
+
+    The tool is called as the dataclass is, and builds an instance; the class itself is its
+    `input_type`.
+
+    Args:
+        annotation: a dataclass, `TypedDict` or `NamedTuple`, or a union of such.
+        name: by which the model calls it; that of the class in snake case unless given.
+        description: what it does; the docstring of the class unless given.
+        summary: what the model is told on every request, where the first sentence will not do.
+        output: type of what the host gives back.
+        enabled: whether the model may call it, or a function that says so; the registry decides
+            unless given.
+        timeout: seconds that a call may take; the host decides unless given.
+        repair: as for `Codec`.
+        unknown_fields: `"ignore"` drops arguments that name no field, `"reject"` makes each a problem.
+        examples: arguments of calls, as dicts, JSON text or inputs.
+        tags: for the host to choose by.
+        namespace: names that annotations written as text may use besides those of their module.
+
+    Returns:
+        A `Tool`; with options, a decorator that makes one.
+
+    Raises:
+        SchemaError: with everything that is wrong with the type and the options.
+    """
+    if annotation is MISSING:
+
+        def decorate(annotation: Any, /) -> InputTool[..., Any]:
+            return _make_input_tool(annotation, options)
+
+        return decorate
+    return _make_input_tool(annotation, options)
+
+
+# --- how they are made ---------------------------------------------------------------------------
+
+
+def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool[..., Any]:
+    name: Any = options.get("name")
+    if name is None:
+        name = name_of_callee(function) or snake_case(type(function).__name__)
+    owner = clip(escape(name), 100) if isinstance(name, str) else "tool"
+    check_option_names(owner, options, "tool")
+    wrong = check_facts({**options, "name": name})
+    options = {key: value for key, value in options.items() if key not in wrong}
+    complaints = list(wrong.values())
+    callee = _callee_or_raise(function, owner, complaints)
+    if is_generator_function(callee.function):
+        message = "it is a generator, whose result can't be told to a model"
+        complaints.append(Complaint((), "unsupported", owner, message, "Return a list"))
+    namespace: dict[str, Any] = dict(options.get("namespace") or {})
+    around = enclosing_names(callee.source, frame)
+    scope = Scope(callee.source, {**around, **namespace} if around else namespace)
+    visible = read_parameters(callee, scope, options.get("skip", ()), owner)
+    complaints += visible.complaints
+    if visible.annotation is None:
+        annotation, doc = _input_type(callee, visible), None
+    else:
+        annotation, doc = visible.annotation, _whole_doc(callee, visible, owner, complaints)
+    codec = register(annotation, owner, options, complaints)
+    if codec is None:
+        raise SchemaError(owner, complaints)
+    output = Output(callee.returns, scope)
+    whole = None if visible.annotation is None else visible.fields[0].name
+    facts = make_facts(name, options, doc_of(codec) if doc is None else doc, codec)
+    body = Body(callee, visible.hosted, whole)
+    made: Tool[..., Any] = Tool.made_of(facts, codec, codec_options(options), output, callee.function, body)
+    return made
+
+
+def _callee_or_raise(function: Any, owner: str, complaints: list[Complaint]) -> Callee:
+    try:
+        return read_callee(function)
+    except Unfit as unfit:
+        found = Complaint((), "unsupported", owner, unfit.message, unfit.remedy)
+        raise SchemaError(owner, [*complaints, found]) from None
+
+
+def _input_type(callee: Callee, visible: Visible) -> type[Any]:
+    function = callee.source
+    outside, _, own = function.__qualname__.rpartition("<locals>.")
+    name = f"{pascal_case(own)}Input"
+    if not name.isidentifier():
+        name = "FunctionInput"
+    others = [p.name for p, _ in visible.hosted] + list(callee.hidden)
+    source = ParameterSource(visible.declared, function.__doc__, others)
+    reserved: frozenset[str] = frozenset()
+    if visible.fields and visible.fields[-1].kind == "extra":
+        reserved = frozenset([*others, *[parameter.name for parameter in visible.fields]])
+    module: str = function.__module__ or "__main__"
+    qualname = f"{outside}<locals>.{name}" if outside else name
+    cls = make_input_type(name, qualname, module, source, visible.fields, reserved, function.__qualname__)
+    if not outside and function.__globals__.get("__name__") == module:
+        install(cls, function.__globals__)
+    return cls
+
+
+def _whole_doc(callee: Callee, visible: Visible, owner: str, complaints: list[Complaint]) -> str | None:
+    """Return the prose of a function whose one parameter is described by its own class."""
+    parsed = parse_docstring(callee.source.__doc__)
+    names = [p.name for p in callee.parameters] + list(callee.hidden)
+    only = visible.fields[0].name
+    for name in parsed.parameters:
+        if name not in names:
+            message = f"it describes {quote(name)}, which is no parameter"
+            remedy = f"Rename or remove it; the fields of {quote(only)} are described in its class"
+            complaints.append(Complaint(("__doc__",), "unknown_description", owner, message, remedy))
+    return parsed.text or None
+
+
+def _make_input_tool(annotation: Any, options: dict[str, Any]) -> InputTool[..., Any]:
+    cls = class_of(annotation)
+    name: Any = options.get("name")
+    if name is None:
+        name = "" if form_of(cls) is None else snake_case(cls.__name__)
+    owner = (clip(escape(name), 100) if isinstance(name, str) else "") or name_of(annotation)
+    check_option_names(owner, options, "tool_input")
+    wrong = check_facts({**options, "name": name})
+    output = options.get("output", MISSING)
+    options = {key: value for key, value in options.items() if key not in wrong}
+    complaints = list(wrong.values())
+    codec = register(annotation, owner, options, complaints)
+    if codec is None:
+        raise SchemaError(owner, complaints)
+    facts = make_facts(name, options, doc_of(codec), codec)
+    told = NO_OUTPUT if output is MISSING else Output(output, None, options.get("namespace"))
+    made: InputTool[..., Any] = InputTool.made_of(
+        facts, codec, codec_options(options), told, annotation, None
+    )
+    return made

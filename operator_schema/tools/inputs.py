@@ -1,0 +1,231 @@
+"""Dataclasses made for the parameters of functions: `WebSearchInput` for `web_search`.
+
+They are real dataclasses, but their methods are shared: writing an `__init__` for each, as
+`dataclasses` does, would take longer than everything else that happens to a function.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import sys
+from dataclasses import MISSING, dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakValueDictionary
+
+from ..introspect.parameters import ATTRIBUTE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..introspect.parameters import ParameterSource
+    from .callee import Parameter
+
+__all__ = ["Input", "install", "make_input_type"]
+
+
+class _LazySignature:
+    """The signature of a class, made when somebody asks for it."""
+
+    def __get__(self, instance: object, owner: Any) -> Any:
+        import inspect  # noqa: PLC0415  # a program that runs tools does not ask
+
+        if not dataclasses.is_dataclass(owner):
+            return None
+        empty = inspect.Parameter.empty
+        parameters: list[inspect.Parameter] = []
+        for entry in sorted(dataclasses.fields(owner), key=lambda entry: bool(entry.kw_only)):
+            made = empty if entry.default_factory is MISSING else entry.default_factory()
+            default = made if entry.default is MISSING else entry.default
+            kind = _KINDS[bool(entry.kw_only)]
+            parameters.append(inspect.Parameter(entry.name, kind, default=default, annotation=entry.type))
+        return inspect.Signature(parameters)
+
+
+_KINDS: Any = {False: 1, True: 3}  # inspect.Parameter's POSITIONAL_OR_KEYWORD and KEYWORD_ONLY
+
+
+@dataclass(init=False, repr=False, eq=False)
+class _Sample:
+    """What the decorator leaves on a class, for those that are made without it."""
+
+    field: Any
+
+
+class Input:
+    """The parameters of one call; each function has a dataclass of its own that derives from this."""
+
+    __dataclass_params__: ClassVar[Any] = _Sample.__dataclass_params__  # type: ignore[attr-defined]  # known to `dataclasses` alone
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    __match_args__: ClassVar[tuple[str, ...]]
+    __reserved__: ClassVar[frozenset[str]] = frozenset()
+    __number__: ClassVar[int]
+    __function__: ClassVar[str] = ""
+    __signature__ = _LazySignature()
+
+    def __init__(self, /, *args: Any, **kwargs: Any) -> None:
+        cls = type(self)
+        fields, names = cls.__dataclass_fields__, cls.__match_args__
+        if len(args) > len(names):
+            message = f"{cls.__name__} takes {len(names)} positional arguments, {len(args)} were given"
+            raise TypeError(message)
+        given = dict(zip(names, args, strict=False))
+        for name in kwargs:
+            if name in given or name not in fields:
+                what = "multiple values for" if name in given else "an unexpected keyword"
+                message = f"{cls.__name__} got {what} argument {name!r}"
+                raise TypeError(message)
+        given.update(kwargs)
+        stored = self.__dict__
+        for name, entry in fields.items():
+            if name in given:
+                stored[name] = given[name]
+            elif entry.default is not MISSING:
+                stored[name] = entry.default
+            elif entry.default_factory is not MISSING:
+                stored[name] = entry.default_factory()
+            else:
+                message = f"{cls.__name__} misses its argument {name!r}"
+                raise TypeError(message)
+        if cls.__reserved__:
+            self.__check_reserved__()
+
+    def __check_reserved__(self) -> None:
+        extra = next(reversed(self.__dict__.values()))  # `**kwargs` is the last parameter
+        taken = [name for name in extra if name in self.__reserved__]
+        if taken:
+            message = f"{taken[0]!r} is a parameter of its own and can't stand among the extra ones"
+            raise ValueError(message)
+
+    def __eq__(self, other: object) -> bool:
+        return self.__dict__ == other.__dict__ if type(other) is type(self) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # as that of any dataclass that can change
+
+    def __repr__(self) -> str:
+        shown = ", ".join([f"{name}={value!r}" for name, value in self.__dict__.items()])
+        return f"{type(self).__qualname__}({shown})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        cls = type(self)
+        return _restore, (cls.__module__, cls.__qualname__, _number_of(cls)), self.__dict__
+
+    def __replace__(self, /, **changes: Any) -> Any:
+        return dataclasses.replace(self, **changes)
+
+    def __copy__(self) -> Any:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        made = object.__new__(type(self))
+        memo[id(self)] = made
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return made
+
+
+_sample: Any = _Sample
+_FIELD: Any = _sample.__dataclass_fields__["field"]._field_type  # noqa: SLF001  # it has no public name
+
+
+def make_input_type(
+    name: str,
+    qualname: str,
+    module: str,
+    source: ParameterSource,
+    parameters: Sequence[Parameter],
+    reserved: frozenset[str],
+    function: str,
+) -> type[Input]:
+    """Make the dataclass that stands for the parameters of a function.
+
+    Args:
+        name: of the class.
+        qualname: its qualified name.
+        module: of the function.
+        source: what the walk reads.
+        parameters: those that `source` declares, in the same order.
+        reserved: names that `**kwargs` may not hold; empty where there is no such parameter.
+        function: qualified name of the function.
+    """
+    # What the decorator would do, in a tenth of its time.
+    hints = {declared.name: declared.hint for declared in source.declared}
+    fields = {parameter.name: _field(parameter, hints[parameter.name]) for parameter in parameters}
+    namespace = {name: entry.default for name, entry in fields.items() if entry.default is not MISSING}
+    namespace["__module__"] = module
+    namespace["__qualname__"] = qualname
+    namespace["__doc__"] = source.doc or f"The parameters of {name}."
+    namespace["__annotations__"] = hints
+    namespace["__dataclass_fields__"] = fields
+    namespace["__match_args__"] = tuple([name for name, entry in fields.items() if not entry.kw_only])
+    namespace["__reserved__"] = reserved
+    namespace["__function__"] = function
+    namespace[ATTRIBUTE] = source
+    return type(name, (Input,), namespace)
+
+
+def _no_extra() -> dict[str, Any]:
+    return {}
+
+
+def _field(parameter: Parameter, hint: Any) -> Any:
+    default = parameter.default
+    made: Any
+    if parameter.kind == "rest":
+        made = field(default=(), kw_only=True)
+    elif parameter.kind == "extra":
+        made = field(default_factory=_no_extra, kw_only=True)
+    elif type(default).__hash__ is None:
+        # As it stands, one list would be shared by every call.
+        made = field(default_factory=lambda: copy.deepcopy(default), kw_only=parameter.kind == "keyword_only")
+    else:
+        made = field(default=default, kw_only=parameter.kind == "keyword_only")
+    made.name = parameter.name
+    made.type = hint
+    made._field_type = _FIELD  # noqa: SLF001  # it has no public name
+    return made
+
+
+# --- pickle --------------------------------------------------------------------------------------
+
+_pickled: WeakValueDictionary[int, type[Input]] = WeakValueDictionary()
+"""The classes of which instances were pickled in this process, by number."""
+
+_numbers = count()
+
+
+def _number_of(cls: type[Input]) -> int:
+    number: int | None = cls.__dict__.get("__number__")
+    if number is None:
+        number = next(_numbers)
+        cls.__number__ = number
+        _pickled[number] = cls
+    return number
+
+
+def _restore(module: str, qualname: str, number: int) -> Any:
+    return object.__new__(_find(module, qualname, number))
+
+
+def _find(module: str, qualname: str, number: int) -> type[Input]:
+    known = _pickled.get(number)
+    if known is not None and (known.__module__, known.__qualname__) == (module, qualname):
+        return known
+    # In another process it is found as its function is.
+    __import__(module)
+    names = vars(sys.modules[module])
+    for found in (names.get(qualname), *[getattr(value, "input_type", None) for value in [*names.values()]]):
+        if isinstance(found, type) and issubclass(found, Input) and found.__qualname__ == qualname:
+            return found
+    message = f"no function in module {module} has the input type {qualname}"
+    raise LookupError(message)
+
+
+def install(cls: type[Input], names: dict[str, Any]) -> None:
+    """Put a class into the module of its function, unless the name is taken there."""
+    present: object = names.setdefault(cls.__name__, cls)
+    # The cell of a notebook that is run again makes its tools again.
+    if isinstance(present, type) and issubclass(present, Input) and present.__function__ == cls.__function__:
+        names[cls.__name__] = cls

@@ -1,0 +1,192 @@
+"""Parameters in a neutral form: an ordered list, nothing referred to, nothing left to be inferred."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Any, cast
+
+from ..codec.codec import Codec, codec_of
+from ..codec.encode import encode_node
+from ..codec.limits import MAX_DEPTH
+from ..introspect.docstrings import split_summary
+from ..introspect.graph import Graph
+from ..introspect.nodes import (
+    ArrayNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    TupleNode,
+    UnionNode,
+)
+from ..introspect.unions import flat_members
+from ..schema import render
+from .tool import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..introspect.nodes import Field, Node, Target
+
+__all__ = ["MAX_EXPANDED", "parameters_of", "schema_response", "tools_of"]
+
+MAX_EXPANDED = 10_000
+"""Objects that are written out; past them an object stands without its properties."""
+
+
+def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
+    """List the parameters of a type or tool.
+
+    Args:
+        annotation: a tool, a codec, a dataclass, or any other type with fields.
+
+    Returns:
+        Name and parameter, in the order of declaration. A parameter is a fresh dict: `type`, then
+        `required`, which is stated in every case, then what there is of `summary`, `description`,
+        `default`, `examples`, `enum`, `items`, `properties` and the rest of its JSON Schema. Every
+        `$ref` is resolved; where a recursive type comes round, its properties are left out. A type
+        without fields has no parameters.
+
+    Raises:
+        SchemaError: with every complaint about the type.
+    """
+    if isinstance(annotation, Tool):
+        annotation = annotation.codec
+    codec: Any = annotation if isinstance(annotation, Codec) else codec_of(annotation)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
+    root = codec.graph.resolve_root()
+    if not isinstance(root, ObjectNode):
+        return []
+    writer = _Writer(codec.graph.definitions)
+    return list(writer.properties(root, (id(root.fields),)).items())
+
+
+def schema_response(tools: Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any]], /) -> dict[str, Any]:
+    """Describe several tools in one answer, for a host that matches them by name.
+
+    Args:
+        tools: tools, or name to tool.
+
+    Returns:
+        `{"tools": [{"name", "summary", "description", "parameters": {name: parameter}}]}`, a fresh
+        dict; a tool that has no more than its summary has no `description`. A parameter is as in
+        `parameters_of`.
+    """
+    return {"tools": [_tool_response(tool) for tool in tools_of(tools)]}
+
+
+def tools_of(tools: Any) -> list[Tool[..., Any]]:
+    """List the tools of an iterable or mapping; a bound `classmethod` over a tool counts as one.
+
+    Raises:
+        TypeError: something else is among them.
+    """
+    found: list[Tool[..., Any]] = []
+    for item in tools.values() if hasattr(tools, "values") else tools:
+        tool: Any = item
+        if isinstance(getattr(item, "__func__", None), Tool):
+            tool = item.__func__.__get__(item.__self__, item.__self__)
+        if not isinstance(tool, Tool):
+            message = f"a {type(item).__name__} is no Tool; decorate it with @tool"
+            raise TypeError(message)
+        found.append(cast("Tool[..., Any]", tool))
+    return found
+
+
+def _tool_response(tool: Tool[..., Any]) -> dict[str, Any]:
+    description = {} if tool.description is None else {"description": tool.description}
+    parameters = dict(parameters_of(tool))
+    return {"name": tool.name, "summary": tool.summary, **description, "parameters": parameters}
+
+
+class _Writer:
+    """One answer: the definitions of its graph, and how much may still be written out."""
+
+    def __init__(self, definitions: Mapping[Target, Node]) -> None:
+        self._definitions = definitions
+        self._left = MAX_EXPANDED
+
+    def properties(self, node: ObjectNode, above: tuple[int, ...]) -> dict[str, Any]:
+        return {field.key: self._parameter(field, above) for field in node.fields}
+
+    def _parameter(self, field: Field, above: tuple[int, ...]) -> dict[str, Any]:
+        document = self._schema(field.node, above)
+        inherited = document.pop("description", None)
+        text = inherited if field.description is None else field.description
+        parameter = {"type": document.pop("type", None), "required": field.required, **split_text(text)}
+        if parameter["type"] is None:
+            del parameter["type"]
+        if field.default is not MISSING and field.default is not None:
+            parameter["default"] = self._value(field.node, field.default)
+        if field.examples:
+            parameter["examples"] = [self._value(field.node, example) for example in field.examples]
+        return {**parameter, **document}
+
+    def _schema(self, node: Node, above: tuple[int, ...]) -> dict[str, Any]:
+        document = self._bare(node, above)
+        if node.description is not None:
+            document["description"] = node.description
+        return document
+
+    def _bare(self, node: Node, above: tuple[int, ...]) -> dict[str, Any]:
+        match node:
+            case RefNode():
+                return self._schema(self._definitions[node.target], above)
+            case ObjectNode():
+                return self._object(node, above)
+            case ArrayNode():
+                return {**self._rendered(node), "items": self._schema(node.items, above)}
+            case TupleNode() if node.items:
+                items = [self._schema(item, above) for item in node.items]
+                return {**self._rendered(node), "prefixItems": items}
+            case MapNode():
+                return {**self._rendered(node), "additionalProperties": self._schema(node.values, above)}
+            case UnionNode():
+                return self._union(node, above)
+            case _:
+                return self._rendered(node)
+
+    def _rendered(self, node: Node) -> dict[str, Any]:
+        # What is inside is written out in its place.
+        match node:
+            case ArrayNode():
+                node = node.replace(items=_NOTHING)
+            case TupleNode():
+                node = node.replace(items=tuple([_NOTHING] * len(node.items)))
+            case MapNode():
+                node = node.replace(values=_NOTHING)
+            case _:
+                pass
+        return render(Graph(node, self._definitions if isinstance(node, RefNode) else {}), self._value)
+
+    def _object(self, node: ObjectNode, above: tuple[int, ...]) -> dict[str, Any]:
+        self._left -= 1
+        if id(node.fields) in above or self._left < 0:
+            return {"type": "object"}
+        return {"type": "object", "properties": self.properties(node, (*above, id(node.fields)))}
+
+    def _union(self, node: UnionNode, above: tuple[int, ...]) -> dict[str, Any]:
+        members = [self._schema(member, above) for member in flat_members(node, self._definitions)]
+        types = [name for member in members for name in _types(member)]
+        known = {"type": list(dict.fromkeys(types))} if all(_types(member) for member in members) else {}
+        is_plain = known and all(member.keys() == {"type"} for member in members)
+        return known if is_plain else {**known, "anyOf": members}
+
+    def _value(self, node: Node, value: Any) -> Any:
+        encoded, _ = encode_node(node, self._definitions, value, MAX_DEPTH, lambda _: None)
+        return encoded
+
+
+_NOTHING = LiteralNode((), (), {})
+
+
+def _types(document: Mapping[str, Any]) -> list[str]:
+    named: Any = document.get("type", [])
+    return [named] if isinstance(named, str) else list(named)
+
+
+def split_text(text: str | None) -> dict[str, str]:
+    """Split a description as that of a tool is split; what is not there has no key."""
+    if not text:
+        return {}
+    summary, rest = split_summary(text)
+    return {"summary": summary} if rest is None else {"summary": summary, "description": rest}

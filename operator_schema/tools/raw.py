@@ -1,0 +1,130 @@
+"""Arguments as the model sent them, read one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from .._value import Value, set_once
+from ..codec.codec import codec_of
+from ..errors import DecodeError, Problem
+from ..introspect.leaves import SchemaLeaf, trusted_leaf
+from ..json_values import copy_json
+from ..wording import clip, escape, nearest, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["RawArguments"]
+
+T = TypeVar("T")
+
+_NAME_LENGTH = 100
+
+
+class RawArguments(Value):
+    """The arguments of one call, without types of their own.
+
+    A function whose only visible parameter is annotated with it gets all arguments as they came. What
+    is asked of it goes through the same decoder as everything else, so that a tool can become typed
+    one argument at a time.
+
+    Attributes:
+        arguments: key to JSON value, a copy of what the model sent.
+        tool: name of the tool, for messages.
+    """
+
+    __slots__ = ("arguments", "tool")
+
+    arguments: Mapping[str, Any]
+    tool: str
+
+    def __init__(self, arguments: Mapping[str, Any], tool: str = "tool") -> None:
+        set_once(self, "arguments", copy_json(dict(arguments)))
+        set_once(self, "tool", tool)
+
+    __hash__ = None  # type: ignore[assignment]  # a dict is in it
+
+    @overload
+    def require(self, key: str, annotation: type[T], /) -> T: ...
+    @overload
+    def require(self, key: str, annotation: Any, /) -> Any: ...
+    def require(self, key: str, annotation: Any, /) -> Any:
+        """Return the argument with this key as an instance of a type.
+
+        Args:
+            key: of the argument.
+            annotation: a type, or any other supported annotation.
+
+        Raises:
+            DecodeError: there is no such argument, or it does not fit the type.
+            SchemaError: with every complaint about the type.
+        """
+        if key in self.arguments:
+            return self._decode(key, annotation)
+        near = nearest(key, self.arguments)
+        tool = clip(escape(self.tool), _NAME_LENGTH)
+        message = f"Missing argument '{clip(escape(key), _NAME_LENGTH)}' for tool '{tool}'"
+        given = None if near is None else f"{quote(key)} instead of {quote(near)}"
+        raise DecodeError(self.tool, [Problem((key,), "missing", message, None, None, given)])
+
+    @overload
+    def optional(self, key: str, annotation: type[T], /) -> T | None: ...
+    @overload
+    def optional(self, key: str, annotation: type[T], /, default: T) -> T: ...
+    @overload
+    def optional(self, key: str, annotation: Any, /, default: Any = None) -> Any: ...
+    def optional(self, key: str, annotation: Any, /, default: Any = None) -> Any:
+        """Return the argument with this key as an instance of a type, the default where there is none.
+
+        Args:
+            key: of the argument. Null counts as absent.
+            annotation: a type, or any other supported annotation.
+            default: what an absent argument is.
+
+        Raises:
+            DecodeError: the argument does not fit the type.
+            SchemaError: with every complaint about the type.
+        """
+        return default if self.arguments.get(key) is None else self._decode(key, annotation)
+
+    def _decode(self, key: str, annotation: Any) -> Any:
+        try:
+            return codec_of(annotation).decode(self.arguments[key])
+        except DecodeError as error:
+            problems = [problem.replace(path=(key, *problem.path)) for problem in error.problems]
+            raise DecodeError(self.tool, problems, None, error.omitted) from None
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.arguments
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arguments)
+
+    def __len__(self) -> int:
+        return len(self.arguments)
+
+    @classmethod
+    def described_by(cls, json_schema: Mapping[str, Any], /) -> SchemaLeaf[RawArguments]:
+        """Return a leaf that tells the model a schema of your own: `Annotated[RawArguments, leaf]`.
+
+        Args:
+            json_schema: a JSON Schema document with `"type": "object"`. Of it only the type is
+                enforced.
+
+        Raises:
+            SchemaError: it is no such document.
+        """
+        return SchemaLeaf(cls, json_schema, cls, _arguments_of, cls({}))
+
+    @classmethod
+    def __schema_leaf__(cls) -> SchemaLeaf[RawArguments]:
+        return _LEAF
+
+
+def _arguments_of(raw: RawArguments) -> Any:
+    return raw.arguments
+
+
+_LEAF: SchemaLeaf[RawArguments] = trusted_leaf(
+    RawArguments, {"type": "object", "properties": {}}, RawArguments, _arguments_of, RawArguments({})
+)

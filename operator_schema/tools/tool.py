@@ -1,0 +1,445 @@
+"""The tool: a function, or an input type, that a model can call."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, overload
+
+from ..errors import DecodeError, SchemaError, ToolError
+from ..introspect.nodes import ObjectNode
+from ..json_values import copy_json
+from ..wording import received
+from .binding import call_arguments, hosted_values
+from .callee import is_coroutine_function
+from .documentation import has_more, hint_of
+from .facts import check_facts, pascal_case, read_texts
+from .raw import RawArguments
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+    from typing import Concatenate
+
+    from ..codec.codec import Codec
+    from .callee import Callee, Parameter
+    from .facts import Enabled, Facts
+    from .output import Output
+
+    Context = Mapping[Any, Any]
+
+__all__ = ["Body", "Tool"]
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R", covariant=True)  # noqa: PLC0105  # as short as `P`
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+class Body:
+    """How a tool's function is called.
+
+    Attributes:
+        callee: the function and its parameters.
+        hosted: the parameters that the host gives, each with its evaluated annotation or None.
+        whole: the parameter that takes the input itself, or None where it has an attribute for each.
+    """
+
+    __slots__ = ("callee", "hosted", "whole")
+
+    def __init__(self, callee: Callee, hosted: Sequence[tuple[Parameter, Any]], whole: str | None) -> None:
+        self.callee = callee
+        self.hosted = hosted
+        self.whole = whole
+
+
+class Tool(Generic[P, R]):
+    """What a model can call; made by `tool` or `tool_input`.
+
+    A tool is called exactly as the function that it was made of, and stands for it as a method too.
+    It never changes.
+    """
+
+    _facts: Facts
+    _codec: Codec[Any]
+    _output: Output
+    _body: Body | None
+    _function: Any
+    _options: Mapping[str, Any]
+
+    def __init__(self) -> None:
+        message = "a Tool is made by @tool or @tool_input"
+        raise TypeError(message)
+
+    @classmethod
+    def made_of(
+        cls,
+        facts: Facts,
+        codec: Codec[Any],
+        options: Mapping[str, Any],
+        output: Output,
+        function: Any,
+        body: Body | None,
+    ) -> Any:
+        """Make a tool of what `tool` or `tool_input` found out."""
+        made = object.__new__(cls)
+        content = made.__dict__
+        content["_facts"] = facts
+        content["_codec"] = codec
+        content["_options"] = options
+        content["_output"] = output
+        content["_function"] = function
+        content["_body"] = body
+        _take_over(content, function)
+        return made
+
+    def _copy(self, **content: Any) -> Any:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.__dict__.update(content)
+        return made
+
+    # --- as the function that it was --------------------------------------------------------------
+
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function, or build the input where there is none, exactly as it is."""
+        result: R = self._function(*args, **kwargs)
+        return result
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any], /) -> Tool[P, R]: ...
+    @overload
+    def __get__(
+        self: Tool[Concatenate[S, Q], R], instance: S, owner: type[Any] | None = None, /
+    ) -> Tool[Q, R]: ...
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any:
+        """Bind the tool as a function is bound; schema and name stay the same."""
+        body = self._body
+        if body is None or body.callee.binds == "nothing":
+            return self
+        if body.callee.binds == "class":
+            cls: Any = instance.__class__
+            instance = cls if owner is None else owner
+        bind = getattr(self._function.__class__, "__get__", None)
+        if instance is None or bind is None or body.callee.is_bound:
+            return self
+        function = bind(self._function, instance)
+        receiver = body.callee.receiver
+        hosted = [entry for entry in body.hosted if entry[0] is not receiver]
+        callee = body.callee.replace(parameters=body.callee.parameters[1:], is_bound=True)
+        return self._copy(_function=function, _body=Body(callee, hosted, body.whole), __wrapped__=function)
+
+    # --- what is told to the model ---------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name by which the model calls it."""
+        return self._facts.name
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its documentation."""
+        return self._facts.texts.summary
+
+    @property
+    def description(self) -> str | None:
+        """The rest of its documentation; None where the summary is all."""
+        return self._facts.texts.description
+
+    @property
+    def examples(self) -> tuple[Any, ...]:
+        """Arguments of calls, as JSON values that the caller owns."""
+        return tuple([copy_json(example) for example in self._facts.examples])
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """For the host to choose by."""
+        return self._facts.tags
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds that a call may take; None leaves it to the executor."""
+        return self._facts.timeout
+
+    @property
+    def enabled(self) -> Enabled:
+        """Whether the model may call it, or a function that says so; None leaves it to the registry."""
+        return self._facts.enabled
+
+    @property
+    def described_by(self) -> str | None:
+        """Name of the tool that gives the long documentation on demand, or None."""
+        return self._facts.described_by
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function is a coroutine function."""
+        return self._body is not None and is_coroutine_function(self._function)
+
+    @property
+    def has_function(self) -> bool:
+        """Whether there is a function to call; if not, the host does what the input says."""
+        return self._body is not None
+
+    @property
+    def codec(self) -> Codec[Any]:
+        """The registered input type."""
+        return self._codec
+
+    @property
+    def input_type(self) -> Any:
+        """The dataclass of its arguments, or the annotation that stands for them."""
+        return self._codec.type
+
+    @property
+    def output_type(self) -> Any:
+        """The declared type of its result; None where none is declared or its name is not known."""
+        return self._output.type
+
+    def input_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of its arguments, with `"type": "object"`, as a fresh dict."""
+        document = self._codec.json_schema()
+        return document if document.get("type") == "object" else {"type": "object", **document}
+
+    def output_schema(self) -> dict[str, Any] | None:
+        """Return the JSON Schema of its result; None where no type is declared, or it has no schema."""
+        codec = self._output.codec()
+        return None if codec is None else codec.json_schema()
+
+    def definition(self) -> dict[str, Any]:
+        """Return name, description and input schema, in the form that providers start from.
+
+        Returns:
+            A fresh dict. Its description is the summary where another tool gives the rest on demand
+            (`described_by`), else the whole documentation: what nobody gives would be lost.
+        """
+        texts = self._facts.texts
+        return {
+            "name": self.name,
+            "description": texts.full if self.described_by is None else texts.summary,
+            "input_schema": self.input_schema(),
+        }
+
+    # --- calls -----------------------------------------------------------------------------------
+
+    def decode(self, arguments: object) -> Any:
+        """Turn a model's arguments into an input.
+
+        Args:
+            arguments: a dict of JSON values, or JSON text.
+
+        Returns:
+            An instance of `input_type`.
+
+        Raises:
+            DecodeError: with every problem.
+        """
+        try:
+            if isinstance(arguments, (str, bytes, bytearray)):
+                decoded = self._codec.decode_json(arguments)
+            else:
+                decoded = self._codec.decode(arguments)
+        except DecodeError as error:
+            raise error.with_hint(hint_of(self._facts, self._codec, arguments)) from None
+        return decoded.replace(tool=self.name) if isinstance(decoded, RawArguments) else decoded
+
+    def call(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> R:
+        """Call the function with an input.
+
+        Args:
+            given: of `input_type`.
+            context: type, or name of a parameter, to value, for the parameters that the host gives.
+            hosted: parameter name to value; wins over the context.
+
+        Returns:
+            What the function returns.
+
+        Raises:
+            MissingContextError: the host does not give what it must; the function does not run.
+            ToolError: there is no function, or it is async.
+        """
+        if self.is_async:
+            raise ToolError(self.name, "it is async: use await acall or await arun")
+        result: R = self._call(given, context, hosted)
+        return result
+
+    @overload
+    async def acall(
+        self: Tool[P, Coroutine[Any, Any, T]], given: Any, /, *, context: Context | None = None, **hosted: Any
+    ) -> T: ...
+    @overload
+    async def acall(
+        self: Tool[P, Awaitable[T]], given: Any, /, *, context: Context | None = None, **hosted: Any
+    ) -> T: ...
+    @overload
+    async def acall(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> R: ...
+    async def acall(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> Any:
+        """Call the function with an input, and await what it returns if that can be awaited.
+
+        A function that is not async runs here and now, in this thread.
+
+        Args:
+            given: of `input_type`.
+            context: type, or name of a parameter, to value, for the parameters that the host gives.
+            hosted: parameter name to value; wins over the context.
+
+        Returns:
+            What the function returns.
+
+        Raises:
+            MissingContextError: the host does not give what it must; the function does not run.
+            ToolError: there is no function.
+        """
+        result: Any = self._call(given, context, hosted)
+        return await result if hasattr(result, "__await__") else result
+
+    def run(self, arguments: object, /, *, context: Context | None = None, **hosted: Any) -> str:
+        """Decode arguments, call the function, and write its result for the model.
+
+        Args:
+            arguments: a dict of JSON values, or JSON text.
+            context: type, or name of a parameter, to value, for the parameters that the host gives.
+            hosted: parameter name to value; wins over the context.
+
+        Returns:
+            The result: a string as it is, anything else as compact JSON.
+
+        Raises:
+            DecodeError: the arguments do not fit.
+            EncodeError: the result does not.
+            MissingContextError: the host does not give what it must; the function does not run.
+            ToolError: there is no function, or it is async.
+        """
+        result = self.call(self.decode(arguments), context=context, **hosted)
+        if hasattr(result, "__await__"):
+            close = getattr(result, "close", None)
+            if close is not None:
+                close()
+            raise ToolError(self.name, "it gives something to await: use await arun")
+        return self.encode_output(result)
+
+    async def arun(self, arguments: object, /, *, context: Context | None = None, **hosted: Any) -> str:
+        """Do what `run` does, and await what the function returns if that can be awaited."""
+        result: Any = await self.acall(self.decode(arguments), context=context, **hosted)
+        return self.encode_output(result)
+
+    def encode_output(self, result: object) -> str:
+        """Write a result as the text that goes to the model.
+
+        Args:
+            result: of `output_type`, where one is declared.
+
+        Returns:
+            A string as it is, anything else as compact JSON.
+
+        Raises:
+            EncodeError: it does not fit the declared type, or has no JSON form.
+        """
+        return self._output.encode(result, self.name)
+
+    def with_(
+        self,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        summary: str | None = None,
+        enabled: Enabled = None,
+        timeout: float | None = None,
+        tags: Sequence[str] | None = None,
+        described_by: str | None = None,
+    ) -> Tool[P, R]:
+        """Return a copy of which some things are told differently; what is not given stays.
+
+        Raises:
+            SchemaError: with everything that is wrong.
+        """
+        facts = self._facts
+        changes = {"enabled": enabled, "timeout": timeout, "tags": tags, "described_by": described_by}
+        kept: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
+        given = {"name": facts.name if name is None else name, "description": description, "summary": summary}
+        complaints = check_facts({**given, **kept})
+        if complaints:
+            raise SchemaError(facts.name, list(complaints.values()))
+        if description is not None:
+            kept["texts"] = read_texts(given["name"] or "", description, summary, None)
+        elif summary is not None:
+            kept["texts"] = read_texts(given["name"] or "", facts.texts.description, summary, None)
+        if tags is not None:
+            kept["tags"] = tuple(tags)
+        facts = facts.replace(name=given["name"], **kept)
+        codec = self._codec
+        if facts.name != self.name:
+            codec = type(codec)(codec.type, name=facts.name, **self._options)
+        made: Tool[P, R] = self._copy(_facts=facts, _codec=codec, __changed__=True)
+        return made
+
+    def _call(self, given: Any, context: Context | None, hosted: Mapping[str, Any]) -> Any:
+        body = self._body
+        if body is None:
+            raise ToolError(self.name, "it has no function: the host does what the input says")
+        self._check_input(given)
+        host = hosted_values(self.name, body.hosted, hosted, context) if body.hosted or hosted else {}
+        positional, named, extra = call_arguments(body.callee.parameters, host, body.whole, given)
+        return self._function(*positional, **named, **extra)
+
+    def _check_input(self, given: Any) -> None:
+        node = self._codec.graph.resolve_root()
+        expected: Any = RawArguments
+        if isinstance(node, ObjectNode):
+            expected = dict if node.form == "typed_dict" else node.type
+        if not isinstance(given, expected):
+            wanted = getattr(self.input_type, "__name__", "input")
+            raise ToolError(self.name, f"call takes a {wanted}, not {received(given)}; decode makes one")
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is more documentation than the summary and those of its parameters."""
+        return has_more(self._facts, self._codec)
+
+    # --- as a value ------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tool):
+            return NotImplemented
+        return self._facts is other._facts and self._function == other._function
+
+    def __hash__(self) -> int:
+        return hash((id(self._facts), self._function))
+
+    def __repr__(self) -> str:
+        return f"<{pascal_case(self.name)}Tool {self.name!r}>"
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        message = f"a Tool is immutable: {name} can't be set; with_ returns a changed copy"
+        raise AttributeError(message)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        message = f"a Tool is immutable: {name} can't be deleted"
+        raise AttributeError(message)
+
+    def __copy__(self) -> Tool[P, R]:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tool[P, R]:
+        return self
+
+    def __reduce__(self) -> Any:
+        # As a function is pickled: by where it stands.
+        return getattr(self, "__qualname__", self.name)
+
+
+_TAKEN_OVER = ("__module__", "__name__", "__qualname__", "__doc__", "__type_params__")
+
+
+def _take_over(content: dict[str, Any], function: Any) -> None:
+    """Let a tool look like its function to whoever asks for a name, a docstring or a signature."""
+    for attribute in _TAKEN_OVER:
+        value: object = getattr(function, attribute, None)
+        if value is not None:
+            content[attribute] = value
+    content["__wrapped__"] = function
+    # From Python 3.14 annotations are evaluated when they are asked for.
+    later = sys.version_info >= (3, 14)
+    annotations = "__annotate__" if later else "__annotations__"
+    value = getattr(function, annotations, None)
+    if value is not None:
+        content[annotations] = value
