@@ -243,12 +243,14 @@ def _shared_nodes(graph: Graph) -> dict[Target, Node]:
     sizes: dict[int, int] = {}
     uses: dict[Target, int] = {}
     shared: dict[Target, Node] = {}
-    aliases = {id(node): target for target, node in reversed(graph.aliases.items())}
+    aliases = {id(node): target for target, node in reversed(tuple(graph.aliases.items()))}
 
     def size(node: Node) -> int:
         target = _target_of(node, aliases)
         if target is not None:
-            shared.setdefault(target, node.replace(description=None) if isinstance(node, ObjectNode) else node)
+            shared.setdefault(
+                target, node.replace(description=None) if isinstance(node, ObjectNode) else node
+            )
             uses[target] = uses.get(target, 0) + 1
         known = sizes.get(id(node))
         if known is None:
@@ -266,9 +268,7 @@ def _shared_nodes(graph: Graph) -> dict[Target, Node]:
 def _target_of(node: Node, aliases: Mapping[int, Target]) -> Target | None:
     """Return what a node that has others inside is known by; None for one that has not."""
     if isinstance(node, ObjectNode):
-        return Target(
-            _identity(node), node.name, f"{node.type.__module__}.{node.name}", is_object=True
-        )
+        return Target(_identity(node), node.name, f"{node.type.__module__}.{node.name}", is_object=True)
     kind = _KINDS.get(type(node))
     if kind is None:
         return None

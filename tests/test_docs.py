@@ -14,8 +14,10 @@ from judge import validator
 
 from operator_schema import Codec, DecodeError
 from operator_schema.codec import limits
-from operator_schema.errors import REPORT_LENGTH, ProblemCode
+from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, ProblemCode
 from operator_schema.introspect.annotations import ORIGINS
+from operator_schema.introspect.checks import MAX_COMPARED_MEMBERS
+from operator_schema.introspect.constraints import LONGEST_BITS
 from operator_schema.introspect.walk import MAX_ANNOTATIONS
 
 ROOT = Path(__file__).parent.parent
@@ -134,11 +136,16 @@ def test_the_limits_of_the_page():
         limits.MAX_DEPTH,
         limits.MAX_TEXT_DEPTH,
         limits.MAX_INTEGER_DIGITS,
+        sys.int_info.str_digits_check_threshold,
+        limits.MAX_COLLISIONS,
         limits.MAX_KEY_DIGITS,
         limits.MAX_PROBLEMS,
         REPORT_LENGTH,
+        SHOWN_COMPLAINTS,
         MAX_ANNOTATIONS,
+        MAX_COMPARED_MEMBERS,
     ]
+    assert 2**LONGEST_BITS < 10**sys.int_info.str_digits_check_threshold < 2 ** (LONGEST_BITS + 2)
 
 
 @pytest.mark.parametrize("page", [PAGE, README], ids=["annotations.md", "README.md"])

@@ -23,9 +23,7 @@ def check_number(constraints: Constraints, problems: Problems, value: float, pat
     return value if said is None else problems.out_of_range(path, value, f"is {said}")
 
 
-def check_float(
-    constraints: Constraints, problems: Problems, value: float, number: float, path: Path
-) -> Any:
+def check_float(constraints: Constraints, problems: Problems, value: float, number: float, path: Path) -> Any:
     """Return the float that a number becomes, or note the limit that one of the two breaks.
 
     An integer past 2**53 may lie within limits that the nearest float does not.

@@ -74,4 +74,6 @@ class _Unions:
             yield from check_union(members, path, owner)
         elif before <= MAX_COMPARED_MEMBERS:
             message = "the unions of the type have too many members to be told apart"
-            yield Complaint(path, "too_large", owner, message, "Use fewer, or an Enum for those that are texts")
+            yield Complaint(
+                path, "too_large", owner, message, "Use fewer, or an Enum for those that are texts"
+            )

@@ -174,7 +174,9 @@ def constrained(node: Node, constraints: Constraints) -> Node:
             _refuse_contradiction(node, together)
             return node.replace(constraints=together)
         case RefNode():
-            message = f"{node.target.name} comes round, and one definition can't have constraints in one place alone"
+            message = (
+                f"{node.target.name} is recursive, and its one definition can't be constrained here alone"
+            )
             raise Unfit(message, "Put them where it is defined, or into a dataclass of their own")
         case _:
             message = "constraints are for strings, numbers, arrays and maps"
@@ -209,7 +211,9 @@ def _refuse_contradiction(node: Node, limits: Constraints) -> None:
         most = _tightest(min, limits.maximum, limits.exclusive_maximum, -step)
         is_open = not step and least == most and least in {limits.exclusive_minimum, limits.exclusive_maximum}
     if least is not None and most is not None and (least > most or is_open):
-        message = f"no value is within the limits: {excerpt(least)} is the least, {excerpt(most)} the greatest"
+        message = (
+            f"no value is within the limits: {excerpt(least)} is the least, {excerpt(most)} the greatest"
+        )
         raise Unfit(message, "Let the least be below the greatest")
 
 
