@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Constraints
     from .problems import Path, Problems
 
-__all__ = ["check_length", "check_number", "check_text"]
+__all__ = ["check_length", "check_number", "check_text", "is_no_multiple"]
 
 
 def check_number(constraints: Constraints, problems: Problems, value: float, path: Path) -> Any:
@@ -25,7 +25,7 @@ def check_number(constraints: Constraints, problems: Problems, value: float, pat
     return value
 
 
-def _is_no_multiple(value: float, of: float) -> bool:
+def is_no_multiple(value: float, of: float) -> bool:
     numerator, denominator = value.as_integer_ratio()
     divisor, unit = of.as_integer_ratio()
     return (numerator * unit) % (denominator * divisor) != 0
@@ -36,7 +36,7 @@ _NUMBER_LIMITS: tuple[tuple[str, Callable[[float, float], bool], str], ...] = (
     ("exclusive_minimum", lambda value, limit: value <= limit, "not above"),
     ("maximum", lambda value, limit: value > limit, "above the maximum"),
     ("exclusive_maximum", lambda value, limit: value >= limit, "not below"),
-    ("multiple_of", _is_no_multiple, "no multiple of"),
+    ("multiple_of", is_no_multiple, "no multiple of"),
 )
 
 

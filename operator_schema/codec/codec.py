@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, overload
 
 from .._value import set_once
-from ..errors import Complaint, DecodeError, EncodeError, SchemaError
+from ..errors import BuildRefused, Complaint, DecodeError, EncodeError, SchemaError
 from ..introspect.classes import form_of
 from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
@@ -18,15 +19,17 @@ from .encode import encode_node
 from .expected import expected_fields
 from .interpret import interpret
 from .limits import MAX_DEPTH
+from .problems import GIVE_UP, Problems
+from .tiers import Tiers
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable
+    from typing import Self
 
     from ..errors import Problem
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
-    from .problems import Problems
 
 __all__ = ["Codec", "UnknownFields", "codec_of"]
 
@@ -54,18 +57,23 @@ class Codec(Generic[T]):
         max_depth: levels of arrays and objects that a value may nest, the root being the first.
         attribute_docs: whether strings below the fields of a class describe them; this reads the
             source, which takes far longer than everything else here.
+        json_loads: what parses JSON text instead of this package's own reader, such as
+            `orjson.loads`: it takes what `decode_json` is given and returns the value; a ValueError
+            of its becomes an `invalid_json` problem. What it does with keys that come twice, with
+            numbers and with `NaN` is its own.
 
     Raises:
         SchemaError: with every complaint about the type.
         ValueError: an option is not of its kind, or out of range.
     """
 
-    __slots__ = ("_annotation", "_graph", "_name", "_options")
+    __slots__ = ("_annotation", "_graph", "_name", "_options", "_tiers")
 
     _annotation: Any
     _graph: Graph
     _name: str
     _options: dict[str, Any]
+    _tiers: Tiers
 
     @overload
     def __init__(
@@ -80,6 +88,7 @@ class Codec(Generic[T]):
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
         attribute_docs: bool = False,
+        json_loads: Callable[[Any], Any] | None = None,
     ) -> None: ...
 
     @overload
@@ -95,6 +104,7 @@ class Codec(Generic[T]):
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
         attribute_docs: bool = False,
+        json_loads: Callable[[Any], Any] | None = None,
     ) -> None: ...
 
     def __init__(
@@ -109,9 +119,11 @@ class Codec(Generic[T]):
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
         attribute_docs: bool = False,
+        json_loads: Callable[[Any], Any] | None = None,
     ) -> None:
         leaves = tuple(leaves)
         _check_options(name, unknown_fields, leaves, namespace, max_depth)
+        _check_parser(json_loads)
         walk = Walk(
             leaves,
             closed=unknown_fields == "reject",
@@ -141,8 +153,10 @@ class Codec(Generic[T]):
                 "namespace": namespace,
                 "max_depth": max_depth,
                 "attribute_docs": attribute_docs,
+                "json_loads": json_loads,
             },
         )
+        set_once(self, "_tiers", Tiers(graph, max_depth, partial(_graph_of, leaves=leaves)))
 
     @property
     def type(self) -> Any:
@@ -180,10 +194,20 @@ class Codec(Generic[T]):
         Raises:
             DecodeError: with every problem.
         """
+        compiled = self._tiers.decode
+        if compiled is None:
+            self._tiers.count_decode()
+        else:
+            try:
+                result: T = compiled(value)
+            except BuildRefused as refused:
+                raise self._refusal(refused.reason) from None
+            if result is not GIVE_UP:
+                return result
         instance, problems = interpret(self._graph, value, self._options["max_depth"])
         if problems.found:
             raise self._error(problems)
-        result: T = instance
+        result = instance
         return result
 
     def decode_json(self, text: str | bytes | bytearray) -> T:
@@ -200,9 +224,10 @@ class Codec(Generic[T]):
             TypeError: text is neither a string nor bytes.
         """
         # A program that decodes parsed values alone does not pay for the json module.
-        from .json_text import read_json  # noqa: PLC0415
+        from .json_text import read_json, read_json_with  # noqa: PLC0415
 
-        value, problems = read_json(text)
+        loads = self._options["json_loads"]
+        value, problems = read_json(text) if loads is None else read_json_with(loads, text)
         if problems.found:
             raise self._error(problems)
         return self.decode(value)
@@ -224,7 +249,31 @@ class Codec(Generic[T]):
         Raises:
             EncodeError: with every value that does not fit its field.
         """
+        compiled = self._tiers.encode
+        if compiled is None:
+            self._tiers.count_encode()
+        else:
+            encoded = compiled(instance)
+            if encoded is not GIVE_UP:
+                return encoded
         return self._encode_node(self._graph.root, instance)
+
+    def compile(self) -> Self:
+        """Compile decoder and encoder now, instead of after the first calls.
+
+        A codec does this by itself once it is warm: for a program that would rather pay at start-up.
+        The results are the same. What can't be compiled stays interpreted; `source` says why.
+
+        Returns:
+            The codec.
+        """
+        self._tiers.compile_decoder()
+        self._tiers.compile_encoder()
+        return self
+
+    def source(self) -> str:
+        """Return the Python source of the compiled decoder and encoder, for reading."""
+        return self._tiers.source()
 
     def _encode_node(self, node: Node, value: object) -> Any:
         graph = self._graph
@@ -239,6 +288,11 @@ class Codec(Generic[T]):
 
     def _graph_of(self, cls: Any) -> Graph | None:
         return _graph_of(cls, self._options["leaves"])
+
+    def _refusal(self, reason: Exception) -> DecodeError:
+        problems = Problems()
+        problems.rejected(None, self._graph.root.name, reason)  # type: ignore[union-attr]  # only a class refuses
+        return self._error(problems)
 
     def _error(self, problems: Problems) -> DecodeError:
         expects = expected_fields(self._name, self._graph)
@@ -284,6 +338,12 @@ def _check_options(
         raise ValueError(message)
     if not isinstance(max_depth, int) or isinstance(max_depth, bool) or max_depth < 1:
         message = f"max_depth is an integer of at least 1, not {received(max_depth)}"
+        raise ValueError(message)
+
+
+def _check_parser(json_loads: object) -> None:
+    if json_loads is not None and not callable(json_loads):
+        message = f"json_loads is a function such as orjson.loads, not {received(json_loads)}"
         raise ValueError(message)
 
 

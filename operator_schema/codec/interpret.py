@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..introspect.unions import Tag, UnionPlan
     from .problems import Path
 
-__all__ = ["interpret"]
+__all__ = ["distance", "interpret"]
 
 _KEY = ScalarNode("string")
 _INTEGER_KEY = re.compile(INTEGER_KEY)
@@ -321,7 +321,7 @@ class _Run:
             return object() if fitting else self.problems.no_match(path, candidates[0], value)
         if not fitting and tag is not None and tag.required:
             return self.problems.missing_tag(path, tag.key, tag.choices)
-        chosen = min(fitting or candidates, key=lambda node: _distance(node, value))
+        chosen = min(fitting or candidates, key=lambda node: distance(node, value))
         return self.decode(chosen, value, path, depth)
 
     def _fits(self, node: Node, value: Any, depth: int) -> bool:
@@ -333,7 +333,7 @@ class _Run:
         return known
 
 
-def _distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
+def distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
     """Say how far an object is from a member: keys left unused, keys not given, then by name."""
     assert isinstance(node, ObjectNode)  # noqa: S101  # a leaf or a map is never one of several
     keys = {field.key for field in node.fields}

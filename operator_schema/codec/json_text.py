@@ -17,9 +17,11 @@ from .limits import MAX_INTEGER_DIGITS, MAX_TEXT_DEPTH
 from .problems import Problems
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .problems import Path
 
-__all__ = ["read_json"]
+__all__ = ["read_json", "read_json_with"]
 
 _SHOWN_BEFORE = 20
 _SHOWN_LENGTH = 40
@@ -63,14 +65,54 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     return None, problems
 
 
+def read_json_with(loads: Callable[[Any], Any], text: str | bytes | bytearray) -> tuple[Any, Problems]:
+    """Parse one JSON text with a parser of the user's.
+
+    Args:
+        loads: takes the text and returns its value, or raises ValueError.
+        text: a string, or its UTF-8 bytes.
+
+    Returns:
+        The value and no problems, or None and one.
+
+    Raises:
+        TypeError: text is neither a string nor bytes.
+    """
+    problems = Problems()
+    try:
+        if _may_nest(text):
+            _check_depth(_as_string(text))
+        return loads(text), problems
+    except TextRefused as refused:
+        problems.add(refused.problem)
+    except ValueError as error:
+        said = clip(escape(str(error)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH)
+        problems.add(_invalid(said or type(error).__name__))
+    except RecursionError:  # where the caller has used up its own stack
+        problems.add(_TOO_DEEP)
+    return None, problems
+
+
+def _may_nest(text: object) -> bool:
+    """Say whether a text has enough brackets to nest too deep."""
+    if isinstance(text, str):
+        return text.count("[") + text.count("{") > MAX_TEXT_DEPTH
+    if isinstance(text, (bytes, bytearray)):
+        return text.count(b"[") + text.count(b"{") > MAX_TEXT_DEPTH
+    raise _no_text(text)
+
+
+def _no_text(text: object) -> TypeError:
+    return TypeError(f"JSON text is str or bytes, not {type(text).__name__}; for a parsed value use decode")
+
+
 def _as_string(text: object) -> str:
     if isinstance(text, str):
         if not text.isascii():
             _check_characters(text)
         return text
     if not isinstance(text, (bytes, bytearray)):
-        message = f"JSON text is str or bytes, not {type(text).__name__}; for a parsed value use decode"
-        raise TypeError(message)
+        raise _no_text(text)
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Path = tuple["Path", str | int] | None
     Steps = tuple[str | int, ...]
 
-__all__ = ["INVALID", "Problems", "Trial", "steps_of"]
+__all__ = ["GIVE_UP", "INVALID", "Problems", "Trial", "steps_of"]
 
 _MESSAGE_LENGTH = 200
 
@@ -29,6 +29,15 @@ class _Invalid:
 
 
 INVALID: Any = _Invalid()
+
+
+class _GiveUp:
+    """What a compiled function returns for a value that the interpreter is to look at."""
+
+    __slots__ = ()
+
+
+GIVE_UP: Any = _GiveUp()
 
 
 def steps_of(path: Path) -> Steps:
