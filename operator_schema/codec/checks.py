@@ -26,6 +26,7 @@ def check_number(constraints: Constraints, problems: Problems, value: float, pat
 
 
 def is_no_multiple(value: float, of: float) -> bool:
+    """Say whether a number does not divide another one exactly."""
     numerator, denominator = value.as_integer_ratio()
     divisor, unit = of.as_integer_ratio()
     return (numerator * unit) % (denominator * divisor) != 0

@@ -199,15 +199,15 @@ class Codec(Generic[T]):
             self._tiers.count_decode()
         else:
             try:
-                result: T = compiled(value)
+                decoded: T = compiled(value)
             except BuildRefused as refused:
                 raise self._refusal(refused.reason) from None
-            if result is not GIVE_UP:
-                return result
+            if decoded is not GIVE_UP:
+                return decoded
         instance, problems = interpret(self._graph, value, self._options["max_depth"])
         if problems.found:
             raise self._error(problems)
-        result = instance
+        result: T = instance
         return result
 
     def decode_json(self, text: str | bytes | bytearray) -> T:

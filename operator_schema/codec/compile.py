@@ -7,7 +7,6 @@ nothing that a user could see happening twice: no `__post_init__`, no factory of
 
 from __future__ import annotations
 
-import re
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
@@ -24,24 +23,19 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..errors import BuildRefused
 from ..introspect.unions import make_plan
-from ..schema import INTEGER_KEY
-from .building import HARMLESS, factory_of, way_of
-from .interpret import distance
-from .limits import MAX_KEY_DIGITS
-from .problems import GIVE_UP
-from .writer import MAX_NODES, Writer, nodes_of
+from .building import HARMLESS, factory_of, way_of, write_instance
+from .decode_parts import SCALAR_CLASSES, building, chooser_of, integer_of_key
+from .writer import MAX_PLACES, Writer, all_parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from ..introspect.graph import Graph
     from ..introspect.nodes import Field, Node
     from ..introspect.unions import UnionPlan
-    from .source import Source
+    from .decode_parts import Decode
 
-    Decode = Callable[[Any], Any]
 
 __all__ = ["compile_decoder", "decoder_source", "why_interpreted"]
 
@@ -74,7 +68,7 @@ def compile_decoder(graph: Graph, max_depth: int, *, exact: bool = False) -> Dec
         return None
     writer = _Decoder(graph, max_depth, exact=exact)
     decode = writer.source.link(writer.main(graph.root))
-    return _building(writer.user_root.type, decode) if writer.user_root else decode
+    return building(writer.user_root.type, decode) if writer.user_root else decode
 
 
 def decoder_source(graph: Graph, max_depth: int, *, exact: bool = False) -> str:
@@ -92,28 +86,15 @@ def why_interpreted(graph: Graph) -> str | None:
     Code of the user's runs when an instance is made. It must run once, so it can't run before
     everything else is found to be right. That holds for the root alone.
     """
-    nodes, repeated = nodes_of(graph)
-    if len(nodes) > MAX_NODES:
-        return f"the type has more than {MAX_NODES} parts"
+    nodes, repeated, places = all_parts_of(graph)
+    if places > MAX_PLACES:
+        return f"the type has more than {MAX_PLACES} parts"
     root = graph.root
     for node in nodes:
         is_root = node is root and id(node) not in repeated
         if isinstance(node, ObjectNode) and not is_root and way_of(node) == "user":
-            return f"making a {ascii(node.name)} inside another value runs its own code"
+            return f"making a {node.name!a} inside another value runs its own code"
     return None
-
-
-def _building(cls: Any, gather: Decode) -> Decode:
-    def decode(value: Any) -> Any:
-        arguments = gather(value)
-        if arguments is GIVE_UP:
-            return GIVE_UP
-        try:
-            return cls(**arguments)
-        except (ValueError, TypeError) as error:
-            raise BuildRefused(error) from None
-
-    return decode
 
 
 class _Decoder(Writer):
@@ -170,7 +151,8 @@ class _Decoder(Writer):
                 self._optional(node, field, value, name, depth, counted)
         if counted:
             self.give_up_if(f"{counted} != len({value})")
-        return self._make(node, names)
+        way = "dict" if node is self.user_root else way_of(node)
+        return write_instance(self.source, self.at, node, way, names)
 
     def _read_required(self, node: ObjectNode, value: str, names: dict[str, str]) -> None:
         required = [field for field in node.fields if field.required]
@@ -235,55 +217,6 @@ class _Decoder(Writer):
         if field.absent_is_none:
             return "None"
         return HARMLESS.get(factory_of(node, field))
-
-    # --- instances -------------------------------------------------------------------------------
-
-    def _make(self, node: ObjectNode, names: dict[str, str]) -> str:
-        way = "dict" if node is self.user_root else way_of(node)
-        if way == "dict":
-            return self._make_dict(node, names)
-        stored = [field for field in node.fields if not field.init_only]
-        made = self.source.name(node.name)
-        cls = self.source.class_name(node.type)
-        attributes = {field.name: self.source.attribute(field.name) for field in stored}
-        if way == "tuple":
-            new = self.source.bind(tuple.__new__, "new_tuple")
-            self.at.line(f"{made} = {new}({cls}, ({''.join([f'{names[f.name]}, ' for f in stored])}))")
-        elif way == "call" or (way == "attributes" and None in attributes.values()):
-            given = ", ".join([f"{field.name!r}: {names[field.name]}" for field in node.fields])
-            self.at.line(f"{made} = {cls}(**{{{given}}})")
-        else:
-            new = self.source.bind(object.__new__, "new")
-            self.at.line(f"{made} = {new}({cls})")
-            self._store(way, node, made, {field.name: names[field.name] for field in stored})
-        return made
-
-    def _store(self, way: str, node: ObjectNode, made: str, names: dict[str, str]) -> None:
-        if way == "dictionary" and names:
-            inside = self.source.name("inside")
-            self.at.line(f"{inside} = {made}.__dict__")
-        for attribute, name in names.items():
-            if way == "attributes":
-                self.at.line(f"{made}.{attribute} = {name}")
-            elif way == "dictionary":
-                self.at.line(f"{inside}[{attribute!r}] = {name}")
-            else:
-                store = getattr(node.type, attribute).__set__
-                self.at.line(f"{self.source.bind(store, f'set_{attribute}')}({made}, {name})")
-
-    def _make_dict(self, node: ObjectNode, names: dict[str, str]) -> str:
-        made = self.source.name(node.name)
-        first = next((i for i, field in enumerate(node.fields) if not field.required), len(node.fields))
-        given = ", ".join([f"{field.name!r}: {names[field.name]}" for field in node.fields[:first]])
-        self.at.line(f"{made} = {{{given}}}")
-        for field in node.fields[first:]:
-            store = f"{made}[{field.name!r}] = {names[field.name]}"
-            if field.required:
-                self.at.line(store)
-                continue
-            with self.at.block(f"if {names[field.name]} is not {self.source.bind(MISSING, 'MISSING')}:"):
-                self.at.line(store)
-        return made
 
     # --- arrays ----------------------------------------------------------------------------------
 
@@ -351,7 +284,7 @@ class _Decoder(Writer):
         if not isinstance(node, ScalarNode):
             return self.value(node, key, depth, "str")
         name = self.source.name("name")
-        self.at.line(f"{name} = {self.source.bind(_integer_of_key, 'integer_of_key')}({key})")
+        self.at.line(f"{name} = {self.source.bind(integer_of_key, 'integer_of_key')}({key})")
         self.give_up_if(f"{name} is None")
         return name
 
@@ -359,8 +292,9 @@ class _Decoder(Writer):
 
     def _choice(self, node: LiteralNode | EnumNode, value: str, known: str) -> str:
         made = self.source.name("choice")
-        if all(type(key) is str for _, key in node.table):  # type: ignore[misc]  # pairs, see `choice_key`
-            find = self.source.bind({key: member for (_, key), member in node.table.items()}.get, "find")  # type: ignore[misc]  # likewise
+        table: Mapping[Any, Any] = node.table  # by what `choice_key` gives, a pair
+        if all(type(key) is str for _, key in table):
+            find = self.source.bind({key: member for (_, key), member in table.items()}.get, "find")
             self.give_up_unless_class(value, "str", known=known)
             self.at.line(f"{made} = {find}({value}, {self.give_up})")
         else:
@@ -371,7 +305,7 @@ class _Decoder(Writer):
         return made
 
     def _give_up_unless_scalar(self, value: str) -> None:
-        scalars = self.source.bind(_SCALARS, "scalars")
+        scalars = self.source.bind(SCALAR_CLASSES, "scalars")
         self.give_up_if(f"{value}.__class__ not in {scalars}")
 
     def _leaf(self, node: LeafNode, value: str, known: str) -> str:
@@ -431,20 +365,19 @@ class _Decoder(Writer):
         self.give_up_if(f"{made} is {self.give_up}")
         return made
 
-    def _one_of_objects(
-        self, plan: UnionPlan, candidates: tuple[Node, ...], value: str, depth: int
-    ) -> str:
+    def _one_of_objects(self, plan: UnionPlan, candidates: tuple[Node, ...], value: str, depth: int) -> str:
         choose, chosen, made = [self.source.name(hint) for hint in ("choose", "chosen", "member")]
         rows = [f"({self.source.bind(node, 'node')}, {self.function(node)})" for node in candidates]
-        self.source.close_with(f"{choose} = {self.source.bind(_chooser, 'chooser')}({', '.join(rows)})")
+        self.source.close_with(f"{choose} = {self.source.bind(chooser_of, 'chooser')}({', '.join(rows)})")
         if plan.tag is None:
             self.at.line(f"{chosen} = {choose}({value})")
         else:
             tag, missing = self.source.name(plan.tag.key), self.source.bind(MISSING, "MISSING")
             by_tag = self.source.name("by_tag")
+            members: Mapping[Any, Node] = plan.tag.members  # by what `choice_key` gives, a pair
             functions = [
                 f"({is_bool}, {self.source.literal(key)}): {self.function(node)}"
-                for (is_bool, key), node in plan.tag.members.items()  # type: ignore[misc]  # pairs, see `choice_key`
+                for (is_bool, key), node in members.items()
             ]
             self.source.close_with(f"{by_tag} = {{{', '.join(functions)}}}.get")
             self.at.line(f"{tag} = {value}.get({plan.tag.key!r}, {missing})")
@@ -459,36 +392,6 @@ class _Decoder(Writer):
         return made
 
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
-_INTEGER_KEY = re.compile(INTEGER_KEY)
-
-
 def _is_handed_through(node: Node) -> bool:
     """Say whether a value that is right is what it decodes to."""
     return isinstance(node, AnyNode) or (isinstance(node, ScalarNode) and node.type != "number")
-
-
-def _integer_of_key(key: str) -> int | None:
-    is_bad = len(key) > MAX_KEY_DIGITS or not _INTEGER_KEY.fullmatch(key) or key.endswith("\n")
-    return None if is_bad else int(key)
-
-
-def _chooser(*rows: tuple[ObjectNode, Decode]) -> Callable[[dict[Any, Any]], Decode | None]:
-    """Return what finds the function for an object that no tag tells apart.
-
-    The interpreter takes the nearest of the members that fit. A member whose required keys are not
-    all there does not; if the nearest of the others decodes, it is the nearest of those that fit.
-    """
-    known = [
-        (node, {field.key for field in node.fields if field.required}, function) for node, function in rows
-    ]
-
-    def choose(value: dict[Any, Any]) -> Decode | None:
-        possible = [
-            (distance(node, value), function)
-            for node, required, function in known
-            if required <= value.keys()
-        ]
-        return min(possible, key=lambda row: row[0])[1] if possible else None
-
-    return choose

@@ -6,7 +6,7 @@ instance again, to return or to report.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from dataclasses import MISSING
 from functools import cache
 from math import isfinite
@@ -27,9 +27,10 @@ from ..introspect.nodes import (
 )
 from ..introspect.unions import flat_members
 from ..json_values import copy_json, fits_types
-from .encode import SCALAR_CLASSES, encode_part
+from .encode import encode_part
+from .encode_unions import classes_of, the_one
 from .problems import GIVE_UP, INVALID
-from .writer import MAX_NODES, Writer, nodes_of
+from .writer import MAX_PLACES, Writer, all_parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,13 +65,13 @@ def compile_encoder(graph: Graph, max_depth: int, graph_of: GraphOf) -> Encode |
 def encoder_source(graph: Graph, max_depth: int, graph_of: GraphOf) -> str:
     """Return the source that `compile_encoder` compiles, or a comment that says why there is none."""
     if _is_too_large(graph):
-        return f"# The encoder stays interpreted: the type has more than {MAX_NODES} parts.\n"
+        return f"# The encoder stays interpreted: the type has more than {MAX_PLACES} parts.\n"
     writer = _Encoder(graph, max_depth, graph_of)
     return writer.source.text(writer.main(graph.root))
 
 
 def _is_too_large(graph: Graph) -> bool:
-    return len(nodes_of(graph)[0]) > MAX_NODES
+    return all_parts_of(graph).places > MAX_PLACES
 
 
 class _Encoder(Writer):
@@ -121,16 +122,12 @@ class _Encoder(Writer):
         self._read(fields, names, value, is_dict=is_dict)
         if is_dict and node.closed:
             present = [f"({field.name!r} in {value})" for field in fields if not field.required]
-            self.give_up_if(
-                f"len({value}) != {' + '.join([str(len(fields) - len(present)), *present])}"
-            )
+            self.give_up_if(f"len({value}) != {' + '.join([str(len(fields) - len(present)), *present])}")
         for field in fields:
             self._encode_field(field, names, depth, is_dict=is_dict)
         return self._make(node, fields, names, is_dict=is_dict)
 
-    def _read(
-        self, fields: list[Field], names: dict[str, str], value: str, *, is_dict: bool
-    ) -> None:
+    def _read(self, fields: list[Field], names: dict[str, str], value: str, *, is_dict: bool) -> None:
         always = [field for field in fields if field.required or not is_dict]
         if always:
             with self.at.block("try:"):
@@ -169,9 +166,7 @@ class _Encoder(Writer):
             return "None"
         return self.source.bind(MISSING, "MISSING") if is_dict and not field.required else None
 
-    def _make(
-        self, node: ObjectNode, fields: list[Field], names: dict[str, str], *, is_dict: bool
-    ) -> str:
+    def _make(self, node: ObjectNode, fields: list[Field], names: dict[str, str], *, is_dict: bool) -> str:
         made = self.source.name(node.name)
         skipped = [self._skipped(field, is_dict=is_dict) for field in fields]
         first = next((i for i, skip in enumerate(skipped) if skip), len(fields))
@@ -189,7 +184,8 @@ class _Encoder(Writer):
     # --- arrays and maps -------------------------------------------------------------------------
 
     def _array(self, node: ArrayNode, value: str, depth: int, known: str) -> str:
-        classes = [cls for cls in dict.fromkeys([node.container, *_ARRAYS]) if issubclass(cls, node.accepts)]
+        known_arrays: list[type] = [node.container, *_ARRAYS]
+        classes = [cls for cls in dict.fromkeys(known_arrays) if issubclass(cls, node.accepts)]
         names = [self.source.class_name(cls) for cls in classes[:2]]
         self.give_up_unless_class(value, *names, known=known)
         self.enter(depth)
@@ -223,7 +219,8 @@ class _Encoder(Writer):
         return made
 
     def _map(self, node: MapNode, value: str, depth: int, known: str) -> str:
-        classes = [cls for cls in dict.fromkeys([node.container, dict]) if issubclass(cls, node.accepts)]
+        known_maps: list[type] = [node.container, dict]
+        classes = [cls for cls in dict.fromkeys(known_maps) if issubclass(cls, node.accepts)]
         names = [self.source.class_name(cls) for cls in classes]
         self.give_up_unless_class(value, *names, known=known)
         self.enter(depth)
@@ -286,11 +283,10 @@ class _Encoder(Writer):
         kind, made = self.source.name("kind"), self.source.name("member")
         self.at.line(f"{kind} = {value}.__class__")
         head = "if"
-        for cls in _classes_of(members):
-            possible = [member for member in members if _may_be(member, cls)]
+        for cls in classes_of(members):
             known = self.source.class_name(cls)
             with self.at.block(f"{head} {kind} is {known}:"):
-                member = _the_one(possible, cls)
+                member = the_one(members, cls)
                 result = (
                     self._interpreted(node, value, depth)
                     if member is None
@@ -321,8 +317,6 @@ class _Encoder(Writer):
 
 
 _ARRAYS: tuple[type, ...] = (list, tuple, set, frozenset, deque)
-_BUILT_IN: tuple[type, ...] = (str, int, float, bool, type(None), *_ARRAYS, dict, OrderedDict)
-_NO_ARRAYS = (str, bytes, bytearray, dict)
 
 
 def _by_identity(node: EnumNode) -> dict[int, Any]:
@@ -352,68 +346,3 @@ def _finisher(types: tuple[str, ...]) -> Encode:
         return GIVE_UP if is_odd or not fits_types(encoded, types) else copy_json(encoded)
 
     return finish
-
-
-def _classes_of(members: list[Node]) -> list[type]:
-    """Return the classes of which values of a union usually are."""
-    own = [cls for member in members for cls in _own_classes(member)]
-    known = dict.fromkeys(own) | dict.fromkeys(_BUILT_IN)
-    return [cls for cls in known if any(_may_be(member, cls) for member in members)]
-
-
-def _own_classes(node: Node) -> list[type]:
-    match node:
-        case EnumNode() | ObjectNode():
-            return [] if isinstance(node, ObjectNode) and node.form == "typed_dict" else [node.type]
-        case LeafNode():
-            return [node.leaf.type]
-        case LiteralNode():
-            return [type(member) for member in node.members]
-        case _:
-            return []
-
-
-def _may_be(node: Node, cls: type) -> bool:
-    """Say whether `encode` takes a value of exactly this class for a member of a union."""
-    match node:
-        case ScalarNode():
-            is_boolean = node.type == "boolean"
-            return issubclass(cls, SCALAR_CLASSES[node.type]) and (is_boolean or cls is not bool)
-        case LiteralNode():
-            return any(type(member) is cls for member in node.members)
-        case EnumNode():
-            return issubclass(cls, node.type)
-        case LeafNode():
-            return issubclass(cls, node.leaf.type)
-        case ObjectNode():
-            return issubclass(cls, dict if node.form == "typed_dict" else node.type)
-        case ArrayNode():
-            return issubclass(cls, node.accepts) and not issubclass(cls, _NO_ARRAYS)
-        case MapNode():
-            return issubclass(cls, node.accepts)
-        case TupleNode():
-            return issubclass(cls, tuple)
-        case _:  # `Any`, which stands beside null alone
-            return True
-
-
-def _the_one(members: list[Node], cls: type) -> Node | None:
-    """Return the member that `encode` takes for values of a class, if the class alone says it."""
-    if len(members) == 1:
-        return members[0]
-    if any(isinstance(member, LiteralNode) for member in members):
-        return None
-    exact = [member for member in members if _is_exactly(member, cls)]
-    return exact[0] if len(exact) == 1 else None
-
-
-def _is_exactly(node: Node, cls: type) -> bool:
-    match node:
-        case ScalarNode():
-            return cls in SCALAR_CLASSES[node.type][:1]
-        case EnumNode() | ObjectNode():
-            return cls is node.type
-        case LeafNode():
-            return cls is node.leaf.type
-        case _:
-            return False

@@ -91,10 +91,18 @@ def encode_part(
     graph_of: GraphOf,
     depth: int,
 ) -> Any:
-    """Encode a part of a value, or return `INVALID`; the rest as for `encode_node`.
+    """Encode a part of a value.
 
     Args:
+        node: what the part is to be.
+        definitions: of the graph that the node belongs to.
+        value: the part.
+        max_depth: levels of arrays and objects that are followed.
+        graph_of: gives the graph of a class found where the annotation is `Any`, or None.
         depth: of the part, 1 being that of the root.
+
+    Returns:
+        The JSON value, or `INVALID`.
     """
     return _Run(_Shared(max_depth, graph_of), definitions, Trial()).encode(node, value, None, depth)
 

@@ -103,7 +103,7 @@ class Source:
 
     def literal(self, value: Any, hint: str = "value") -> str:
         """Return an expression for a constant: written out where that is exact, else its name."""
-        kind = type(value)
+        kind: type[Any] = value.__class__
         if value is None or kind is bool or kind is str:
             return repr(value)
         if kind is int and -_LARGEST_LITERAL < value < _LARGEST_LITERAL:

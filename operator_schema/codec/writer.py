@@ -6,7 +6,7 @@ the whole of what the interpreter would complain about, and never less.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..introspect.graph import parts_of
 from ..introspect.nodes import (
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Constraints, Node, ScalarNode
     from .source import Function
 
-__all__ = ["MAX_NODES", "Writer", "nodes_of"]
+__all__ = ["MAX_PLACES", "Writer", "all_parts_of"]
 
-MAX_NODES = 1000
-"""Nodes that are compiled; the codec of a larger graph stays interpreted."""
+MAX_PLACES = 1000
+"""Places of nodes in a graph that is compiled; the codec of a larger one stays interpreted."""
 
 _DEEPEST_BLOCK = 12
 """Blocks within blocks of one function: Python itself allows 20 loops and 100 levels."""
@@ -53,13 +53,29 @@ _LIMITS = (
 _PARTED = (ObjectNode, ArrayNode, TupleNode, MapNode, UnionNode)
 
 
-def nodes_of(graph: Graph) -> tuple[list[Node], set[int]]:
-    """Return the nodes of a graph, each once, and the identities of those that stand in it twice."""
+class Parts(NamedTuple):
+    """What a graph is made of.
+
+    Attributes:
+        nodes: each once.
+        repeated: identities of those that stand in more than one place.
+        places: number of places in which a node stands.
+    """
+
+    nodes: list[Node]
+    repeated: set[int]
+    places: int
+
+
+def all_parts_of(graph: Graph) -> Parts:
+    """Take a graph apart."""
     found: dict[int, Node] = {}
     repeated: set[int] = set()
+    places = 0
     pending: list[Node] = [*graph.definitions.values(), graph.root]
     while pending:
         node = pending.pop()
+        places += 1
         if id(node) in found:
             repeated.add(id(node))
             continue
@@ -67,7 +83,7 @@ def nodes_of(graph: Graph) -> tuple[list[Node], set[int]]:
         pending.extend([part for _, part in parts_of(node)])
         if isinstance(node, MapNode):
             pending.append(node.keys)
-    return list(found.values()), repeated
+    return Parts(list(found.values()), repeated, places)
 
 
 class Writer:
@@ -89,8 +105,8 @@ class Writer:
         self.max_depth = max_depth
         self._functions: dict[int, str] = {}
         self._pending: list[tuple[Node, Function, str]] = []
-        nodes, self._repeated = nodes_of(graph)
-        self._repeated |= {id(node) for node in graph.definitions.values()}
+        nodes, repeated, _ = all_parts_of(graph)
+        self._repeated = repeated | {id(node) for node in graph.definitions.values()}
         # Fewer nodes than levels can't nest too deep, where none comes round.
         self._checks_depth = bool(graph.definitions) or len(nodes) > max_depth
         self._counts_depth = self._checks_depth or any(map(self.needs_depth, nodes))
@@ -130,9 +146,7 @@ class Writer:
             known: the built-in class that it is known to be of.
         """
         node = self.resolved(node)
-        if isinstance(node, _PARTED) and (
-            id(node) in self._repeated or self.at.depth > _DEEPEST_BLOCK
-        ):
+        if isinstance(node, _PARTED) and (id(node) in self._repeated or self.at.depth > _DEEPEST_BLOCK):
             made = self.source.name(_hint(node))
             self.at.line(f"{made} = {self.call(node, value, depth)}")
             self.give_up_if(f"{made} is {self.give_up}")
@@ -228,9 +242,7 @@ class Writer:
     def _integer(self, value: str, known: str) -> None:
         least = self.source.bind(_LEAST, "least")
         most = self.source.bind(_MOST, "most")
-        large = (
-            f"not -{_QUICK_BOUND} < {value} < {_QUICK_BOUND} and not {least} < {value} < {most}"
-        )
+        large = f"not -{_QUICK_BOUND} < {value} < {_QUICK_BOUND} and not {least} < {value} < {most}"
         self.give_up_if(large if known == "int" else f"{value}.__class__ is not int or {large}")
 
     def _number(self, node: ScalarNode, value: str, known: str) -> str:
@@ -273,4 +285,3 @@ class Writer:
 def _hint(node: Any) -> str:
     name: str = getattr(node, "name", "") or type(node).__name__.removesuffix("Node").lower()
     return name
-

@@ -91,6 +91,9 @@ def _check_absolute(parts: Any) -> None:
     if not parts.scheme or "." in parts.scheme or parts.scheme == "localhost":
         message = "an absolute URL starts with its scheme, such as https://"
         raise ValueError(message)
+    host = parts.netloc
+    if host and ":" not in host and "@" not in host and "[" not in host:
+        return  # the host alone: no need to look for its parts, which takes most of the time
     if parts.scheme in _NEEDS_HOST and not parts.hostname:
         message = f"a URL of scheme {parts.scheme} names a host, as in {parts.scheme}://example.com"
         raise ValueError(message)
