@@ -29,8 +29,9 @@ HARMLESS: Mapping[object, str] = {
 """Default factories that nobody sees running, and what they amount to."""
 
 
+_TUPLE: Any = tuple
 _NEW: Any = object.__new__
-_NEW_TUPLE: Any = tuple.__new__  # pyright: ignore[reportUnknownMemberType]  # of whatever items
+_NEW_TUPLE: Any = _TUPLE.__new__
 
 
 def way_of(node: ObjectNode) -> Way:
@@ -64,8 +65,7 @@ def _is_stock_tuple(cls: Any) -> bool:
 def _is_stock_dataclass(cls: Any) -> bool:
     """Say whether making an instance runs the generated `__init__` and nothing else."""
     owner: Any = next(base for base in cls.__mro__ if "__dataclass_fields__" in vars(base))
-    namespace: Mapping[str, Any] = vars(owner)
-    init = namespace.get("__init__")
+    init: Any = owner.__dict__.get("__init__")
     code = getattr(init, "__code__", None)
     return (
         code is not None

@@ -374,10 +374,10 @@ class _Decoder(Writer):
         else:
             tag, missing = self.source.name(plan.tag.key), self.source.bind(MISSING, "MISSING")
             by_tag = self.source.name("by_tag")
-            members: Mapping[Any, Node] = plan.tag.members  # by what `choice_key` gives, a pair
+            # By what `choice_key` gives, a pair.
+            members: list[tuple[Any, Node]] = list(plan.tag.members.items())
             functions = [
-                f"({is_bool}, {self.source.literal(key)}): {self.function(node)}"
-                for (is_bool, key), node in members.items()
+                f"({key[0]}, {self.source.literal(key[1])}): {self.function(node)}" for key, node in members
             ]
             self.source.close_with(f"{by_tag} = {{{', '.join(functions)}}}.get")
             self.at.line(f"{tag} = {value}.get({plan.tag.key!r}, {missing})")

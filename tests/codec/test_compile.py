@@ -330,7 +330,8 @@ class Large(TypedDict):
 
 Choices = Literal["a", 3]
 UNIONS: list[tuple[Any, list[Any]]] = [
-    (Expression, [1, {"kind": "add", "left": 1, "right": {"kind": "neg", "of": 2}}, {"kind": "x"}, {"kind": []}]),
+    (Expression, [1, {"kind": "add", "left": 1, "right": {"kind": "neg", "of": 2}}, {"kind": "x"}]),
+    (Expression, [{"kind": []}, {}]),
     (One | Yes, [{"kind": 1}, {"kind": True}, {"kind": 1.0}, {"kind": 2}, {}, {"a": 1}, {"b": 1}]),
     (Named | Numbered, [{"name": "x"}, {"name": "x", "second": 1}, {"name": "x", "first": 1}]),
     (Named | Numbered, [{}, {"name": "x", "second": "x"}]),
