@@ -2,7 +2,8 @@
 
 The function gives up on everything else, and the interpreter looks at the same value again: to
 return or to report. So there are no paths, no messages and no options in generated code, and
-nothing that a user could see happening twice: no `__post_init__`, no factory of a user's.
+nothing that a user could see happening twice: no `__post_init__`, no factory of a user's. Only the
+functions of a leaf may run again, as they do where a union tries its members.
 """
 
 from __future__ import annotations
@@ -130,9 +131,7 @@ class _Decoder(Writer):
                 return self._tuple(node, value, depth, known)
             case UnionNode():
                 return self._union(node, value, depth)
-            case RefNode():
-                return self.value(node, value, depth, known)
-            case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
+            case AnyNode() | RefNode():  # pragma: no branch  # the last; `value` follows references
                 return value
 
     # --- objects ---------------------------------------------------------------------------------

@@ -102,9 +102,7 @@ class _Encoder(Writer):
                 return self._tuple(node, value, depth, known)
             case UnionNode():
                 return self._union(node, value, depth)
-            case RefNode():
-                return self.value(node, value, depth, known)
-            case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
+            case AnyNode() | RefNode():  # pragma: no branch  # the last; `value` follows references
                 return self._interpreted(node, value, depth)
 
     # --- objects ---------------------------------------------------------------------------------
@@ -153,12 +151,9 @@ class _Encoder(Writer):
             names[field.name] = self.value(field.node, name, depth + 1)
             return
         with self.at.block(f"if {name} is not {skipped}:"):
-            before = len(self.at.lines)
             made = self.value(field.node, name, depth + 1)
             if made != name:
                 self.at.line(f"{name} = {made}")
-            elif len(self.at.lines) == before:
-                self.at.line("pass")
 
     def _skipped(self, field: Field, *, is_dict: bool) -> str | None:
         """Return what a field holds whose key is left out, if that may be."""

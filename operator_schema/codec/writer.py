@@ -6,6 +6,7 @@ the whole of what the interpreter would complain about, and never less.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..introspect.graph import parts_of
@@ -86,7 +87,7 @@ def all_parts_of(graph: Graph) -> Parts:
     return Parts(list(found.values()), repeated, places)
 
 
-class Writer:
+class Writer(ABC):
     """Writes the functions of one graph.
 
     Each method for a kind of node writes what checks the value in a variable, and returns the
@@ -159,9 +160,9 @@ class Writer:
             node = self.definitions[node.target]
         return node
 
+    @abstractmethod
     def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
         """Write what becomes of a value right here."""
-        raise NotImplementedError
 
     def call(self, node: Node, value: str, depth: int) -> str:
         """Return the call of the function of a node."""

@@ -411,6 +411,12 @@ class Counting:
     hint: InitVar[int] = 0
 
 
+@dataclass
+class Hinted:
+    x: int
+    hint: InitVar[int]
+
+
 @dataclass(frozen=True)
 class Empty:
     constant: ClassVar[int] = 3
@@ -506,6 +512,7 @@ WAYS = [
     (Slots, "attributes"),
     (Mixed, "call"),
     (Counting, "call"),
+    (Hinted, "attributes"),
     (Empty, "slots"),
     (Pair, "tuple"),
     (OwnPair, "user"),
