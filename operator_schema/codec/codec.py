@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, overload
 
 from .._value import set_once
-from ..errors import BuildRefused, Complaint, DecodeError, EncodeError, SchemaError
+from ..errors import BuildRefused, Complaint, DecodeError, EncodeError, SchemaError, TextRefused
 from ..introspect.classes import form_of
 from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
@@ -18,6 +18,7 @@ from ..wording import nearest, received
 from .encode import encode_node
 from .expected import expected_fields
 from .interpret import interpret
+from .json_parser import parse_with
 from .limits import MAX_DEPTH
 from .problems import GIVE_UP, Problems
 from .tiers import Tiers
@@ -223,11 +224,13 @@ class Codec(Generic[T]):
             DecodeError: the text is no JSON, with line and column; or every problem of its value.
             TypeError: text is neither a string nor bytes.
         """
-        # A program that decodes parsed values alone does not pay for the json module.
-        from .json_text import read_json, read_json_with  # noqa: PLC0415
-
         loads = self._options["json_loads"]
-        value, problems = read_json(text) if loads is None else read_json_with(loads, text)
+        if loads is not None:
+            return self.decode(self._parse_with(loads, text))
+        # A program that decodes parsed values alone does not pay for the json module.
+        from .json_text import read_json  # noqa: PLC0415
+
+        value, problems = read_json(text)
         if problems.found:
             raise self._error(problems)
         return self.decode(value)
@@ -288,6 +291,14 @@ class Codec(Generic[T]):
 
     def _graph_of(self, cls: Any) -> Graph | None:
         return _graph_of(cls, self._options["leaves"])
+
+    def _parse_with(self, loads: Callable[[Any], Any], text: str | bytes | bytearray) -> Any:
+        try:
+            return parse_with(loads, text)
+        except TextRefused as refused:
+            problems = Problems()
+            problems.add(refused.problem)
+        raise self._error(problems)
 
     def _refusal(self, reason: Exception) -> DecodeError:
         problems = Problems()

@@ -17,11 +17,9 @@ from .limits import MAX_INTEGER_DIGITS, MAX_TEXT_DEPTH
 from .problems import Problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .problems import Path
 
-__all__ = ["read_json", "read_json_with"]
+__all__ = ["TOO_DEEP", "check_depth", "invalid", "read_json", "text_of"]
 
 _SHOWN_BEFORE = 20
 _SHOWN_LENGTH = 40
@@ -48,8 +46,8 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     """
     problems = Problems()
     try:
-        source = _as_string(text)
-        _check_depth(source)
+        source = text_of(text)
+        check_depth(source)
         reader = _Reader()
         value = reader.read(source)
         if "\\u" in source:
@@ -57,7 +55,7 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     except TextRefused as refused:
         problems.add(refused.problem)
     except RecursionError:  # pragma: no cover  # only where the caller has used up its own stack
-        problems.add(_TOO_DEEP)
+        problems.add(TOO_DEEP)
     else:
         if not reader.repeats:
             return value, problems
@@ -65,68 +63,30 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     return None, problems
 
 
-def read_json_with(loads: Callable[[Any], Any], text: str | bytes | bytearray) -> tuple[Any, Problems]:
-    """Parse one JSON text with a parser of the user's.
-
-    Args:
-        loads: takes the text and returns its value, or raises ValueError.
-        text: a string, or its UTF-8 bytes.
-
-    Returns:
-        The value and no problems, or None and one.
-
-    Raises:
-        TypeError: text is neither a string nor bytes.
-    """
-    problems = Problems()
-    try:
-        if _may_nest(text):
-            _check_depth(_as_string(text))
-        return loads(text), problems
-    except TextRefused as refused:
-        problems.add(refused.problem)
-    except ValueError as error:
-        said = clip(escape(str(error)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH)
-        problems.add(_invalid(said or type(error).__name__))
-    except RecursionError:  # where the caller has used up its own stack
-        problems.add(_TOO_DEEP)
-    return None, problems
-
-
-def _may_nest(text: object) -> bool:
-    """Say whether a text has enough brackets to nest too deep."""
-    if isinstance(text, str):
-        return text.count("[") + text.count("{") > MAX_TEXT_DEPTH
-    if isinstance(text, (bytes, bytearray)):
-        return text.count(b"[") + text.count(b"{") > MAX_TEXT_DEPTH
-    raise _no_text(text)
-
-
-def _no_text(text: object) -> TypeError:
-    return TypeError(f"JSON text is str or bytes, not {type(text).__name__}; for a parsed value use decode")
-
-
-def _as_string(text: object) -> str:
+def text_of(text: object) -> str:
+    """Return JSON text as a string, or refuse it for its characters."""
     if isinstance(text, str):
         if not text.isascii():
             _check_characters(text)
         return text
     if not isinstance(text, (bytes, bytearray)):
-        raise _no_text(text)
+        message = f"JSON text is str or bytes, not {type(text).__name__}; for a parsed value use decode"
+        raise TypeError(message)
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"not UTF-8: byte 0x{text[error.start]:02x} at position {error.start}"
-        raise TextRefused(_invalid(message)) from None
+        raise TextRefused(invalid(message)) from None
 
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _BRACKET = re.compile(r"[\[\]{}]")
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
-_TOO_DEEP = Problem((), "too_deep", f"the JSON text nests deeper than {MAX_TEXT_DEPTH} levels")
+TOO_DEEP = Problem((), "too_deep", f"the JSON text nests deeper than {MAX_TEXT_DEPTH} levels")
 
 
-def _check_depth(text: str) -> None:
+def check_depth(text: str) -> None:
+    """Refuse JSON text that nests too deep."""
     # The parser's own limit depends on the version of Python and on how deep the caller stands.
     if text.count("[") + text.count("{") <= MAX_TEXT_DEPTH:
         return
@@ -134,17 +94,18 @@ def _check_depth(text: str) -> None:
     for bracket in _BRACKET.findall(_STRING.sub("", text)):
         depth += _STEPS[bracket]
         if depth > MAX_TEXT_DEPTH:
-            raise TextRefused(_TOO_DEEP)
+            raise TextRefused(TOO_DEEP)
 
 
 def _check_characters(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise TextRefused(_invalid(f"lone surrogate {escape(text[error.start])}")) from None
+        raise TextRefused(invalid(f"lone surrogate {escape(text[error.start])}")) from None
 
 
-def _invalid(message: str) -> Problem:
+def invalid(message: str) -> Problem:
+    """Return the problem of a text that is no JSON."""
     return Problem((), "invalid_json", f"not valid JSON: {message}", "one JSON value")
 
 
