@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage matrix campaign lint format clean
+.PHONY: help demo test coverage matrix campaign damage lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -27,6 +27,9 @@ PAIRS ?= 1000000
 SEED ?= 0
 campaign: $(VENV)/.test ## hold decoder and schema against two validators: PAIRS=1000000 SEED=0
 	$(BIN)/python tests/campaign/run.py --pairs $(PAIRS) --seed $(SEED)
+
+damage: $(VENV)/.test ## damage real calls as models do, and count what repair brings back: SEED=0
+	$(BIN)/python tests/damage/run.py --seed $(SEED)
 
 lint: $(VENV)/.dev ## ruff, mypy, pyright, import-linter
 	$(BIN)/ruff check .

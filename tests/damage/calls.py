@@ -1,4 +1,4 @@
-"""The calls that are damaged: the recorded ones of the airline, and made ones of tools that have what it lacks."""
+"""The calls that are damaged: the airline's recorded ones, and made ones of tools that have what it lacks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ def made_calls(number: int, seed_: int) -> list[Call]:
     for index, cls in enumerate(TOOLS):
         codec, repairing = _both(cls, "reject" if index % 2 else "ignore")
         # Unknown keys are no damage: what they are for is a matter of guessing.
-        calls += [Call(codec, repairing, value) for value in _drawn(Codec(cls, unknown_fields="reject"), number, seed_)]
+        calls += [
+            Call(codec, repairing, value)
+            for value in _drawn(Codec(cls, unknown_fields="reject"), number, seed_)
+        ]
     return calls
 
 

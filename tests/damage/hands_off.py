@@ -41,12 +41,29 @@ class Trap(NamedTuple):
         return ("kept" if kept else "changed"), repr(report)
 
 
-TEMPTING = ["5", "-2.5", "true", "None", "null", "", "[1]", '{"a": 1}', "'x'", " Yes", "```json\n{}\n```", '"q"', "1,", "NaN"]
+TEMPTING = [
+    "5",
+    "-2.5",
+    "true",
+    "None",
+    "null",
+    "",
+    "[1]",
+    '{"a": 1}',
+    "'x'",
+    " Yes",
+    "```json\n{}\n```",
+    '"q"',
+    "1,",
+    "NaN",
+]
 
 
 def text_for_text(call: Call, places: list[Place], rng: random.Random) -> Trap | None:
     """A text that looks like something else, where text is wanted."""
-    found = [p for p in places if p.members == (ScalarNode("string"),) and isinstance(p.value, str) and p.path]
+    found = [
+        p for p in places if p.members == (ScalarNode("string"),) and isinstance(p.value, str) and p.path
+    ]
     found = [place for place in found if place.field and not place.field.absent_is_none]
     if not found:
         return None
@@ -56,10 +73,14 @@ def text_for_text(call: Call, places: list[Place], rng: random.Random) -> Trap |
 
 def text_beyond_the_type(call: Call, places: list[Place], rng: random.Random) -> Trap | None:
     """A number for text: what the model's text was, nobody knows."""
-    found = [p for p in places if p.members == (ScalarNode("string"),) and isinstance(p.value, str) and p.path]
+    found = [
+        p for p in places if p.members == (ScalarNode("string"),) and isinstance(p.value, str) and p.path
+    ]
     if not found:
         return None
-    return Trap(call.repairing, _with(call.arguments, rng.choice(found), rng.choice([5, 1.5, True])), "refused")
+    return Trap(
+        call.repairing, _with(call.arguments, rng.choice(found), rng.choice([5, 1.5, True])), "refused"
+    )
 
 
 def rounded_number(call: Call, places: list[Place], rng: random.Random) -> Trap | None:
@@ -68,7 +89,11 @@ def rounded_number(call: Call, places: list[Place], rng: random.Random) -> Trap 
     found = [p for p in found if len(p.members) == 1 and p.value is not ABSENT]
     if not found:
         return None
-    sent = _with(call.arguments, rng.choice(found), rng.choice([2.5, "2.5", "1e-1", " 5", "+5", "05", "5.", "1_000", "٣"]))
+    sent = _with(
+        call.arguments,
+        rng.choice(found),
+        rng.choice([2.5, "2.5", "1e-1", " 5", "+5", "05", "5.", "1_000", "٣"]),
+    )
     return Trap(call.repairing, sent, "refused")
 
 
@@ -84,15 +109,15 @@ def cut_text(call: Call, _places: list[Place], rng: random.Random) -> Trap | Non
 
 def cut_text_in_string(call: Call, places: list[Place], rng: random.Random) -> Trap | None:
     """Half an array or object, as a string."""
-    found = [p for p in places if isinstance(p.value, (list, dict)) and p.value and not p.takes_text]
-    place = rng.choice(found) if found else None
-    if place is None or any(isinstance(value, list) for value in [place.value]) is False and not place.path:
+    found = [
+        p for p in places if p.path and isinstance(p.value, (list, dict)) and p.value and not p.takes_text
+    ]
+    if not found:
         return None
+    place = rng.choice(found)
     text = json.dumps(place.value)
     sent = text[: rng.randint(1, len(text) - 1)]
-    if not isinstance(place.value, dict) or place.fits(sent):
-        return None
-    return Trap(call.repairing, _with(call.arguments, place, sent), "refused") if place.path else None
+    return Trap(call.repairing, _with(call.arguments, place, sent), "refused")
 
 
 def key_that_is_there(call: Call, places: list[Place], rng: random.Random) -> Trap | None:
@@ -122,7 +147,7 @@ def two_keys(call: Call, places: list[Place], rng: random.Random) -> Trap | None
     return Trap(call.repairing, {key.upper(): item, key.replace("_", "-"): item, **rest}, "refused")
 
 
-def unknown_key(call: Call, places: list[Place], rng: random.Random) -> Trap | None:
+def unknown_key(call: Call, _places: list[Place], rng: random.Random) -> Trap | None:
     """A key that names nothing: refused where unknown keys are, else ignored."""
     sent = {**call.arguments, "unheard_of": rng.choice([None, "", 5])}
     if call.codec.problems(sent):

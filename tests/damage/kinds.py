@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from places import ABSENT, Place, takes_text
@@ -65,9 +66,11 @@ def null_as_text(place: Place, value: Any, rng: random.Random) -> Any:
 
 
 def _rounds(place: Place, value: Any) -> bool:
-    """Say whether it is an integer that only decoding as a float would change."""
+    """Say whether its text is another number than what it is decoded to."""
     types = {member.type for member in place.members if isinstance(member, ScalarNode)}
-    return isinstance(value, int) and "number" in types and abs(value) > 2**53
+    if isinstance(value, float):
+        return "integer" in types and Decimal(json.dumps(value)) != Decimal(value)
+    return "number" in types and abs(value) > 2**53
 
 
 # --- null where the default is meant ---------------------------------------------------------------
@@ -160,7 +163,10 @@ def single_item(place: Place, value: Any, _rng: random.Random) -> Any:
 
 
 def _like_json(text: str) -> bool:
-    return text.strip() in {"True", "False", "None"} or re.match(r"\s*(\[|\{|\"|-?\d|true|false|null)", text) is not None
+    return (
+        text.strip() in {"True", "False", "None"}
+        or re.match(r"\s*(\[|\{|\"|-?\d|true|false|null)", text) is not None
+    )
 
 
 # --- keys --------------------------------------------------------------------------------------------
@@ -205,7 +211,9 @@ class _Writer:
 
     def write(self, value: Any) -> str:
         if isinstance(value, dict):
-            items = [f"{self.gap()}{self.text(key)}{self.gap()}: {self.write(item)}" for key, item in value.items()]
+            items = [
+                f"{self.gap()}{self.text(key)}{self.gap()}: {self.write(item)}" for key, item in value.items()
+            ]
             return "{" + self.joined(items) + "}"
         if isinstance(value, list):
             return "[" + self.joined([self.gap() + self.write(item) for item in value]) + "]"
@@ -223,7 +231,9 @@ class _Writer:
     def gap(self) -> str:
         if "comment" not in self.kinds:
             return ""
-        return self.rng.choice(["/* it's \"so\" */", " // why, [really] }\n", "# that's {it}\n", "\n\t", "/**/"])
+        return self.rng.choice(
+            ['/* it\'s "so" */', " // why, [really] }\n", "# that's {it}\n", "\n\t", "/**/"]
+        )
 
 
 TEXT_KINDS: tuple[str, ...] = ("fence", "trailing comma", "comment", "python words", "single quotes")
@@ -260,7 +270,10 @@ VALUE_KINDS: dict[str, Any] = {
     "choice: member name": member_name,
     "single item": single_item,
 }
-KEY_KINDS: dict[str, Any] = {"key: convention": key_in_another_convention, "key: name for alias": name_for_alias}
+KEY_KINDS: dict[str, Any] = {
+    "key: convention": key_in_another_convention,
+    "key: name for alias": name_for_alias,
+}
 KINDS: tuple[str, ...] = (*VALUE_KINDS, *KEY_KINDS, *TEXT_KINDS)
 
 
