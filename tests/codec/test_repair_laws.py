@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from judge import validator
 from strategies import TYPES, values_for
@@ -151,7 +151,6 @@ def same(one: Any, other: Any) -> bool:
     return one == other and repr(one) == repr(other)
 
 
-@settings(max_examples=3 * settings().max_examples)
 @given(with_values())
 def test_the_laws_hold_for_every_type_and_value(drawn):
     plain, repairing, values = drawn
