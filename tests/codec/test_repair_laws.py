@@ -9,13 +9,14 @@ import time
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Union
 
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from judge import validator
 from strategies import TYPES, values_for
+from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, DecodeError, EncodeError
 from operator_schema.codec.limits import MAX_DEPTH
@@ -234,8 +235,7 @@ class Two:
     size: int = 0
 
 
-Deep = list["Deep"] | int
-Cases = dict[str, tuple[Any, Any]]
+Nested = TypeAliasType("Nested", Union[int, list["Nested"]])
 
 
 def spoilt(size: int) -> Any:
@@ -281,6 +281,7 @@ LARGE: dict[str, tuple[Any, Any]] = {
     "a long string of quotes": (list[list[int]], lambda n: '"' * n),
     "a long choice": (Literal["a", "b"], lambda n: "- _" * n),
     "a long number": (int, lambda n: "9" * n),
+    "items of a recursive alias": (Nested, lambda n: ["x"] * (n // 10)),
     "a map of unions": (
         dict[str, One | Two | int | bool | None],
         lambda n: {str(i): "true" for i in range(n)},
