@@ -369,7 +369,6 @@ class Codec(Generic[T]):
         repaired, _ = self._repaired(value, graph)
         return interpret(graph, repaired, self._options["max_depth"])
 
-
     def _encode_node(self, node: Node, value: object) -> Any:
         graph = self._graph
         encoded, problems = encode_node(

@@ -673,6 +673,8 @@ def test_a_set_of_time_zones_has_each_once():
     with pytest.raises(DecodeError) as caught:
         decode(set[ZoneInfo], [paris, paris])
     assert [problem.code for problem in caught.value.problems] == ["duplicate"]
+
+
 # --- shortcuts -----------------------------------------------------------------------------------
 
 FULL_TIME = r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)"
