@@ -115,11 +115,7 @@ _BOOLEANS: Fault = ("ambiguous", "in a set of {} True and 1 are one item, in JSO
 
 def _compares(cls: type[Any]) -> bool:
     equal: object = cls.__eq__
-    return equal is not object.__eq__ or (cls.__module__, cls.__name__) == _ONE_A_KEY
-
-
-_ONE_A_KEY = ("zoneinfo", "ZoneInfo")
-"""Compares by identity, and is made once a key (PEP 615): equal texts give one object."""
+    return equal is not object.__eq__
 
 
 def _can_hash(node: Node) -> bool:
