@@ -15,41 +15,54 @@ if TYPE_CHECKING:
     from .codec.functions import decode, decode_json, encode, json_schema
     from .codec.report import DecodeReport, IgnoredKey, Repair
     from .errors import (
+        CallError,
         Complaint,
         DecodeError,
+        DuplicateToolError,
         EncodeError,
         MissingContextError,
         Problem,
         SchemaError,
         ToolError,
+        ToolNotFoundError,
     )
     from .introspect.leaves import SchemaLeaf, register_leaf
+    from .tools.calls import RawCall, ToolResult
     from .tools.describe import describe_tools
+    from .tools.executor import Executor
     from .tools.function import tool, tool_input
     from .tools.marks import skip
     from .tools.neutral import parameters_of, schema_response
     from .tools.raw import RawArguments
+    from .tools.registry import Registry
     from .tools.tool import InputTool, Tool
 
 __version__ = "0.1.0"
 
 __all__ = [
     "URL",
+    "CallError",
     "Codec",
     "Complaint",
     "DecodeError",
     "DecodeReport",
+    "DuplicateToolError",
     "EncodeError",
+    "Executor",
     "IgnoredKey",
     "InputTool",
     "MissingContextError",
     "Problem",
     "RawArguments",
+    "RawCall",
+    "Registry",
     "Repair",
     "SchemaError",
     "SchemaLeaf",
     "Tool",
     "ToolError",
+    "ToolNotFoundError",
+    "ToolResult",
     "__version__",
     "decode",
     "decode_json",
@@ -65,21 +78,28 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CallError": ".errors",
     "Codec": ".codec.codec",
     "Complaint": ".errors",
     "DecodeError": ".errors",
     "DecodeReport": ".codec.report",
+    "DuplicateToolError": ".errors",
     "EncodeError": ".errors",
+    "Executor": ".tools.executor",
     "IgnoredKey": ".codec.report",
     "InputTool": ".tools.tool",
     "MissingContextError": ".errors",
     "Problem": ".errors",
     "RawArguments": ".tools.raw",
+    "RawCall": ".tools.calls",
+    "Registry": ".tools.registry",
     "Repair": ".codec.report",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
     "Tool": ".tools.tool",
     "ToolError": ".errors",
+    "ToolNotFoundError": ".errors",
+    "ToolResult": ".tools.calls",
     "decode": ".codec.functions",
     "decode_json": ".codec.functions",
     "describe_tools": ".tools.describe",
