@@ -43,7 +43,11 @@ class Value:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Value) or other.__class__ is not self.__class__:
             return NotImplemented
-        return self.content() == other.content()
+        for name in self.__slots__:
+            own, others = getattr(self, name), getattr(other, name)
+            if own is not others and own != others:
+                return False
+        return True
 
     def __hash__(self) -> int:
         return hash((type(self), self.content()))

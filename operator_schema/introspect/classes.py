@@ -73,7 +73,8 @@ def form_of(cls: Any) -> ObjectForm | None:
     The dataclass that is made for the parameters of a function is of the form `function`.
     """
     if dataclasses.is_dataclass(cls):
-        return "dataclass" if parameter_source(cls) is None else "function"
+        is_made: bool = parameter_source(cls) is not None  # type: ignore[arg-type]  # it is no instance
+        return "function" if is_made else "dataclass"
     if hasattr(cls, "__required_keys__") and issubclass(cls, dict):
         return "typed_dict"
     if hasattr(cls, "_fields") and issubclass(cls, tuple):

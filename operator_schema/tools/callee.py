@@ -15,7 +15,14 @@ from ..wording import clip, escape
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-__all__ = ["Callee", "Parameter", "read_callee"]
+__all__ = [
+    "Callee",
+    "Parameter",
+    "is_coroutine_function",
+    "is_generator_function",
+    "name_of_callee",
+    "read_callee",
+]
 
 Kind = Literal["positional_only", "positional", "keyword_only", "rest", "extra"]
 """How a parameter is given; `rest` is `*args`, `extra` is `**kwargs`."""
@@ -114,41 +121,41 @@ def read_callee(function: Any) -> Callee:
     Raises:
         Unfit: it can't be read.
     """
-    if isinstance(function, staticmethod):
-        return _read(function.__func__, 0).replace(function=function.__func__, binds="nothing")
-    if isinstance(function, classmethod):
-        return _read(function.__func__, 0).replace(function=function.__func__, binds="class")
-    return _read(function, 0).replace(function=function)
+    kind: Any = type(function)
+    if kind in _BINDS:
+        inner, binds = function.__func__, _BINDS[kind]
+        return _read(inner, 0).replace(function=inner, binds=binds)
+    callee = _read(function, 0)
+    return callee if callee.function is function else callee.replace(function=function)
+
+
+_BINDS: Mapping[Any, str] = {staticmethod: "nothing", classmethod: "class"}
 
 
 def _read(function: Any, wrapped: int) -> Callee:
+    bound: Any = function
+    if isinstance(function, MethodType):
+        return _without(_read(bound.__func__, wrapped), 1, ())
+    if isinstance(function, functools.partial):
+        return _without(_read(bound.func, wrapped), len(bound.args), bound.keywords)
     attributes: Mapping[str, Any] = getattr(function, "__dict__", {})
     if "__signature__" in attributes:
         return _read_signature(function)
-    if "__wrapped__" in attributes or hasattr(type(function), "__wrapped__"):
+    if "__wrapped__" in attributes:
         if wrapped > _WRAPPED_AT_MOST:
             message, remedy = "it wraps itself", "Mend its __wrapped__"
             raise Unfit(message, remedy)
         return _read(function.__wrapped__, wrapped + 1)
     if isinstance(function, FunctionType):
         return _read_code(function)
-    if isinstance(function, MethodType):
-        return _without(_read(function.__func__, wrapped), 1, ())
-    if isinstance(function, functools.partial):
-        inner = _read(function.func, wrapped)
-        return _without(inner, len(function.args), function.keywords)
     if isinstance(function, type):
         message = f"{clip(escape(function.__name__), 100)} is a class, not a function"
         raise Unfit(message, "For a dataclass use tool_input")
-    call = getattr(type(function), "__call__", None)  # noqa: B004  # not whether, but what
+    call: Any = getattr(bound.__class__, "__call__", None)  # noqa: B004  # not whether, but what
     if isinstance(call, FunctionType) or hasattr(call, "__wrapped__"):
         return _without(_read(call, wrapped), 1, ())
-    is_built_in = type(function).__name__ == "builtin_function_or_method"
-    what = (
-        "a built-in function"
-        if is_built_in
-        else f"an object of class {clip(escape(type(function).__name__), 100)}"
-    )
+    own = clip(escape(type(function).__name__), 100)
+    what = "a built-in function" if own == "builtin_function_or_method" else f"an object of class {own}"
     message = f"{what} has no parameters that can be read"
     raise Unfit(message, "Write a function (def) with annotated parameters that calls it")
 
@@ -193,8 +200,7 @@ def _read_signature(function: Any) -> Callee:
         for p in said.parameters.values()
     ]
     returns = MISSING if said.return_annotation is empty else said.return_annotation
-    is_bound = isinstance(function, MethodType)
-    return Callee(function, _innermost(function), tuple(parameters), returns, is_bound=is_bound)
+    return Callee(function, _innermost(function), tuple(parameters), returns)
 
 
 def _innermost(function: Any) -> Any:
@@ -251,7 +257,8 @@ def flags_of(function: Any) -> int:
         elif hasattr(function, "__wrapped__"):
             function = function.__wrapped__
         else:
-            function = getattr(type(function), "__call__", None)  # noqa: B004  # not whether, but what
+            cls: Any = type(function)
+            function = getattr(cls, "__call__", None)  # noqa: B004  # not whether, but what
     return 0
 
 

@@ -11,13 +11,13 @@ import dataclasses
 import sys
 from dataclasses import MISSING, dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
 from ..introspect.parameters import ATTRIBUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ..introspect.parameters import ParameterSource
     from .callee import Parameter
@@ -29,31 +29,43 @@ class _LazySignature:
     """The signature of a class, made when somebody asks for it."""
 
     def __get__(self, instance: object, owner: Any) -> Any:
-        from inspect import Parameter, Signature  # noqa: PLC0415  # a program that runs tools does not ask
+        import inspect  # noqa: PLC0415  # a program that runs tools does not ask
 
         if not dataclasses.is_dataclass(owner):
             return None
-        parameters: list[Parameter] = []
+        empty = inspect.Parameter.empty
+        parameters: list[inspect.Parameter] = []
         for entry in sorted(dataclasses.fields(owner), key=lambda entry: bool(entry.kw_only)):
-            kind = Parameter.KEYWORD_ONLY if entry.kw_only else Parameter.POSITIONAL_OR_KEYWORD
-            made = Parameter.empty if entry.default_factory is MISSING else entry.default_factory()
+            made = empty if entry.default_factory is MISSING else entry.default_factory()
             default = made if entry.default is MISSING else entry.default
-            parameters.append(Parameter(entry.name, kind, default=default, annotation=entry.type))
-        return Signature(parameters)
+            kind = _KINDS[bool(entry.kw_only)]
+            parameters.append(inspect.Parameter(entry.name, kind, default=default, annotation=entry.type))
+        return inspect.Signature(parameters)
+
+
+_KINDS: Any = {False: 1, True: 3}  # inspect.Parameter's POSITIONAL_OR_KEYWORD and KEYWORD_ONLY
 
 
 @dataclass(init=False, repr=False, eq=False)
+class _Sample:
+    """What the decorator leaves on a class, for those that are made without it."""
+
+    field: Any
+
+
 class Input:
     """The parameters of one call; each function has a dataclass of its own that derives from this."""
 
-    _: Any
-
+    __dataclass_params__: ClassVar[Any] = _Sample.__dataclass_params__  # type: ignore[attr-defined]  # known to `dataclasses` alone
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    __match_args__: ClassVar[tuple[str, ...]]
+    __reserved__: ClassVar[frozenset[str]] = frozenset()
+    __number__: ClassVar[int]
     __signature__ = _LazySignature()
 
     def __init__(self, /, *args: Any, **kwargs: Any) -> None:
         cls = type(self)
-        fields: Mapping[str, Any] = cls.__dataclass_fields__  # type: ignore[attr-defined]  # of each subclass
-        names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined]  # likewise
+        fields, names = cls.__dataclass_fields__, cls.__match_args__
         if len(args) > len(names):
             message = f"{cls.__name__} takes {len(names)} positional arguments, {len(args)} were given"
             raise TypeError(message)
@@ -78,8 +90,6 @@ class Input:
         if cls.__reserved__:
             self.__check_reserved__()
 
-    __reserved__: frozenset[str] = frozenset()
-
     def __check_reserved__(self) -> None:
         extra = next(reversed(self.__dict__.values()))  # `**kwargs` is the last parameter
         taken = [name for name in extra if name in self.__reserved__]
@@ -100,6 +110,9 @@ class Input:
         cls = type(self)
         return _restore, (cls.__module__, cls.__qualname__, _number_of(cls)), self.__dict__
 
+    def __replace__(self, /, **changes: Any) -> Any:
+        return dataclasses.replace(self, **changes)
+
     def __copy__(self) -> Any:
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
@@ -112,9 +125,8 @@ class Input:
         return made
 
 
-_FIELD: Any = Input.__dataclass_fields__["_"]._field_type  # type: ignore[attr-defined]  # noqa: SLF001  # it has no public name
-Input.__dataclass_fields__ = {}  # type: ignore[attr-defined]  # each subclass has its own
-Input.__match_args__ = ()  # type: ignore[attr-defined]  # likewise
+_sample: Any = _Sample
+_FIELD: Any = _sample.__dataclass_fields__["field"]._field_type  # noqa: SLF001  # it has no public name
 
 
 def make_input_type(
@@ -152,8 +164,9 @@ def make_input_type(
 
 def _field(parameter: Parameter, hint: Any) -> Any:
     default = parameter.default
+    made: Any
     if parameter.kind == "rest":
-        made: Any = field(default=(), kw_only=True)
+        made = field(default=(), kw_only=True)
     elif parameter.kind == "extra":
         made = field(default_factory=dict, kw_only=True)
     elif type(default).__hash__ is None:
@@ -178,7 +191,8 @@ _numbers = count()
 def _number_of(cls: type[Input]) -> int:
     number: int | None = cls.__dict__.get("__number__")
     if number is None:
-        number = cls.__number__ = next(_numbers)  # type: ignore[attr-defined]  # made here
+        number = next(_numbers)
+        cls.__number__ = number
         _pickled[number] = cls
     return number
 

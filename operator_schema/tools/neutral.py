@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec, codec_of
 from ..codec.encode import encode_node
@@ -12,7 +12,6 @@ from ..introspect.docstrings import split_summary
 from ..introspect.graph import Graph
 from ..introspect.nodes import (
     ArrayNode,
-    LeafNode,
     LiteralNode,
     MapNode,
     ObjectNode,
@@ -53,7 +52,7 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
     """
     if isinstance(annotation, Tool):
         annotation = annotation.codec
-    codec: Codec[Any] = annotation if isinstance(annotation, Codec) else codec_of(annotation)
+    codec: Any = annotation if isinstance(annotation, Codec) else codec_of(annotation)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
     root = codec.graph.resolve_root()
     if not isinstance(root, ObjectNode):
         return []
@@ -83,13 +82,13 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
     """
     found: list[Tool[..., Any]] = []
     for item in tools.values() if hasattr(tools, "values") else tools:
-        tool = item
-        if not isinstance(tool, Tool) and isinstance(getattr(item, "__func__", None), Tool):
+        tool: Any = item
+        if isinstance(getattr(item, "__func__", None), Tool):
             tool = item.__func__.__get__(item.__self__, item.__self__)
         if not isinstance(tool, Tool):
-            message = f"{item!r} is no Tool; decorate it with @tool"
+            message = f"a {type(item).__name__} is no Tool; decorate it with @tool"
             raise TypeError(message)
-        found.append(tool)
+        found.append(cast("Tool[..., Any]", tool))
     return found
 
 

@@ -93,13 +93,16 @@ class Output:
         if isinstance(value, str):
             return str.__str__(value)
         try:
-            codec = self.codec() or codec_of(
-                type(value) if hasattr(type(value), "__dataclass_fields__") else Any
-            )
+            codec = self.codec() or codec_of(_as_what_it_is(value))
             encoded = codec.encode(value)
         except EncodeError as error:
             raise EncodeError(name, error.problems, error.omitted) from None
         return to_json_text(encoded)
+
+
+def _as_what_it_is(value: object) -> Any:
+    cls = type(value)
+    return cls if hasattr(cls, "__dataclass_fields__") else Any
 
 
 NO_OUTPUT = Output(MISSING)

@@ -9,14 +9,14 @@ from ..errors import DecodeError, SchemaError, ToolError
 from ..introspect.docstrings import split_summary
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, is_object
-from ..wording import listed, nearest, quote, received
+from ..wording import listed, quote, received
 from .binding import call_arguments, hosted_values
 from .callee import is_coroutine_function
 from .facts import check_facts, pascal_case, read_texts
 from .raw import RawArguments
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Awaitable, Coroutine, Mapping, Sequence
     from typing import Concatenate
 
     from ..codec.codec import Codec
@@ -35,6 +35,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 _SHOWN_UNKNOWN = 5
+_LISTED = 1000
 
 
 class Body:
@@ -73,7 +74,7 @@ class Tool(Generic[P, R]):
         raise TypeError(message)
 
     @classmethod
-    def _make(
+    def made_of(
         cls,
         facts: Facts,
         codec: Codec[Any],
@@ -82,6 +83,7 @@ class Tool(Generic[P, R]):
         function: Any,
         body: Body | None,
     ) -> Any:
+        """Make a tool of what `tool` or `tool_input` found out."""
         made = object.__new__(cls)
         content = made.__dict__
         content["_facts"] = facts
@@ -118,16 +120,16 @@ class Tool(Generic[P, R]):
         if body is None or body.callee.binds == "nothing":
             return self
         if body.callee.binds == "class":
-            instance = type(instance) if owner is None else owner
-        bind = getattr(type(self._function), "__get__", None)
+            cls: Any = type(instance)
+            instance = cls if owner is None else owner
+        bind = getattr(self._function.__class__, "__get__", None)
         if instance is None or bind is None or body.callee.is_bound:
             return self
-        function = bind(self._function, instance, type(instance))
+        function = bind(self._function, instance)
         receiver = body.callee.receiver
         hosted = [entry for entry in body.hosted if entry[0] is not receiver]
         callee = body.callee.replace(parameters=body.callee.parameters[1:], is_bound=True)
-        made = self._copy(_function=function, _body=Body(callee, hosted, body.whole), __wrapped__=function)
-        return made
+        return self._copy(_function=function, _body=Body(callee, hosted, body.whole), __wrapped__=function)
 
     # --- what is told to the model ---------------------------------------------------------------
 
@@ -234,9 +236,11 @@ class Tool(Generic[P, R]):
         Raises:
             DecodeError: with every problem.
         """
-        is_text = isinstance(arguments, (str, bytes, bytearray))
         try:
-            decoded = self._codec.decode_json(arguments) if is_text else self._codec.decode(arguments)
+            if isinstance(arguments, (str, bytes, bytearray)):
+                decoded = self._codec.decode_json(arguments)
+            else:
+                decoded = self._codec.decode(arguments)
         except DecodeError as error:
             raise error.with_hint(self._hint(arguments)) from None
         return decoded.replace(tool=self.name) if isinstance(decoded, RawArguments) else decoded
@@ -353,7 +357,7 @@ class Tool(Generic[P, R]):
         """
         facts = self._facts
         changes = {"enabled": enabled, "timeout": timeout, "tags": tags, "described_by": described_by}
-        kept = {key: value for key, value in changes.items() if value is not None}
+        kept: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
         given = {"name": facts.name if name is None else name, "description": description, "summary": summary}
         complaints = check_facts({**given, **kept})
         if complaints:
@@ -396,10 +400,8 @@ class Tool(Generic[P, R]):
             keys = [field.key for field in root.fields]
             unknown = [key for key in arguments if isinstance(key, str) and key not in keys]
             if unknown:
-                shown = [_with_nearest(key, keys) for key in unknown[:_SHOWN_UNKNOWN]]
-                lines.append(
-                    f"unknown, and ignored: {listed([*shown, *unknown[_SHOWN_UNKNOWN:]], _SHOWN_UNKNOWN)}"
-                )
+                shown = listed([quote(key) for key in unknown[:_LISTED]], _SHOWN_UNKNOWN)
+                lines.append(f"unknown, and ignored: {shown}")
         if self.described_by is not None and self.has_more:
             lines.append(f'For more about it call {self.described_by} with {{"tools": ["{self.name}"]}}')
         return "\n".join(lines) or None
@@ -467,11 +469,6 @@ class InputTool(Tool[P, R]):
         root = self._codec.graph.resolve_root()
         members = root.members if isinstance(root, UnionNode) else (root,)
         return isinstance(instance, tuple([node.type for node in members if isinstance(node, ObjectNode)]))
-
-
-def _with_nearest(key: str, keys: Sequence[str]) -> str:
-    near = nearest(key, keys)
-    return f"{quote(key)} (did you mean {quote(near)}?)" if near else quote(key)
 
 
 _TAKEN_OVER = ("__module__", "__name__", "__qualname__", "__doc__", "__type_params__")

@@ -1,0 +1,191 @@
+"""Which parameters of a function the model gives, and which the host."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_origin
+
+from .._value import Value, set_once
+from ..errors import Complaint
+from ..introspect.classes import Declared, form_of
+from ..introspect.hints import Scope, Unresolved, evaluate_forward
+from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf
+from ..introspect.shipped_leaves import shipped_leaf
+from ..wording import listed, nearest, quote
+from .marks import skip as skip_mark
+from .raw import RawArguments
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from types import FrameType
+
+    from .callee import Callee, Parameter
+
+__all__ = ["Visible", "class_of", "enclosing_names", "read_parameters"]
+
+
+class Visible(Value):
+    """Which parameters the model gives, and what they mean.
+
+    Attributes:
+        fields: those that the model gives.
+        declared: the same as fields of an object.
+        hosted: those that the host gives, each with its evaluated annotation or None.
+        annotation: of the one parameter that takes the whole input, or None.
+        complaints: what is wrong with them.
+    """
+
+    __slots__ = ("fields", "declared", "hosted", "annotation", "complaints")
+
+    fields: list[Parameter]
+    declared: list[Declared]
+    hosted: list[tuple[Parameter, Any]]
+    annotation: Any
+    complaints: list[Complaint]
+
+    def __init__(
+        self,
+        fields: list[Parameter],
+        declared: list[Declared],
+        hosted: list[tuple[Parameter, Any]],
+        annotation: Any,
+        complaints: list[Complaint],
+    ) -> None:
+        set_once(self, "fields", fields)
+        set_once(self, "declared", declared)
+        set_once(self, "hosted", hosted)
+        set_once(self, "annotation", annotation)
+        set_once(self, "complaints", complaints)
+
+
+def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: str) -> Visible:
+    """Read which parameters the model gives, and which the host.
+
+    Args:
+        callee: the function.
+        scope: what names in its annotations mean.
+        skip: names of parameters that the host gives.
+        owner: name of the tool, for complaints.
+    """
+    receiver = callee.receiver
+    written = [p for p in callee.parameters if p is not receiver]
+    hints = _evaluate([p.annotation for p in written], scope)
+    complaints: list[Complaint] = []
+    fields: list[Parameter] = []
+    declared: list[Declared] = []
+    hosted: list[tuple[Parameter, Any]] = [] if receiver is None else [(receiver, None)]
+    for parameter, hint in zip(written, hints, strict=True):
+        if parameter.name in skip or (not isinstance(hint, type) and _is_marked(hint)):
+            hosted.append((parameter, None if hint is MISSING or isinstance(hint, Unresolved) else hint))
+            continue
+        complaint = _complain_parameter(parameter, hint, owner)
+        if complaint is not None:
+            complaints.append(complaint)
+        fields.append(parameter)
+        declared.append(_declare(parameter, Any if complaint is not None else hint, scope))
+    complaints += _unknown_skips(skip, callee, owner)
+    annotation = _whole_annotation(fields, declared)
+    if annotation is None and any(class_of(entry.hint) is RawArguments for entry in declared):
+        message = "RawArguments takes all arguments, so no other parameter can take one"
+        remedy = "Leave the others to require and optional, or let the host give them"
+        complaints.append(Complaint((), "unsupported", owner, message, remedy))
+    return Visible(fields, declared, hosted, annotation, complaints)
+
+
+def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
+    """Evaluate the annotations of a function, in one go where they are text."""
+    texts = [i for i, hint in enumerate(written) if type(hint) is str]
+    if texts:
+        values = scope.evaluate_all([written[i] for i in texts])
+        for i, value in zip(texts, values, strict=True):
+            written[i] = value
+    return [hint if isinstance(hint, type) else evaluate_forward(hint, scope) for hint in written]
+
+
+def _is_marked(hint: Any) -> bool:
+    if get_origin(hint) is Annotated:
+        return any(item is skip_mark for item in hint.__metadata__)
+    is_union = get_origin(hint) is Union or type(hint).__name__ == "UnionType"
+    return is_union and any(_is_marked(member) for member in get_args(hint))
+
+
+def _complain_parameter(parameter: Parameter, hint: Any, owner: str) -> Complaint | None:
+    name = parameter.name
+    if hint is MISSING:
+        stars = {"rest": "*", "extra": "**"}.get(parameter.kind, "")
+        message = "it has no annotation" if not stars else f"{stars}{name} has no annotation"
+        remedy = f"Annotate it, or let the host give it: skip=({quote(name)},)"
+        return Complaint((name,), "unannotated", owner, message, remedy)
+    if name.startswith("__") and name.endswith("__"):
+        message = "the name is one of Python's own"
+        return Complaint((name,), "bad_name", owner, message, "Give it another name")
+    return None
+
+
+def _declare(parameter: Parameter, hint: Any, scope: Scope) -> Declared:
+    if parameter.kind == "rest":
+        return Declared(parameter.name, tuple[hint, ...], scope, has_factory=True)
+    if parameter.kind == "extra":
+        if get_origin(hint) is Unpack:  # PEP 692
+            keys = getattr(get_args(hint)[0], "__required_keys__", ())
+            return Declared(parameter.name, get_args(hint)[0], scope, has_factory=not keys)
+        return Declared(parameter.name, dict[str, hint], scope, has_factory=True)
+    return Declared(parameter.name, hint, scope, parameter.default)
+
+
+def _unknown_skips(skip: Collection[str], callee: Callee, owner: str) -> list[Complaint]:
+    names = [parameter.name for parameter in callee.parameters]
+    complaints: list[Complaint] = []
+    for name in skip:
+        if name not in names:
+            near = nearest(name, names)
+            message = f"skip names {quote(name)}, which is no parameter"
+            remedy = f"The parameters are {listed([quote(n) for n in names]) or 'none'}"
+            complaints.append(
+                Complaint((), "bad_option", owner, message, remedy, quote(near) if near else None)
+            )
+    return complaints
+
+
+def _whole_annotation(fields: Sequence[Parameter], declared: Sequence[Declared]) -> Any:
+    """Return the annotation of the only visible parameter, where its fields are the tool's own."""
+    if len(fields) != 1 or fields[0].kind in {"rest", "extra"} or fields[0].default is not MISSING:
+        return None
+    hint = declared[0].hint
+    cls = class_of(hint)
+    if cls is RawArguments:
+        return hint
+    if not isinstance(cls, type) or form_of(cls) is None or _has_leaf(hint, cls):
+        return None
+    while get_origin(hint) is Annotated:
+        hint = hint.__origin__
+    return hint
+
+
+def class_of(hint: Any) -> Any:
+    """Return what an annotation is of, without metadata and arguments."""
+    while get_origin(hint) is Annotated:
+        hint = hint.__origin__
+    return get_origin(hint) or hint
+
+
+def _has_leaf(hint: Any, cls: type) -> bool:
+    metadata: tuple[Any, ...] = getattr(hint, "__metadata__", ())
+    if any(isinstance(item, SchemaLeaf) for item in metadata):
+        return True
+    return own_leaf(cls) is not None or registered_leaf(cls) is not None or shipped_leaf(cls) is not None
+
+
+def enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
+    """Return the names of the functions and classes around a function that is being decorated."""
+    around = [part for part in function.__qualname__.split(".")[:-1] if part != "<locals>"]
+    if not around:
+        return {}
+    frames: list[FrameType] = []
+    while frame is not None and len(frames) < len(around):
+        frames.append(frame)
+        frame = frame.f_back
+    # Elsewhere than where it was written, the names around mean something else.
+    if [inner.f_code.co_name for inner in reversed(frames)] != around:
+        return {}
+    return {name: value for inner in reversed(frames) for name, value in inner.f_locals.items()}
