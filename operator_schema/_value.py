@@ -24,7 +24,7 @@ class Value:
     def __init__(self, *content: Any) -> None:
         raise NotImplementedError
 
-    def content(self) -> tuple[Any, ...]:
+    def attribute_values(self) -> tuple[Any, ...]:
         """Return the attributes' values, in the order of `__slots__`."""
         return tuple([getattr(self, name) for name in self.__slots__])
 
@@ -50,11 +50,11 @@ class Value:
         return True
 
     def __hash__(self) -> int:
-        return hash((type(self), self.content()))
+        return hash((type(self), self.attribute_values()))
 
     def __repr__(self) -> str:
         shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__slots__])
         return f"{type(self).__name__}({shown})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.content()
+        return type(self), self.attribute_values()

@@ -36,13 +36,16 @@ class RawCall(Value):
     arguments: Any
 
     def __init__(self, id: str, name: str, arguments: Any = None) -> None:  # noqa: A002  # the attribute's name
-        for attribute, value in (("id", id), ("name", name)):
-            if not isinstance(value, str):
-                message = f"the {attribute} of a call is a string, not {received(value)}"
-                raise TypeError(message)
-        set_once(self, "id", id)
-        set_once(self, "name", name)
+        set_once(self, "id", _checked_text("id", id))
+        set_once(self, "name", _checked_text("name", name))
         set_once(self, "arguments", arguments)
+
+
+def _checked_text(attribute: str, value: object) -> str:
+    if not isinstance(value, str):
+        message = f"the {attribute} of a call is a string, not {received(value)}"
+        raise TypeError(message)
+    return value
 
 
 class ToolResult(Value):

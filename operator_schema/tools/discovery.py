@@ -32,17 +32,18 @@ def tools_in(module: ModuleType | str) -> list[Tool[..., Any]]:
     content = vars(module)
     public = content.get("__all__")
     if public is None:
-        found = [value for name, value in content.items() if _is_own(name, value, module)]
+        # What is merely imported is left to the module that defines it.
+        found = [
+            value for name, value in content.items() if not name.startswith("_") and _is_of(value, module)
+        ]
     else:
         found = [getattr(module, name) for name in public]
-    by_identity = {id(value): value for value in found if isinstance(value, Tool)}
-    return list(by_identity.values())
+    tools: list[Tool[..., Any]] = [value for value in found if isinstance(value, Tool)]
+    return list({id(tool): tool for tool in tools}.values())
 
 
-def _is_own(name: str, value: object, module: ModuleType) -> bool:
-    is_public = isinstance(value, Tool) and not name.startswith("_")
-    # What is merely imported is left to the module that defines it.
-    return is_public and getattr(value, "__module__", None) == module.__name__
+def _is_of(value: Any, module: ModuleType) -> bool:
+    return getattr(value, "__module__", None) == module.__name__
 
 
 def offered_by_distributions(group: str) -> Iterator[tuple[str, Any]]:
@@ -61,9 +62,9 @@ def offered_by_distributions(group: str) -> Iterator[tuple[str, Any]]:
     for owner, point in sorted(points, key=lambda entry: (entry[0], entry[1].name, entry[1].value)):
         place = f"{point.name} of {owner}" if owner else point.name
         try:
-            found = point.load()
+            found: Any = point.load()
             if isinstance(found, Tool):
-                found = [found]
+                found = (found,)
             elif isinstance(found, ModuleType):
                 found = tools_in(found)
         except Exception as error:

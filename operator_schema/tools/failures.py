@@ -91,10 +91,9 @@ def failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
 
 def _leaves(error: BaseException) -> list[BaseException]:
     """List the exceptions of a group, as what runs several tasks at once raises it."""
-    if not isinstance(error, BaseExceptionGroup):
-        return [error]
-    group: BaseExceptionGroup[BaseException] = error
-    return [leaf for inner in group.exceptions for leaf in _leaves(inner)]
+    inside: Sequence[BaseException] = getattr(error, "exceptions", ())
+    is_group = isinstance(error, BaseExceptionGroup)
+    return [leaf for inner in inside for leaf in _leaves(inner)] if is_group else [error]
 
 
 def _traceback(error: BaseException) -> str:
@@ -104,8 +103,8 @@ def _traceback(error: BaseException) -> str:
 
 
 def _no_result(
-    call: RawCall, code: ResultCode, content: str, error: BaseException | None = None, **details: Any
+    call: RawCall, code: ResultCode, content: str, raised: BaseException | None = None, /, **details: Any
 ) -> ToolResult:
-    if error is not None:
-        details["exception"] = error
+    if raised is not None:
+        details["exception"] = raised
     return ToolResult(call.id, call.name, content, is_error=True, code=code, details=details)

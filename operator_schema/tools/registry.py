@@ -64,6 +64,9 @@ class _Entries:
         switch = self.switch_of(name)
         return bool(switch()) if callable(switch) else switch
 
+    def offered(self) -> list[str]:
+        return [name for name in self.tools if self.is_enabled(name)]
+
     def described_by(self) -> str | None:
         """Return the name of the tool that gives the long documentation now, or None."""
         name = self._describer
@@ -243,10 +246,11 @@ class Registry:
         """Return a tool as the model is told about it, pointing at the tool that describes it.
 
         Raises:
-            ToolNotFoundError: there is none of this name.
+            ToolNotFoundError: there is none of this name; it suggests none that is switched off.
         """
         entries = self._entries
-        _get(entries, name)
+        if name not in entries.tools:
+            raise ToolNotFoundError(name, _nearest(name, entries.offered()))
         return entries.told(name, entries.described_by())
 
     def is_enabled(self, name: str, /) -> bool:
@@ -263,7 +267,7 @@ class Registry:
         """List the tools that the model may call now, as it is told about them."""
         entries = self._entries
         describer = entries.described_by()
-        return [entries.told(name, describer) for name in entries.tools if entries.is_enabled(name)]
+        return [entries.told(name, describer) for name in entries.offered()]
 
     def definitions(self) -> list[dict[str, Any]]:
         """List name, description and input schema of the tools that the model may call now.
@@ -275,7 +279,7 @@ class Registry:
         """
         entries = self._entries
         describer = entries.described_by()
-        return [entries.definition(name, describer) for name in entries.tools if entries.is_enabled(name)]
+        return [entries.definition(name, describer) for name in entries.offered()]
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries.tools
