@@ -75,6 +75,8 @@ def form_of(cls: Any) -> ObjectForm | None:
     if dataclasses.is_dataclass(cls):
         is_made: bool = parameter_source(cls) is not None  # type: ignore[arg-type]  # it is no instance
         return "function" if is_made else "dataclass"
+    if not isinstance(cls, type):
+        return None
     if hasattr(cls, "__required_keys__") and issubclass(cls, dict):
         return "typed_dict"
     if hasattr(cls, "_fields") and issubclass(cls, tuple):

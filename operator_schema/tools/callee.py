@@ -121,7 +121,7 @@ def read_callee(function: Any) -> Callee:
     Raises:
         Unfit: it can't be read.
     """
-    kind: Any = type(function)
+    kind: Any = function.__class__
     if kind in _BINDS:
         inner, binds = function.__func__, _BINDS[kind]
         return _read(inner, 0).replace(function=inner, binds=binds)
@@ -257,7 +257,7 @@ def flags_of(function: Any) -> int:
         elif hasattr(function, "__wrapped__"):
             function = function.__wrapped__
         else:
-            cls: Any = type(function)
+            cls: Any = function.__class__
             function = getattr(cls, "__call__", None)  # noqa: B004  # not whether, but what
     return 0
 

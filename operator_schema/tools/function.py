@@ -14,6 +14,7 @@ from typing import (
 )
 
 from ..errors import Complaint, SchemaError, Unfit
+from ..introspect.classes import form_of
 from ..introspect.docstrings import parse_docstring
 from ..introspect.hints import Scope
 from ..introspect.identity import name_of
@@ -243,7 +244,7 @@ def _input_type(callee: Callee, visible: Visible) -> type[Any]:
         reserved = frozenset([*others, *[parameter.name for parameter in visible.fields]])
     module: str = function.__module__ or "__main__"
     qualname = f"{outside}<locals>.{name}" if outside else name
-    cls = make_input_type(name, qualname, module, source, visible.fields, reserved)
+    cls = make_input_type(name, qualname, module, source, visible.fields, reserved, function.__qualname__)
     if not outside and function.__globals__.get("__name__") == module:
         install(cls, function.__globals__)
     return cls
@@ -266,7 +267,7 @@ def _make_input_tool(annotation: Any, options: dict[str, Any]) -> InputTool[...,
     cls = class_of(annotation)
     name: Any = options.get("name")
     if name is None:
-        name = snake_case(cls.__name__) if isinstance(cls, type) else ""
+        name = "" if form_of(cls) is None else snake_case(cls.__name__)
     owner = (clip(escape(name), 100) if isinstance(name, str) else "") or name_of(annotation)
     check_option_names(owner, options, "tool_input")
     wrong = check_facts({**options, "name": name})

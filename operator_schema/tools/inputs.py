@@ -61,6 +61,7 @@ class Input:
     __match_args__: ClassVar[tuple[str, ...]]
     __reserved__: ClassVar[frozenset[str]] = frozenset()
     __number__: ClassVar[int]
+    __function__: ClassVar[str] = ""
     __signature__ = _LazySignature()
 
     def __init__(self, /, *args: Any, **kwargs: Any) -> None:
@@ -136,6 +137,7 @@ def make_input_type(
     source: ParameterSource,
     parameters: Sequence[Parameter],
     reserved: frozenset[str],
+    function: str,
 ) -> type[Input]:
     """Make the dataclass that stands for the parameters of a function.
 
@@ -146,6 +148,7 @@ def make_input_type(
         source: what the walk reads.
         parameters: those that `source` declares, in the same order.
         reserved: names that `**kwargs` may not hold; empty where there is no such parameter.
+        function: qualified name of the function.
     """
     # What the decorator would do, in a tenth of its time.
     hints = {declared.name: declared.hint for declared in source.declared}
@@ -158,8 +161,13 @@ def make_input_type(
     namespace["__dataclass_fields__"] = fields
     namespace["__match_args__"] = tuple([name for name, entry in fields.items() if not entry.kw_only])
     namespace["__reserved__"] = reserved
+    namespace["__function__"] = function
     namespace[ATTRIBUTE] = source
     return type(name, (Input,), namespace)
+
+
+def _no_extra() -> dict[str, Any]:
+    return {}
 
 
 def _field(parameter: Parameter, hint: Any) -> Any:
@@ -168,7 +176,7 @@ def _field(parameter: Parameter, hint: Any) -> Any:
     if parameter.kind == "rest":
         made = field(default=(), kw_only=True)
     elif parameter.kind == "extra":
-        made = field(default_factory=dict, kw_only=True)
+        made = field(default_factory=_no_extra, kw_only=True)
     elif type(default).__hash__ is None:
         # As it stands, one list would be shared by every call.
         made = field(default_factory=lambda: copy.deepcopy(default), kw_only=parameter.kind == "keyword_only")
@@ -219,5 +227,5 @@ def install(cls: type[Input], names: dict[str, Any]) -> None:
     """Put a class into the module of its function, unless the name is taken there."""
     present: object = names.setdefault(cls.__name__, cls)
     # The cell of a notebook that is run again makes its tools again.
-    if isinstance(present, type) and issubclass(present, Input) and present.__module__ == cls.__module__:
+    if isinstance(present, type) and issubclass(present, Input) and present.__function__ == cls.__function__:
         names[cls.__name__] = cls

@@ -120,7 +120,7 @@ class Tool(Generic[P, R]):
         if body is None or body.callee.binds == "nothing":
             return self
         if body.callee.binds == "class":
-            cls: Any = type(instance)
+            cls: Any = instance.__class__
             instance = cls if owner is None else owner
         bind = getattr(self._function.__class__, "__get__", None)
         if instance is None or bind is None or body.callee.is_bound:

@@ -1,82 +1,258 @@
-"""Calls and results: values that travel."""
+"""Calls: what the host gives, and what goes back to the model."""
 
 from __future__ import annotations
 
-import copy
-import json
-import pickle
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum, StrEnum
+from typing import Annotated, Any
 
 import pytest
 
-from operator_schema import RawCall, ToolResult
+from operator_schema import (
+    EncodeError,
+    MissingContextError,
+    RawArguments,
+    SchemaError,
+    ToolError,
+    parameters_of,
+    skip,
+    tool,
+)
+
+
+class Db:
+    pass
+
+
+class Postgres(Db):
+    pass
+
+
+class Sqlite(Db):
+    pass
+
+
+@tool(skip=("user",))
+def read(key: str, db: Annotated[Db | None, skip], user: str, *, lang: Annotated[str, skip] = "en") -> str:
+    return f"{key} {type(db).__name__} {user} {lang}"
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("context", "given"),
     [
-        RawCall("1", "search", '{"query": "x"}'),
-        RawCall("1", "search"),
-        ToolResult("1", "search", "found"),
-        ToolResult("1", "search", "no", True, "timeout", {"seconds": 30.0}),  # noqa: FBT003  # as the design writes it
+        ({Db: Db(), str: "ann"}, {}),
+        ({Db: Db()}, {"user": "ann", "lang": "ann"}),
+        ({"db": Db(), "user": "ann", "lang": "ann"}, {}),
+        ({"user": "bob", "lang": "ann"}, {"db": Db(), "user": "ann"}),
     ],
 )
-def test_calls_and_results_are_values(value):
-    for again in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
-        assert again == value
-        assert type(again) is type(value)
-    assert type(value).__name__ in repr(value)
-    with pytest.raises(AttributeError, match="immutable"):
-        value.name = "other"
+def test_what_the_host_gives(context, given):
+    assert read.run({"key": "k"}, context=context, **given) == "k Db ann ann"
 
 
-def test_equal_calls_are_one_in_a_set():
-    assert len({RawCall("1", "a", "{}"), RawCall("1", "a", "{}"), RawCall("2", "a", "{}")}) == 2
-    assert RawCall("1", "a") != ToolResult("1", "a", "")
+def test_defaults_of_what_the_host_gives():
+    assert read.run({"key": "k"}, db=None, user="ann") == "k NoneType ann en"
 
 
-def test_fields_and_defaults():
-    call, result = RawCall("1", "a", {"x": 1}), ToolResult("1", "a", "text")
-    assert (call.id, call.name, call.arguments) == ("1", "a", {"x": 1})
-    assert (result.call_id, result.name, result.content) == ("1", "a", "text")
-    assert (result.is_error, result.code, result.details) == (False, None, None)
-    assert result.replace(content="other") == ToolResult("1", "a", "other")
+def test_a_type_in_the_context_may_be_more_particular():
+    assert read.run({"key": "k"}, context={Postgres: Postgres()}, user="u") == "k Postgres u en"
+    both = {Postgres: Postgres(), Sqlite: Sqlite()}
+    with pytest.raises(ToolError, match="Postgres, Sqlite; give it by name"):
+        read.run({"key": "k"}, context=both, user="u")
+    assert read.run({"key": "k"}, context={**both, Db: Db()}, user="u") == "k Db u en"
 
 
-@pytest.mark.parametrize(("wrong", "what"), [((None, "a"), "the id"), (("1", 5), "the name")])
-def test_a_call_has_texts_for_id_and_name(wrong, what):
-    with pytest.raises(TypeError, match=f"{what} of a call is a string, not"):
-        RawCall(*wrong)
+def test_what_is_missing_is_named_before_anything_runs():
+    ran = []
+
+    @tool
+    def act(a: Annotated[Db, skip], b: Annotated[int, skip]) -> None:
+        ran.append(1)
+
+    with pytest.raises(MissingContextError, match="act: the host must give a, b") as caught:
+        act.run({})
+    assert (caught.value.tool, caught.value.parameters) == ("act", ("a", "b"))
+    assert ran == []
 
 
-class Mute(Exception):  # noqa: N818  # it says nothing at all
-    def __str__(self):
-        raise RuntimeError
+def test_what_is_not_asked_for():
+    with pytest.raises(ToolError, match=r'"dbs".*did you mean "db"'):
+        read.run({"key": "k"}, dbs=1)
+    with pytest.raises(ToolError, match="takes nothing from it"):
+        tool(free).run({}, db=1)
+
+
+def free() -> int:
+    return 1
+
+
+def test_a_mark_inside_a_union():
+    @tool
+    def act(x: int, db: Annotated[Db, skip] | None) -> int:
+        return x
+
+    assert list(act.input_schema()["properties"]) == ["x"]
+
+
+def test_call_takes_an_input():
+    with pytest.raises(ToolError, match="call takes a ReadInput, not object"):
+        read.call({"key": "k"}, db=None, user="u")
+    assert read.call(read.input_type("k"), db=None, user="u") == "k NoneType u en"
+
+
+# --- output --------------------------------------------------------------------------------------
+
+
+class Color(Enum):
+    RED = "red"
+
+
+class Size(StrEnum):
+    BIG = "big"
+
+
+@dataclass
+class Hit:
+    title: str
+    when: datetime | None = None
+    color: Color = Color.RED
+
+
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+
+def returning(annotation, value):
+    def give(): ...
+
+    give.__annotations__ = {"return": annotation}
+    return tool(give).encode_output(value)
 
 
 @pytest.mark.parametrize(
-    ("error", "shown"),
+    ("annotation", "value", "text"),
     [
-        (ValueError("no\x1b such\nuser"), "ValueError: no\\u001b such\nuser"),
-        (Mute(), "Mute"),
-        (KeyError(), "KeyError"),
+        (str, "a\n", "a\n"),
+        (Size, Size.BIG, "big"),
+        (Color, Color.RED, '"red"'),
+        (Hit | str, "plain", "plain"),
+        (list[Hit], [Hit("é", NOON)], '[{"title":"é","when":"2026-01-31T12:00:00+00:00","color":"red"}]'),
+        (datetime, NOON, '"2026-01-31T12:00:00+00:00"'),
+        (dict[int, float], {1: 2}, '{"1":2.0}'),
+        (tuple[int, ...], (1, 2), "[1,2]"),
+        (Any, {"a": Hit("b")}, '{"a":{"title":"b","color":"red"}}'),
+        (bool, True, "true"),
+        ("Hit", Hit("a"), '{"title":"a","color":"red"}'),
+        ("NotThere", Hit("a"), '{"title":"a","color":"red"}'),
+        (complex, 5, "5"),
     ],
 )
-def test_a_result_for_logs_is_json(error, shown):
-    details = {"exception": error, "seconds": 1.5}
-    result = ToolResult("1", "a", "failed", is_error=True, code="execution_failed", details=details)
-    logged = json.loads(json.dumps(result.as_dict()))
-    assert logged == {
-        "call_id": "1",
-        "name": "a",
-        "content": "failed",
-        "is_error": True,
-        "code": "execution_failed",
-        "details": {"exception": shown, "seconds": 1.5},
+def test_results_are_text(annotation, value, text):
+    assert returning(annotation, value) == text
+
+
+def test_results_without_a_declared_type():
+    made = tool(undeclared)
+    assert made.output_type is None
+    assert made.output_schema() is None
+    assert made.encode_output(None) == "null"
+    assert made.encode_output(Hit("a")) == '{"title":"a","color":"red"}'
+    assert made.encode_output([Hit("a"), 1]) == '[{"title":"a","color":"red"},1]'
+
+
+def undeclared(): ...
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"), [(int, [1]), (list[int], {1}), (Any, object()), (float, float("nan"))]
+)
+def test_results_that_can_not_be_told(annotation, value):
+    with pytest.raises(EncodeError) as caught:
+        returning(annotation, value)
+    assert caught.value.name == "give"
+    assert caught.value.problems
+
+
+def test_output_schema():
+    def count(x: int) -> list[int]: ...
+
+    def nothing(x: int) -> None: ...
+
+    def odd(x: int) -> complex: ...
+
+    assert tool(count).output_schema() == {"type": "array", "items": {"type": "integer"}}
+    assert tool(count).output_type == list[int]
+    assert tool(nothing).output_schema() == {"type": "null"}
+    assert tool(odd).output_schema() is None
+    assert tool(odd).output_type is complex
+
+
+# --- raw arguments and parameters ----------------------------------------------------------------
+
+
+def test_raw_arguments_stand_alone():
+    with pytest.raises(SchemaError, match="RawArguments takes all arguments"):
+
+        @tool
+        def both(key: str, others: RawArguments) -> str: ...
+
+
+def test_raw_arguments_with_a_schema():
+    leaf = RawArguments.described_by({"type": "object", "properties": {"a": {"type": "integer"}}})
+
+    def legacy(arguments: Any, db: Annotated[Db, skip]) -> int:
+        return arguments.require("a", int)
+
+    legacy.__annotations__["arguments"] = Annotated[RawArguments, leaf]
+    made = tool(legacy)
+    assert made.input_schema()["properties"] == {"a": {"type": "integer"}}
+    assert made.run({"a": 2}, db=Db()) == "2"
+
+
+def test_raw_arguments_are_a_copy():
+    sent = {"a": [1]}
+    raw = RawArguments(sent, "t")
+    sent["a"].append(2)
+    assert raw.require("a", list[int]) == [1]
+    assert list(raw) == ["a"]
+    assert "a" in raw
+    assert len(raw) == 1
+
+
+def test_parameters_of_what_has_none():
+    assert parameters_of(int) == []
+    assert parameters_of(dict[str, int]) == []
+
+
+def test_parameters_of_every_kind():
+    @dataclass
+    class Every:
+        any: Any
+        union: int | list[str]
+        nullable: int | None = 3
+        pair: tuple[int, str] = (1, "a")
+        table: dict[str, Color] | None = None
+
+    found = dict(parameters_of(Every))
+    assert found == {
+        "any": {"required": True},
+        "union": {
+            "type": ["integer", "array"],
+            "required": True,
+            "anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "string"}}],
+        },
+        "nullable": {"type": ["integer", "null"], "required": False, "default": 3},
+        "pair": {
+            "type": "array",
+            "required": False,
+            "default": [1, "a"],
+            "prefixItems": [{"type": "integer"}, {"type": "string"}],
+            "minItems": 2,
+            "items": False,
+        },
+        "table": {
+            "type": "object",
+            "required": False,
+            "additionalProperties": {"type": "string", "enum": ["red"]},
+        },
     }
-    assert ToolResult("1", "a", "x").as_dict()["details"] is None
-
-
-def test_what_is_logged_is_bounded():
-    error = ValueError("x" * 10**6)
-    result = ToolResult("1", "a", "", is_error=True, code="execution_failed", details={"exception": error})
-    assert len(result.as_dict()["details"]["exception"]) <= 1000

@@ -273,7 +273,7 @@ def test_a_call_error_is_for_the_model(is_async, show):
     assert (result.code, result.details) == ("execution_failed", {"exception": error})
 
 
-class Nameless(CallError):
+class MuteCallError(CallError):
     def __init__(self):
         pass
 
@@ -291,7 +291,7 @@ class Nameless(CallError):
             "work failed: KeyError: 0; KeyError: 1; KeyError: 2; KeyError: 3; KeyError: 4; … (4 more)",
         ),
         (StopIteration(5), "work failed: StopIteration: 5"),
-        (Nameless(), "Nameless"),
+        (MuteCallError(), "MuteCallError"),
         (RecursionError(), "work failed: RecursionError"),
         (MemoryError(), "work failed: MemoryError"),
         (TimeoutError("from the database"), "work failed: TimeoutError: from the database"),
@@ -845,7 +845,8 @@ def test_nothing_is_loaded_before_it_is_used():
         "@tool\n"
         "def ping() -> str: return 'pong'\n"
         "registry = Registry([ping]); executor = Executor(registry); registry.definitions()\n"
-        "print(*sorted({'asyncio', 'logging', 'threading', 'inspect', 'json', 'importlib.metadata'} & set(sys.modules)))\n"
+        "late = {'asyncio', 'logging', 'threading', 'inspect', 'json', 'importlib.metadata'}\n"
+        "print(*sorted(late & set(sys.modules)))\n"
     )
     base = process("import sys, dataclasses; print(*sorted({'inspect', 'threading'} & set(sys.modules)))")
     assert (done.stdout, done.stderr) == (base.stdout, "")

@@ -357,7 +357,8 @@ def test_threads_may_change_and_read_it():
                 registry.register(own)
                 registry.switch(own.name, enabled=turn % 2 == 0)
                 found = [definition["name"] for definition in registry.definitions()]
-                assert ("web_search" in found) and ((own.name in found) == (turn % 2 == 0))
+                assert "web_search" in found
+                assert (own.name in found) == (turn % 2 == 0)
                 if turn % 5:
                     registry.unregister(own.name)
         except BaseException as error:  # noqa: BLE001  # shown by the test

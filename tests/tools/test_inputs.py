@@ -1,0 +1,228 @@
+"""The dataclasses that are made of parameters: real ones, which tests and hosts can use."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import pickle
+import subprocess
+import sys
+import types
+from typing import Annotated
+
+import pytest
+
+from operator_schema import Codec, decode, encode, json_schema, skip, tool
+
+TakenInput = "a name that is there already"
+
+
+@tool
+def web_search(query: str, max_results: int | None = None, *, tags: list[str] = []) -> str:  # noqa: B006  # what people write
+    """Search the web."""
+    return query
+
+
+@tool
+def taken(x: int) -> int:
+    return x
+
+
+class Service:
+    @tool
+    def find(self, x: int) -> int:
+        return x
+
+
+def make_local():
+    @tool
+    def local(x: int) -> int:
+        return x
+
+    return local
+
+
+def test_it_can_be_imported_from_the_module_of_the_function():
+    cls = web_search.input_type
+    assert vars(sys.modules[__name__])["WebSearchInput"] is cls
+    assert (cls.__name__, cls.__qualname__, cls.__module__) == ("WebSearchInput", "WebSearchInput", __name__)
+    assert vars(sys.modules[__name__])["ServiceFindInput"] is Service.find.input_type
+
+
+def test_no_name_is_taken_away():
+    assert TakenInput == "a name that is there already"
+    assert taken.input_type.__name__ == "TakenInput"
+
+
+def test_functions_whose_inputs_share_a_name():
+    module = types.ModuleType("shared_names")
+    module.tool = tool
+    code = (
+        "def f_x(a: int): ...\ndef fX(b: int): ...\nfirst, second = tool(f_x), tool(fX)\nagain = tool(f_x)\n"
+    )
+    exec(code, vars(module))  # noqa: S102  # our own text
+    assert module.first.input_type.__name__ == module.second.input_type.__name__ == "FXInput"
+    assert module.FXInput is module.again.input_type
+
+
+def test_it_is_a_dataclass():
+    cls = web_search.input_type
+    made = cls("x")
+    assert dataclasses.is_dataclass(cls)
+    assert [field.name for field in dataclasses.fields(cls)] == ["query", "max_results", "tags"]
+    assert dataclasses.asdict(made) == {"query": "x", "max_results": None, "tags": []}
+    assert dataclasses.astuple(made) == ("x", None, [])
+    assert dataclasses.replace(made, query="y") == cls("y")
+    assert made == cls(query="x", max_results=None, tags=[])
+    assert made != cls("y")
+    assert made != ("x", None, [])
+    assert repr(made) == "WebSearchInput(query='x', max_results=None, tags=[])"
+    assert cls.__match_args__ == ("query", "max_results")
+    assert (
+        str(inspect.signature(cls)) == "(query: str, max_results: int | None = None, *, tags: list[str] = [])"
+    )
+    assert made.tags is not cls("x").tags
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(made)
+
+
+def test_it_is_matched_by_patterns():
+    match web_search.decode({"query": "x", "max_results": 3}):
+        case web_search.input_type(query, 3):
+            assert query == "x"
+        case _:
+            pytest.fail("it does not match")
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "message"),
+    [
+        ((), {}, "misses its argument 'query'"),
+        (("x", 1, []), {}, "takes 2 positional arguments, 3 were given"),
+        (("x",), {"query": "y"}, "multiple values for argument 'query'"),
+        (("x",), {"limit": 1}, "unexpected keyword argument 'limit'"),
+    ],
+)
+def test_it_refuses_what_its_parameters_refuse(args, kwargs, message):
+    with pytest.raises(TypeError, match=message):
+        web_search.input_type(*args, **kwargs)
+
+
+def test_it_stands_for_itself_in_the_engine():
+    cls = web_search.input_type
+    assert json_schema(cls) == web_search.input_schema()
+    assert decode(cls, {"query": "x"}) == cls("x")
+    assert encode(cls("x", 2)) == {"query": "x", "max_results": 2, "tags": []}
+    assert Codec(list[cls]).decode([{"query": "x"}]) == [cls("x")]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        web_search.input_type("x", 1, tags=["a"]),
+        taken.input_type(1),
+        Service.find.input_type(2),
+        make_local().input_type(3),
+    ],
+    ids=lambda made: type(made).__name__,
+)
+def test_copies(made):
+    for again in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert again == made
+        assert type(again) is type(made)
+        assert again is not made
+
+
+def test_a_copy_in_depth_shares_nothing():
+    made = web_search.input_type("x", tags=["a"])
+    assert copy.deepcopy(made).tags is not made.tags
+    assert copy.copy(made).tags is made.tags
+
+
+def test_two_classes_of_one_name_are_told_apart():
+    one, other = make_local(), make_local()
+    made = one.input_type(1)
+    assert type(pickle.loads(pickle.dumps(made))) is one.input_type
+    assert type(pickle.loads(pickle.dumps(other.input_type(1)))) is other.input_type
+
+
+def test_tools_are_pickled_by_their_place():
+    assert pickle.loads(pickle.dumps(web_search)) is web_search
+    assert copy.deepcopy(web_search) is copy.copy(web_search) is web_search
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(make_local())
+
+
+MODULE = """
+from operator_schema import tool
+ReadInput = None
+@tool
+def read(path: str): ...
+@tool
+def write(path: str): ...
+"""
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize("name", ["read", "write"])
+def test_it_is_unpickled_in_another_process(tmp_path, name):
+    (tmp_path / "some_tools.py").write_text(MODULE)
+    made = f"pickle.dumps(some_tools.{name}.input_type('a'))"
+    dump = f"import some_tools, pickle, sys; sys.stdout.buffer.write({made})"
+    load = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read()))"
+    run = [sys.executable, "-c"]
+    text = subprocess.run([*run, dump], cwd=tmp_path, capture_output=True, check=True).stdout
+    done = subprocess.run([*run, load], cwd=tmp_path, input=text, capture_output=True, check=True)
+    assert done.stdout.decode().strip() == f"{name.title()}Input(path='a')"
+
+
+def test_an_input_whose_function_is_not_there():
+    from operator_schema.tools.inputs import _restore
+
+    with pytest.raises(LookupError, match="no function in module json has the input type NoneInput"):
+        _restore("json", "NoneInput", 10**6)
+
+
+def test_it_can_be_extended():
+    @dataclasses.dataclass
+    class More(web_search.input_type):
+        page: int = 1
+
+    assert More("x", page=2).page == 2
+
+
+def test_it_looks_like_its_function():
+    assert web_search.__name__ == "web_search"
+    assert web_search.__doc__ == "Search the web."
+    assert web_search.__module__ == __name__
+    assert list(inspect.signature(web_search).parameters) == ["query", "max_results", "tags"]
+    assert list(inspect.signature(Service().find).parameters) == ["x"]
+    assert inspect.unwrap(web_search)("x") == "x"
+
+
+def test_a_tool_never_changes():
+    with pytest.raises(AttributeError, match="immutable"):
+        web_search.name = "other"
+    with pytest.raises(AttributeError, match="immutable"):
+        del web_search.name
+    with pytest.raises(TypeError, match="made by @tool"):
+        type(web_search)()
+
+
+def test_with_returns_a_changed_copy():
+    changed = web_search.with_(name="find", description="Find. All of it.", tags=["a"], timeout=3)
+    assert (changed.name, changed.summary, changed.description) == ("find", "Find.", "All of it.")
+    assert (changed.tags, changed.timeout) == (("a",), 3)
+    assert (web_search.name, web_search.summary, web_search.tags) == ("web_search", "Search the web.", ())
+    assert changed.codec.name == "find"
+    assert changed("x") == "x"
+    assert changed != web_search
+    assert web_search.with_(summary="In short.").definition()["description"] == "In short."
+    with pytest.raises(TypeError, match="refused by providers"):
+        web_search.with_(name="not valid")
+
+
+def test_skip_is_one_object():
+    assert copy.deepcopy(skip) is copy.copy(skip) is pickle.loads(pickle.dumps(skip)) is skip
+    assert repr(Annotated[int, skip]).endswith("skip]")

@@ -1,0 +1,714 @@
+"""The shapes of callables, parameters and docstrings that a tool can be made of."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import inspect
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, TypedDict, TypeVar, Unpack
+
+import pytest
+
+from operator_schema import DecodeError, SchemaError, ToolError, json_schema, skip, tool, tool_input
+
+T = TypeVar("T")
+
+
+@dataclass
+class Point:
+    x: int
+    y: int = 0
+
+
+class Options(TypedDict):
+    verbose: bool
+    depth: NotRequired[int]
+
+
+class Pair(NamedTuple):
+    left: int
+    right: int = 2
+
+
+@dataclass
+class Page(Generic[T]):
+    items: list[T]
+
+
+def codes_of(caught):
+    return [complaint.code for complaint in caught.value.complaints]
+
+
+# --- parameters ----------------------------------------------------------------------------------
+
+
+def many(
+    a: int,
+    b: Annotated[str, "text", object(), 7],
+    c: list[Later],
+    d: dict[str, Later],
+    e: Later | None,
+    f: Literal["x", "y"],
+    g: Sequence[int],
+    h: tuple[int, str],
+    i: float = 1.5,
+    j: bool = False,
+    k: str = "k",
+    l: Later | None = None,  # noqa: E741  # a name like any other
+    m: list[int] = [],  # noqa: B006  # what people write
+    n: dict[str, int] = {},  # noqa: B006  # likewise
+    o: Annotated[int | None, "number", []] = None,
+    p: int = None,  # noqa: RUF013  # likewise
+    q: Any = None,
+    r: object = None,
+    s: frozenset[str] = frozenset(),
+    t: list[Later] | None = None,
+) -> str:
+    return f"{a}{b}{c}{e}{m}{t}"
+
+
+@dataclass
+class Later:
+    name: str
+
+
+def test_twenty_parameters_with_forward_references_and_junk_in_annotated():
+    made = tool(many)
+    schema = made.input_schema()
+    assert list(schema["properties"]) == list("abcdefghijklmnopqrst")
+    assert schema["required"] == ["a", "b", "c", "d", "f", "g", "h"]
+    assert schema["properties"]["b"] == {"type": "string", "description": "text"}
+    assert schema["properties"]["m"]["default"] == []
+    arguments = {
+        "a": 1,
+        "b": "b",
+        "c": [{"name": "c"}],
+        "d": {},
+        "f": "x",
+        "g": [1],
+        "h": [1, "h"],
+        "t": [{"name": "t"}],
+    }
+    assert made.run(arguments) == "1b[Later(name='c')]None[][Later(name='t')]"
+
+
+def test_names_that_others_reserve():
+    @tool
+    def call(
+        self: int, cls: int, json: str, model_dump: bool, args: list[int], kwargs: int, title: str
+    ) -> int:
+        return self + cls + sum(args) + kwargs + len(json + title) + model_dump
+
+    names = ["self", "cls", "json", "model_dump", "args", "kwargs", "title"]
+    assert list(call.input_schema()["properties"]) == names
+    arguments = {"self": 1, "cls": 2, "json": "a", "model_dump": True, "args": [3], "kwargs": 4, "title": "b"}
+    assert call.run(arguments) == "13"
+    assert call.decode(arguments) == call.input_type(**arguments)
+
+
+def test_names_of_options_and_of_the_input_itself():
+    @tool
+    def call(given: int, context: int, hosted: int, param_descriptions: dict[str, int] = {}) -> int:  # noqa: B006  # on purpose
+        return given + context + hosted + len(param_descriptions)
+
+    assert call.run({"given": 1, "context": 2, "hosted": 3, "param_descriptions": {"a": 1}}) == "7"
+
+
+def test_varargs():
+    @tool
+    def add(first: int, *rest: int, scale: int = 1, **named: int) -> str:
+        return f"{first}{rest}{scale}{named}"
+
+    assert add.input_schema() == {
+        "type": "object",
+        "properties": {
+            "first": {"type": "integer"},
+            "rest": {"type": "array", "items": {"type": "integer"}},
+            "scale": {"type": "integer", "default": 1},
+            "named": {"type": "object", "additionalProperties": {"type": "integer"}},
+        },
+        "required": ["first"],
+    }
+    assert add.run({"first": 1}) == "1()1{}"
+    assert add.run({"first": 1, "rest": [2, 3], "scale": 4, "named": {"a": 5}}) == "1(2, 3)4{'a': 5}"
+    assert add(1, 2, scale=3, a=4) == "1(2,)3{'a': 4}"
+
+
+@pytest.mark.parametrize("name", ["first", "db"])
+def test_extra_arguments_override_nothing(name):
+    @tool
+    def write(first: int, *, db: Annotated[Any, skip], **extra: int) -> str:
+        return f"{first}{db}{extra}"
+
+    with pytest.raises(DecodeError) as caught:
+        write.run({"first": 1, "extra": {name: 2}}, db=3)
+    assert caught.value.problems[0].code == "rejected"
+
+
+def test_typed_keywords():
+    @tool
+    def walk(path: str, **options: Unpack[Options]) -> str:
+        return f"{path}{options}"
+
+    assert walk.input_schema()["required"] == ["path", "options"]
+    assert walk.run({"path": "a", "options": {"verbose": True}}) == "a{'verbose': True}"
+
+
+def test_positional_only_and_keyword_only():
+    @tool
+    def mix(a: int, /, b: int, *, c: int = 3) -> str:
+        return f"{a}{b}{c}"
+
+    assert mix.run({"a": 1, "b": 2}) == "123"
+    assert mix.input_type(1, 2, c=4) == mix.decode({"a": 1, "b": 2, "c": 4})
+    assert mix.input_type.__match_args__ == ("a", "b")
+    assert mix(1, 2) == "123"
+
+
+def test_a_mutable_default_is_fresh_at_each_call():
+    @tool
+    def collect(item: str, into: list[str] = []) -> list[str]:  # noqa: B006  # what people write
+        into.append(item)
+        return into
+
+    assert collect.run({"item": "a"}) == '["a"]'
+    assert collect.run({"item": "b"}) == '["b"]'
+    assert collect.input_schema()["properties"]["into"]["default"] == []
+
+
+# --- one parameter that is an object -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("annotation", [Point, Pair, Page[int], Annotated[Point, "where"]])
+def test_one_object_takes_its_fields(annotation):
+    def move(to): ...
+
+    move.__annotations__ = {"to": annotation}
+    bare = Point if annotation == Annotated[Point, "where"] else annotation
+    assert tool(move).input_schema() == json_schema(bare)
+    assert tool(move).input_type is bare or tool(move).input_type == bare
+
+
+def test_one_object_that_may_be_absent_stays_a_parameter():
+    @tool
+    def move(to: Point | None) -> str:
+        return str(to)
+
+    assert list(move.input_schema()["properties"]) == ["to"]
+    assert move.run({}) == "None"
+
+
+def test_two_objects_stay_parameters():
+    @tool
+    def move(start: Point, end: Point) -> int:
+        return end.x - start.x
+
+    assert move.run({"start": {"x": 1}, "end": {"x": 3}}) == "2"
+
+
+def test_the_documentation_of_a_whole_parameter():
+    @tool
+    def move(to: Point) -> str:
+        """Move.
+
+        Args:
+            to: Where.
+        """
+
+    assert move.definition()["description"] == "Move."
+    with pytest.raises(SchemaError) as caught:
+
+        @tool
+        def turn(to: Point) -> str:
+            """Turn.
+
+            Args:
+                x: How far.
+            """
+
+    assert codes_of(caught) == ["unknown_description"]
+
+
+# --- callables -----------------------------------------------------------------------------------
+
+
+class Service:
+    def __init__(self, name="s"):
+        self.name = name
+
+    def plain(self, query: str) -> str:
+        return self.name + query
+
+    @tool
+    def search(self, query: str) -> str:
+        """Search."""
+        return self.name + query
+
+    @tool
+    async def later(self, query: str) -> str:
+        return self.name + query
+
+    @tool
+    @classmethod
+    def outer_class(cls, query: str) -> str:
+        return cls.__name__ + query
+
+    @classmethod
+    @tool
+    def inner_class(cls, query: str) -> str:
+        return cls.__name__ + query
+
+    @tool
+    @staticmethod
+    def outer_static(query: str) -> str:
+        return query
+
+    @staticmethod
+    @tool
+    def inner_static(query: str) -> str:
+        return query
+
+
+class Derived(Service):
+    pass
+
+
+def test_methods():
+    service = Service("a")
+    assert service.search("b") == "ab"
+    assert Service.search(service, "b") == "ab"
+    assert service.search.run({"query": "b"}) == "ab"
+    assert Service.search.run({"query": "b"}, self=service) == "ab"
+    assert asyncio.run(service.later.arun({"query": "b"})) == "ab"
+    assert service.search == service.search
+    assert service.search != Service("c").search
+    assert hash(service.search) == hash(service.search)
+    with pytest.raises(ToolError, match="must give self"):
+        Service.search.run({"query": "b"})
+
+
+def test_bound_and_unbound_methods_have_equal_schemas():
+    bound, unbound = tool(Service().plain), tool(Service.plain)
+    assert bound.definition() == unbound.definition()
+    assert bound.run({"query": "q"}) == "sq"
+    assert unbound.run({"query": "q"}, self=Service()) == "sq"
+    assert Service.search.definition() == Service().search.definition()
+
+
+@pytest.mark.parametrize("name", ["outer_class", "inner_class"])
+def test_class_methods(name):
+    for owner in (Derived, Derived()):
+        made = getattr(owner, name)
+        assert made("q") == "Derivedq"
+        assert made.name == name
+    assert Derived.outer_class.run({"query": "q"}) == "Derivedq"
+    assert list(Derived.outer_class.input_schema()["properties"]) == ["query"]
+
+
+@pytest.mark.parametrize("name", ["outer_static", "inner_static"])
+def test_static_methods(name):
+    for owner in (Derived, Derived()):
+        made = getattr(owner, name)
+        assert made("q") == made.run({"query": "q"}) == "q"
+
+
+def wrapping(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return "<" + function(*args, **kwargs) + ">"
+
+    return wrapper
+
+
+def test_wrapped_functions():
+    @tool
+    @wrapping
+    @functools.lru_cache
+    @wrapping
+    def say(text: str, times: int = 1) -> str:
+        """Say it."""
+        return text * times
+
+    assert say.run({"text": "a", "times": 2}) == "<<aa>>"
+    assert say.summary == "Say it."
+    assert say.input_type.__name__ == "SayInput"
+
+
+def test_a_wrapped_method_is_bound():
+    class Speaker:
+        sign = "!"
+
+        @tool
+        @wrapping
+        def say(self, text: str) -> str:
+            return text + self.sign
+
+        @wrapping
+        def shout(self, text: str) -> str:
+            return text.upper() + self.sign
+
+    assert Speaker().say.run({"text": "a"}) == "<a!>"
+    assert tool(Speaker().shout).run({"text": "a"}) == "<A!>"
+
+
+def test_a_signature_that_is_said_in_so_many_words():
+    def call(*args, **kwargs):
+        return f"{args}{kwargs}"
+
+    def example(a: int, *, b: str = "b"): ...
+
+    call.__signature__ = inspect.signature(example)
+    assert tool(call).run({"a": 1}) == "(1,){'b': 'b'}"
+
+
+def scale(value: int, by: int, *rest: int, unit: str = "m") -> str:
+    """Scale.
+
+    Args:
+        value: What to scale.
+        by: How much.
+        rest: Not used.
+        unit: Of the result.
+    """
+    return f"{value * by}{unit}{rest}"
+
+
+@pytest.mark.parametrize(
+    ("partial", "visible", "arguments", "result"),
+    [
+        (functools.partial(scale, 3), ["by", "rest", "unit"], {"by": 2, "rest": [1]}, "6m(1,)"),
+        (functools.partial(scale, by=3), ["value", "unit"], {"value": 2, "unit": "k"}, "6k()"),
+        (functools.partial(scale, value=3), ["by", "unit"], {"by": 2}, "6m()"),
+        (functools.partial(scale, unit="x"), ["value", "by", "rest"], {"value": 2, "by": 3}, "6x()"),
+        (functools.partial(functools.partial(scale, 3), 4), ["rest", "unit"], {}, "12m()"),
+    ],
+)
+def test_partials_hide_what_they_bind(partial, visible, arguments, result):
+    made = tool(partial)
+    assert made.name == "scale"
+    assert list(made.input_schema()["properties"]) == visible
+    assert made.run(arguments) == result
+
+
+def test_callable_objects():
+    class AddNumbers:
+        """Add numbers."""
+
+        def __call__(self, a: int, b: int) -> int:
+            """Add two numbers."""
+            return a + b
+
+    made = tool(AddNumbers())
+    assert made.name == "add_numbers"
+    assert made.summary == "Add two numbers."
+    assert made.run({"a": 1, "b": 2}) == "3"
+
+
+def test_a_tool_of_a_tool():
+    @tool
+    def say(text: str) -> str:
+        return text
+
+    assert tool(name="tell")(say).name == "tell"
+    assert tool(functools.partial(say, "a")).run({}) == "a"
+
+
+@pytest.mark.parametrize("thing", [len, print, "".join, 3, None.__class__, Point, [].append, object()])
+def test_what_can_not_be_read(thing):
+    with pytest.raises(SchemaError) as caught:
+        tool(thing)
+    assert "unsupported" in codes_of(caught)
+
+
+def test_lambdas_have_no_name():
+    with pytest.raises(SchemaError) as caught:
+        tool(lambda x: x)
+    assert codes_of(caught) == ["bad_name", "unannotated"]
+
+
+def test_generators_give_no_result():
+    def count(to: int):
+        yield to
+
+    async def acount(to: int):
+        yield to
+
+    for function in (count, acount):
+        with pytest.raises(SchemaError, match="generator"):
+            tool(function)
+
+
+def test_what_wraps_itself():
+    def endless(): ...
+
+    endless.__wrapped__ = endless
+    with pytest.raises(SchemaError, match="wraps itself"):
+        tool(endless)
+
+
+# --- sync and async ------------------------------------------------------------------------------
+
+
+@tool
+async def slow(text: str) -> str:
+    await asyncio.sleep(0)
+    return text
+
+
+@tool
+def quick(text: str) -> str:
+    return text
+
+
+@tool
+def promise(text: str) -> Awaitable[int]:
+    async def wait():
+        return len(text)
+
+    return wait()
+
+
+def test_async_tools_are_awaited():
+    assert slow.is_async
+    assert not quick.is_async
+    for call in (slow.run, lambda a: slow.call(slow.decode(a))):
+        with pytest.raises(ToolError, match="await"):
+            call({"text": "a"})
+    assert asyncio.run(slow.arun({"text": "a"})) == "a"
+    assert asyncio.run(quick.arun({"text": "a"})) == "a"
+    assert asyncio.run(slow.acall(slow.decode({"text": "a"}))) == "a"
+    assert asyncio.run(tool(functools.partial(slow, "b")).arun({})) == "b"
+
+
+def test_what_gives_something_to_await():
+    with pytest.raises(ToolError, match="await arun"):
+        promise.run({"text": "abc"})
+    assert asyncio.run(promise.arun({"text": "abc"})) == "3"
+    assert promise.output_schema() == {"type": "integer"}
+
+
+# --- docstrings ----------------------------------------------------------------------------------
+
+
+def google(query: str, *terms: str, limit: int = 5) -> str:
+    """Search it.
+
+    Longer.
+
+    Args:
+        query (str): What to look for,
+            over two lines.
+        *terms: More of it.
+
+    Keyword Args:
+        limit: How many.
+
+    Returns:
+        Something.
+    """
+
+
+def close_google(query: str, *terms: str, limit: int = 5) -> str:
+    """Search it.
+
+    Longer.
+    Args:
+        query: What to look for,
+            over two lines.
+        terms: More of it.
+        limit: How many.
+    """
+
+
+def numpy(query: str, *terms: str, limit: int = 5) -> str:
+    """Search it.
+
+    Longer.
+
+    Parameters
+    ----------
+    query : str
+        What to look for,
+        over two lines.
+    *terms : str
+        More of it.
+    limit : int, optional
+        How many.
+
+    Returns
+    -------
+    str
+    """
+
+
+def rest(query: str, *terms: str, limit: int = 5) -> str:
+    """Search it.
+
+    Longer.
+
+    :param query: What to look for,
+        over two lines.
+    :param str terms: More of it.
+    :param limit: How many.
+    :type limit: int
+    :returns: Something.
+    """
+
+
+def test_docstrings_in_every_style_give_one_schema():
+    made = [tool(function) for function in (google, close_google, numpy, rest)]
+    schemas = [entry.input_schema() for entry in made]
+    assert schemas[0]["properties"] == {
+        "query": {"type": "string", "description": "What to look for, over two lines."},
+        "terms": {"type": "array", "items": {"type": "string"}, "description": "More of it."},
+        "limit": {"type": "integer", "default": 5, "description": "How many."},
+    }
+    assert all(schema == schemas[0] for schema in schemas)
+    assert {(entry.summary, entry.description) for entry in made} == {("Search it.", "Longer.")}
+
+
+def test_annotated_text_wins_over_the_docstring():
+    @tool
+    def search(query: Annotated[str, "Said here."]) -> str:
+        """Search.
+
+        Args:
+            query: Said there.
+        """
+
+    assert search.input_schema()["properties"]["query"]["description"] == "Said here."
+
+
+# --- names around a function ---------------------------------------------------------------------
+
+
+def test_local_types_are_known_where_the_function_is_defined():
+    @dataclass
+    class Local:
+        x: int
+
+    @tool
+    def move(to: Local, times: int) -> list[Local]:
+        return [to] * times
+
+    assert move.run({"to": {"x": 1}, "times": 1}) == '[{"x":1}]'
+
+    class Holder:
+        @dataclass
+        class Inner:
+            y: int
+
+        @tool
+        def hold(self, what: Inner, where: Local) -> int:
+            return what.y + where.x
+
+    assert Holder().hold.run({"what": {"y": 1}, "where": {"x": 2}}) == "3"
+
+
+def test_names_that_are_given():
+    def move(to: Unheard, times: int) -> str:  # noqa: F821  # given below
+        return str(to)
+
+    with pytest.raises(SchemaError) as caught:
+        tool(move)
+    assert codes_of(caught) == ["unresolved"]
+    assert tool(namespace={"Unheard": Point})(move).run({"to": {"x": 1}, "times": 1}) == "Point(x=1, y=0)"
+
+
+def test_a_type_variable_is_what_it_is_bound_to():
+    number = TypeVar("number", bound=int)
+
+    def double(x: number, y: T) -> number:
+        return x * 2
+
+    schema = tool(namespace={"number": number})(double).input_schema()
+    assert schema["properties"] == {"x": {"type": "integer"}, "y": {}}
+
+
+def test_a_function_without_a_module():
+    names: dict[str, Any] = {"tool": tool}
+    exec("@tool\ndef say(text: 'str') -> 'list[str]':\n    return [text]", names)  # noqa: S102  # our own text
+    assert names["say"].run({"text": "a"}) == '["a"]'
+
+
+def test_options_that_there_are_not():
+    with pytest.raises(TypeError, match="did you mean timeout"):
+        tool(timeuot=3)(many)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="unexpected option"):
+        tool_input(skip=("x",))(Point)  # type: ignore[call-overload]
+
+
+def test_everything_wrong_is_said_at_once():
+    with pytest.raises(SchemaError) as caught:
+
+        @tool(
+            name="not valid!",
+            skip=("nothing",),
+            timeout=-1,
+            enabled="yes",
+            tags="one",
+            unknown_fields="drop",
+            description=5,
+        )
+        def wrong(a, b: complex, c: int = "c", **extra) -> str:
+            """Do it.
+
+            Args:
+                z: Nobody.
+            """
+
+    others = ["bad_name", "unannotated", "unannotated", "unknown_description", "unsupported", "bad_default"]
+    assert sorted(codes_of(caught)) == sorted(["bad_option"] * 6 + others)
+    assert str(caught.value).startswith("not valid!: 12 complaints")
+
+
+def test_examples_must_decode():
+    with pytest.raises(SchemaError) as caught:
+        tool(examples=[{"text": 1}, "{", {}])(quick)
+    assert codes_of(caught) == ["bad_option"] * 3
+    made = tool(examples=[{"text": "a"}, '{"text": "b"}'])(quick)
+    assert made.examples == ({"text": "a"}, {"text": "b"})
+    assert tool_input(examples=[Point(1)])(Point).examples == ({"x": 1, "y": 0},)
+
+
+@pytest.mark.parametrize("name", ["a" * 65, "", "web search", "été", 5])
+def test_names_that_providers_refuse(name):
+    with pytest.raises(SchemaError) as caught:
+        tool(name=name)(quick)
+    assert codes_of(caught) == ["bad_name"]
+
+
+def test_skipping_a_documented_parameter():
+    @tool(skip=["conn"])
+    def read(key: str, conn) -> str:
+        """Read.
+
+        Args:
+            key: Which.
+            conn: Where.
+        """
+        return f"{key}{conn}"
+
+    assert list(read.input_schema()["properties"]) == ["key"]
+    assert read.run({"key": "k"}, conn=1) == "k1"
+    assert read.run({"key": "k"}, context={"conn": 2}) == "k2"
+
+
+def test_skipped_stars_need_not_be_given():
+    @tool(skip=("args", "kwargs"))
+    def read(key: str, *args, **kwargs) -> str:
+        return f"{key}{args}{kwargs}"
+
+    assert read.run({"key": "k"}) == "k(){}"
+    assert read.run({"key": "k"}, args=(1,), kwargs={"a": 2}) == "k(1,){'a': 2}"
+
+
+def test_context_managers_and_other_decorated_things():
+    @contextlib.contextmanager
+    def manage(name: str):
+        yield name
+
+    assert tool(manage).input_schema()["required"] == ["name"]
