@@ -39,6 +39,16 @@ print(" ".join(sorted(sys.modules)))
 """
 
 
+MAKE_TOOL = """
+@tool
+def search(query: str, plain: Plain | None = None) -> list[str]:
+    '''Search.'''
+    return [query]
+search.call(search.decode({'query': 'x'}))
+search.input_schema()
+"""
+
+
 def modules_after(import_it="", use_it="", cwd=None):
     code = REGISTER.format(import_it=import_it, use_it=use_it)
     done = subprocess.run(
@@ -59,6 +69,7 @@ def modules_after(import_it="", use_it="", cwd=None):
         ("import operator_schema", "operator_schema.Codec(Plain).json_schema()"),
         ("from operator_schema import decode", "decode(Plain, {'name': 'x'})"),
         ("from operator_schema import Codec", "Codec(Plain).encode(Codec(Plain).decode({'name': 'x'}))"),
+        ("from operator_schema import tool", MAKE_TOOL),
     ],
 )
 def test_importing_and_registering_bring_the_standard_library_alone(import_it, use_it):

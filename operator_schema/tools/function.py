@@ -58,7 +58,7 @@ class _InputDecorator(Protocol):
     """What `tool_input` with options returns."""
 
     @overload
-    def __call__(self, annotation: Callable[P, R], /) -> InputTool[P, R]: ...
+    def __call__(self, annotation: type[R], /) -> InputTool[..., R]: ...
     @overload
     def __call__(self, annotation: Any, /) -> InputTool[..., Any]: ...
 
@@ -135,7 +135,7 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
 
 
 @overload
-def tool_input(annotation: Callable[P, R], /) -> InputTool[P, R]: ...
+def tool_input(annotation: type[R], /) -> InputTool[..., R]: ...
 @overload
 def tool_input(
     *,
