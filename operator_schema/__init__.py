@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     from .tools.describe import describe_tools
     from .tools.executor import Executor
     from .tools.function import tool, tool_input
+    from .tools.input_tool import InputTool
     from .tools.marks import skip
     from .tools.neutral import parameters_of, schema_response
     from .tools.raw import RawArguments
     from .tools.registry import Registry
-    from .tools.tool import InputTool, Tool
+    from .tools.tool import Tool
 
 __version__ = "0.1.0"
 
@@ -87,7 +88,7 @@ _HOMES = {
     "EncodeError": ".errors",
     "Executor": ".tools.executor",
     "IgnoredKey": ".codec.report",
-    "InputTool": ".tools.tool",
+    "InputTool": ".tools.input_tool",
     "MissingContextError": ".errors",
     "Problem": ".errors",
     "RawArguments": ".tools.raw",

@@ -22,10 +22,11 @@ from ..introspect.parameters import ParameterSource
 from ..wording import clip, escape, quote
 from .callee import is_generator_function, name_of_callee, read_callee
 from .facts import check_facts, pascal_case, snake_case
+from .input_tool import InputTool
 from .inputs import install, make_input_type
 from .making import check_option_names, codec_options, doc_of, make_facts, register
 from .output import NO_OUTPUT, Output
-from .tool import Body, InputTool, Tool
+from .tool import Body, Tool
 from .visible import class_of, enclosing_names, read_parameters
 
 if TYPE_CHECKING:

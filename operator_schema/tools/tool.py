@@ -6,12 +6,12 @@ import sys
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, overload
 
 from ..errors import DecodeError, SchemaError, ToolError
-from ..introspect.docstrings import split_summary
-from ..introspect.nodes import ObjectNode, UnionNode
-from ..json_values import copy_json, is_object
-from ..wording import listed, quote, received
+from ..introspect.nodes import ObjectNode
+from ..json_values import copy_json
+from ..wording import received
 from .binding import call_arguments, hosted_values
 from .callee import is_coroutine_function
+from .documentation import has_more, hint_of
 from .facts import check_facts, pascal_case, read_texts
 from .raw import RawArguments
 
@@ -26,16 +26,13 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["Body", "InputTool", "Tool"]
+__all__ = ["Body", "Tool"]
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
 R = TypeVar("R", covariant=True)  # noqa: PLC0105  # as short as `P`
 T = TypeVar("T")
 S = TypeVar("S")
-
-_SHOWN_UNKNOWN = 5
-_LISTED = 1000
 
 
 class Body:
@@ -242,7 +239,7 @@ class Tool(Generic[P, R]):
             else:
                 decoded = self._codec.decode(arguments)
         except DecodeError as error:
-            raise error.with_hint(self._hint(arguments)) from None
+            raise error.with_hint(hint_of(self._facts, self._codec, arguments)) from None
         return decoded.replace(tool=self.name) if isinstance(decoded, RawArguments) else decoded
 
     def call(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> R:
@@ -393,27 +390,10 @@ class Tool(Generic[P, R]):
             wanted = getattr(self.input_type, "__name__", "input")
             raise ToolError(self.name, f"call takes a {wanted}, not {received(given)}; decode makes one")
 
-    def _hint(self, arguments: object) -> str | None:
-        lines: list[str] = []
-        root = self._codec.graph.resolve_root()
-        if isinstance(root, ObjectNode) and not root.closed and is_object(arguments):
-            keys = [field.key for field in root.fields]
-            unknown = [key for key in arguments if isinstance(key, str) and key not in keys]
-            if unknown:
-                shown = listed([quote(key) for key in unknown[:_LISTED]], _SHOWN_UNKNOWN)
-                lines.append(f"unknown, and ignored: {shown}")
-        if self.described_by is not None and self.has_more:
-            lines.append(f'For more about it call {self.described_by} with {{"tools": ["{self.name}"]}}')
-        return "\n".join(lines) or None
-
     @property
     def has_more(self) -> bool:
         """Whether there is more documentation than the summary and those of its parameters."""
-        if self.description is not None or self._facts.examples:
-            return True
-        root = self._codec.graph.resolve_root()
-        fields = root.fields if isinstance(root, ObjectNode) else ()
-        return any(field.examples or split_summary(field.description or "")[1] for field in fields)
+        return has_more(self._facts, self._codec)
 
     # --- as a value ------------------------------------------------------------------------------
 
@@ -445,30 +425,6 @@ class Tool(Generic[P, R]):
     def __reduce__(self) -> Any:
         # As a function is pickled: by where it stands.
         return getattr(self, "__qualname__", self.name)
-
-
-class InputTool(Tool[P, R]):
-    """A tool without a function: its input is built by calling it, and the host runs the call."""
-
-    def decode(self, arguments: object) -> R:
-        """Turn a model's arguments into an input.
-
-        Args:
-            arguments: a dict of JSON values, or JSON text.
-
-        Returns:
-            An instance of `input_type`.
-
-        Raises:
-            DecodeError: with every problem.
-        """
-        decoded: R = super().decode(arguments)
-        return decoded
-
-    def __instancecheck__(self, instance: object) -> bool:
-        root = self._codec.graph.resolve_root()
-        members = root.members if isinstance(root, UnionNode) else (root,)
-        return isinstance(instance, tuple([node.type for node in members if isinstance(node, ObjectNode)]))
 
 
 _TAKEN_OVER = ("__module__", "__name__", "__qualname__", "__doc__", "__type_params__")

@@ -1,0 +1,53 @@
+"""Which tools have more to say than their summary, and what is said when arguments are bad."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..introspect.docstrings import split_summary
+from ..introspect.nodes import ObjectNode
+from ..json_values import is_object
+from ..wording import listed, quote
+
+if TYPE_CHECKING:
+    from ..codec.codec import Codec
+    from .facts import Facts
+
+__all__ = ["has_more", "hint_of"]
+
+_SHOWN_UNKNOWN = 5
+_LISTED = 1000
+
+
+def has_more(facts: Facts, codec: Codec[Any]) -> bool:
+    """Say whether there is more documentation than the summaries of a tool and of its parameters."""
+    if facts.texts.description is not None or facts.examples:
+        return True
+    root = codec.graph.resolve_root()
+    fields = root.fields if isinstance(root, ObjectNode) else ()
+    return any(field.examples or split_summary(field.description or "")[1] for field in fields)
+
+
+def hint_of(facts: Facts, codec: Codec[Any], arguments: object) -> str | None:
+    """Say what else may help a model whose arguments were bad.
+
+    Args:
+        facts: about the tool.
+        codec: of its input.
+        arguments: as they came.
+
+    Returns:
+        The keys that no parameter has, and where the documentation is to be had; None where there is
+        nothing to say.
+    """
+    lines: list[str] = []
+    root = codec.graph.resolve_root()
+    if isinstance(root, ObjectNode) and not root.closed and is_object(arguments):
+        keys = {field.key for field in root.fields}
+        unknown = [key for key in arguments if isinstance(key, str) and key not in keys]
+        if unknown:
+            shown = listed([quote(key) for key in unknown[:_LISTED]], _SHOWN_UNKNOWN)
+            lines.append(f"unknown, and ignored: {shown}")
+    if facts.described_by is not None and has_more(facts, codec):
+        lines.append(f'For more about it call {facts.described_by} with {{"tools": ["{facts.name}"]}}')
+    return "\n".join(lines) or None
