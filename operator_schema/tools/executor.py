@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar, get_args
 from ..errors import ToolNotFoundError
 from ..wording import received
 from . import failures
+from .calls import ToolResult
 from .failures import ShowErrors
 from .registry import Registry
 from .slots import Slots
@@ -18,7 +19,7 @@ from .work import Pending, Work
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping
 
-    from .calls import RawCall, ToolResult
+    from .calls import RawCall
     from .tool import Tool
 
     Context = Mapping[Any, Any]
@@ -150,16 +151,13 @@ class Executor:
         return _run(lambda: self.execute_all(calls, context=context), "execute_all")
 
     async def _execute(self, call: RawCall, context: Context | None) -> ToolResult | BaseException:
-        registry = self._registry
         try:
-            tool = registry.told(call.name)
-            if not registry.is_enabled(call.name):
-                return failures.disabled(call)
-        except ToolNotFoundError as error:
-            return failures.not_found(call, error, [tool.name for tool in registry.offered()])
+            found = _find(self._registry, call)
         except Exception as error:  # noqa: BLE001  # a switch is the host's own code
             return failures.failed(call, error, "type")
-        seconds = self._seconds(tool)
+        if isinstance(found, ToolResult):
+            return found
+        tool, seconds = found, self._seconds(found)
         try:
             outcome = await self._work(Work(call, tool, context, self._show), tool, seconds)
         except TimeoutError as late:
@@ -186,6 +184,14 @@ class Executor:
     def _seconds(self, tool: Tool[..., Any]) -> float | None:
         seconds = self._timeout if tool.timeout is None else tool.timeout
         return None if seconds == inf else seconds
+
+
+def _find(registry: Registry, call: RawCall) -> Tool[..., Any] | ToolResult:
+    try:
+        tool = registry.told(call.name)
+        return tool if registry.is_enabled(call.name) else failures.disabled(call)
+    except ToolNotFoundError as error:
+        return failures.not_found(call, error, [tool.name for tool in registry.offered()])
 
 
 def _is_cancellation(outcome: object) -> bool:

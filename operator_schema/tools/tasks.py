@@ -90,4 +90,4 @@ async def _held(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
 def _warn(name: str) -> None:
     from logging import getLogger  # noqa: PLC0415  # only what goes wrong pays for it
 
-    getLogger("operator_schema").warning("%s: was cancelled and still runs", name)
+    getLogger(__name__).warning("%s: was cancelled and still runs", name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .slots import Slots
@@ -67,10 +66,11 @@ class Threads:
             raise
         try:
             await wait([run.outcome], timeout=seconds)
-        finally:
-            if not run.outcome.done():
-                self._leave(run, name)
-        if run.outcome.cancelled():
+        except BaseException:
+            self._leave(run, name)
+            raise
+        if not run.outcome.done():
+            self._leave(run, name)
             raise TimeoutError
         return run.outcome.result()
 
@@ -85,6 +85,9 @@ class Threads:
         run.deliver(outcome)
 
     def _leave(self, run: _Run, name: str) -> None:
+        if run.outcome.done():
+            _drop(run.outcome.result())
+            return
         run.outcome.cancel()
         self._left.add(run)
         if run.has_ended:  # between the two lines before
@@ -92,7 +95,7 @@ class Threads:
             return
         from logging import getLogger  # noqa: PLC0415  # only what goes wrong pays for it
 
-        getLogger("operator_schema").warning("%s: still runs, but nobody waits for it", name)
+        getLogger(__name__).warning("%s: still runs, but nobody waits for it", name)
 
 
 class _Run:
@@ -112,11 +115,19 @@ class _Run:
 
     def deliver(self, outcome: Any) -> None:
         """Hand the outcome over, from the thread."""
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
+        try:
             self._loop.call_soon_threadsafe(self._take, outcome)
+        except RuntimeError:  # the loop is closed: nobody waits
+            _drop(outcome)
 
     def _take(self, outcome: Any) -> None:
-        if not self.outcome.done():
+        if self.outcome.done():
+            _drop(outcome)
+        else:
             self.outcome.set_result(outcome)
-        elif hasattr(outcome, "close"):
-            outcome.close()  # a coroutine that nobody will await
+
+
+def _drop(outcome: Any) -> None:
+    """Close a coroutine that nobody will await."""
+    if hasattr(outcome, "close"):
+        outcome.close()

@@ -211,12 +211,19 @@ def test_n6_a_tool_that_is_off_says_so():
 
 
 def test_a_switch_that_fails_is_a_result():
+    asked = []
+
     def broken() -> bool:
+        asked.append(1)
+        if len(asked) < 3:
+            return True
         raise ZeroDivisionError("secret")
 
-    result = one(add.with_(enabled=broken), {"x": 1})
-    assert result.code == "execution_failed"
-    assert "secret" not in result.content
+    executor = Executor([add.with_(enabled=broken)])
+    for name, code in (("add", None), ("nothing", "execution_failed"), ("add", "execution_failed")):
+        result = asyncio.run(executor.execute(RawCall("1", name, {"x": 1})))
+        assert result.code == code
+        assert "secret" not in result.content
 
 
 def raising(error, is_async=False):
@@ -408,7 +415,7 @@ def test_m3_a_sync_tool_is_reported_and_left_to_itself(caplog):
     assert result.code == "timeout"
     assert executor.abandoned == 1
     assert caplog.record_tuples == [
-        ("operator_schema", logging.WARNING, "work: still runs, but nobody waits for it")
+        ("operator_schema.tools.threads", logging.WARNING, "work: still runs, but nobody waits for it")
     ]
     stop.set()
     assert gone(lambda: executor.abandoned == 0)
@@ -762,7 +769,7 @@ def test_execute_sync_leaves_the_hosts_loop_alone():
     asyncio.set_event_loop(loop)
     try:
         Executor([add]).execute_sync(RawCall("1", "add", {"x": 1}))
-        assert asyncio.get_event_loop_policy().get_event_loop() is loop
+        assert asyncio.get_event_loop() is loop
     finally:
         asyncio.set_event_loop(None)
         loop.close()
@@ -835,6 +842,24 @@ def test_nothing_hangs_at_the_exit_of_the_interpreter():
         "print(result.code)\n"
     )
     assert (done.returncode, done.stdout) == (0, "timeout\n")
+
+
+@pytest.mark.needs_process
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to another process")
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_an_interrupt_ends_a_call(kind):
+    code = (
+        "import asyncio, os, signal, threading, time\n"
+        "from operator_schema import Executor, RawCall, tool\n"
+        "@tool\n"
+        f"{kind} hang() -> None:\n"
+        "    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        f"    {'await asyncio' if kind != 'def' else 'time'}.sleep(600)\n"
+        "try: Executor([hang]).execute_sync(RawCall('1', 'hang', {}))\n"
+        "except KeyboardInterrupt: print('interrupted')\n"
+    )
+    done = process(code)
+    assert (done.returncode, done.stdout) == (0, "interrupted\n")
 
 
 @pytest.mark.needs_process

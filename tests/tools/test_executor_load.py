@@ -127,3 +127,41 @@ def test_ten_thousand_calls(seed, record_property):
     assert threads() == []
     assert executor.abandoned == 0
     assert busy.now == 0
+
+
+def test_callers_that_leave():
+    """Two thousand callers, of whom many are cancelled at any moment: nothing is lost or left."""
+    dice = random.Random(7)  # noqa: S311  # the same callers every time
+    executor = Executor([swim, walk], max_concurrency=5, max_threads=3, grace=1.0)
+
+    async def call(number):
+        name = dice.choice(["swim", "walk"])
+        return await executor.execute(RawCall(str(number), name, {"number": number, "fate": "well"}))
+
+    async def run():
+        outcomes = []
+        for _ in range(40):
+            tasks = [asyncio.create_task(call(number)) for number in range(50)]
+            leaving = [task for task in tasks if dice.random() < 0.5]
+            while leaving:
+                await asyncio.sleep(dice.choice([0, 0, 0.001]))
+                leaving.pop().cancel()
+            outcomes += await asyncio.gather(*tasks, return_exceptions=True)
+        # All places are free again.
+        calls = [RawCall("1", "swim", {"number": 1, "fate": "well"})] * 5
+        await asyncio.wait_for(executor.execute_all(calls), 10)
+        return outcomes, asyncio.all_tasks() - {asyncio.current_task()}
+
+    outcomes, left = asyncio.run(run())
+    kinds = Counter(getattr(outcome, "code", type(outcome)) for outcome in outcomes)
+    assert set(kinds) == {None, asyncio.CancelledError}
+    assert min(kinds.values()) > 200
+    assert left == set()
+    until = time.monotonic() + 10
+    while threads() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert threads() == []
+    assert executor.abandoned == 0
+    assert executor._slots._free == 5
+    assert executor._threads._slots._free == 3
+    assert not executor._slots._waiting
