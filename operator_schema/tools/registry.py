@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import DuplicateToolError, ToolNotFoundError
 from ..json_values import copy_json
-from ..wording import nearest, received
+from ..wording import nearest_names, received
 from .describe import is_describer
 from .discovery import GROUP, offered_by_distributions, tools_in
 from .neutral import tools_of
@@ -250,7 +250,7 @@ class Registry:
         """
         entries = self._entries
         if name not in entries.tools:
-            raise ToolNotFoundError(name, _nearest(name, entries.offered()))
+            raise ToolNotFoundError(name, nearest_names(name, entries.offered(), _SUGGESTED))
         return entries.told(name, entries.described_by())
 
     def is_enabled(self, name: str, /) -> bool:
@@ -363,16 +363,8 @@ class Registry:
 def _get(entries: _Entries, name: str) -> Tool[..., Any]:
     tool = entries.tools.get(name)
     if tool is None:
-        raise ToolNotFoundError(name, _nearest(name, entries.tools))
+        raise ToolNotFoundError(name, nearest_names(name, entries.tools, _SUGGESTED))
     return tool
-
-
-def _nearest(name: str, names: Iterable[str]) -> list[str]:
-    left, found = list(names), list[str]()
-    while len(found) < _SUGGESTED and (near := nearest(name, left)) is not None:
-        left.remove(near)
-        found.append(near)
-    return found
 
 
 def _checked_switch(enabled: Switch) -> Switch:
