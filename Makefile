@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage matrix campaign lint format clean
+.PHONY: help demo test coverage matrix campaign bench bench-quick lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -17,7 +17,7 @@ test: $(VENV)/.test ## run all tests
 	$(BIN)/python -m pytest $(ARGS)
 
 coverage: $(VENV)/.test ## hold the engine's coverage of branches, by the tests of its parts, to 100 %
-	$(BIN)/python -m coverage run -m pytest -q tests/introspect tests/codec tests/test_limits.py tests/test_pitfalls.py tests/test_docs.py tests/test_seed.py tests/test_schema.py tests/test_errors.py tests/test_value.py
+	$(BIN)/python -m coverage run -m pytest -q tests/introspect tests/codec tests/tools tests/test_limits.py tests/test_pitfalls.py tests/test_docs.py tests/test_seed.py tests/test_schema.py tests/test_errors.py tests/test_value.py
 	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100 --include 'operator_schema/introspect/*,operator_schema/codec/*,operator_schema/schema.py'
 
 matrix: $(VENV)/bin/python ## run all tests on every Python that is found, and on Pyodide's
@@ -27,6 +27,13 @@ PAIRS ?= 1000000
 SEED ?= 0
 campaign: $(VENV)/.test ## hold decoder and schema against two validators: PAIRS=1000000 SEED=0
 	$(BIN)/python tests/campaign/run.py --pairs $(PAIRS) --seed $(SEED)
+
+BENCH ?= .venv-bench
+bench: $(BENCH)/.bench ## measure everything beside the peers, and write docs/benchmarks/: ARGS='encode --rounds 9'
+	$(BENCH)/bin/python -m benchmarks $(ARGS)
+
+bench-quick: $(BENCH)/.bench ## measure what the bars ask for; fails where one is missed
+	$(BENCH)/bin/python -m benchmarks --quick $(ARGS)
 
 lint: $(VENV)/.dev ## ruff, mypy, pyright, import-linter
 	$(BIN)/ruff check .
@@ -40,7 +47,7 @@ format: $(VENV)/.dev ## let ruff write what it can
 	$(BIN)/ruff format .
 
 clean: ## remove the environments and every cache
-	rm -rf $(VENV) .venv-matrix build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-bench* .venv-matrix build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'
@@ -57,3 +64,9 @@ $(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg
 	$(PIP) install --editable '.[dev]'
 	@touch $@ $(VENV)/.test $(VENV)/.base
+
+# "compat" puts the folder on the path by name: no finder that costs every interpreter its start.
+$(BENCH)/.bench: pyproject.toml setup.cfg
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet install --config-settings editable_mode=compat --editable '.[bench]'
+	@touch $@

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .codec.codec import Codec
     from .codec.functions import decode, decode_json, encode, json_schema
+    from .codec.partial import ArgumentStream, Partial
     from .codec.report import DecodeReport, IgnoredKey, Repair
     from .errors import (
         CallError,
@@ -42,6 +43,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "URL",
+    "ArgumentStream",
     "CallError",
     "Codec",
     "Complaint",
@@ -53,6 +55,7 @@ __all__ = [
     "IgnoredKey",
     "InputTool",
     "MissingContextError",
+    "Partial",
     "Problem",
     "RawArguments",
     "RawCall",
@@ -79,6 +82,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ArgumentStream": ".codec.partial",
     "CallError": ".errors",
     "Codec": ".codec.codec",
     "Complaint": ".errors",
@@ -90,6 +94,7 @@ _HOMES = {
     "IgnoredKey": ".codec.report",
     "InputTool": ".tools.input_tool",
     "MissingContextError": ".errors",
+    "Partial": ".codec.partial",
     "Problem": ".errors",
     "RawArguments": ".tools.raw",
     "RawCall": ".tools.calls",

@@ -65,6 +65,9 @@ ComplaintCode = Literal[
 SHOWN_PROBLEMS = 10
 """Problems that `str(error)` writes out before it counts the rest."""
 
+SHOWN_COMPLAINTS = 50
+"""Complaints that the text of a SchemaError writes out before it counts the rest."""
+
 REPORT_LENGTH = 2000
 """Characters of `str(error)` at most."""
 
@@ -188,9 +191,11 @@ class SchemaError(TypeError):
         self.complaints: tuple[Complaint, ...] = tuple(complaints)
 
     def __str__(self) -> str:
-        """Write one line a complaint, below a line that names the type."""
+        """Write one line a complaint, below a line that names the type; past 50 they are counted."""
         head = f"{self.name}: {_count(len(self.complaints), 'complaint')} about the type"
-        return "\n".join([head, *[f"- {complaint}" for complaint in self.complaints]])
+        lines = [f"- {complaint}" for complaint in self.complaints[:SHOWN_COMPLAINTS]]
+        rest = len(self.complaints) - SHOWN_COMPLAINTS
+        return "\n".join([head, *lines, *([f"- … and {rest} more"] if rest > 0 else [])])
 
 
 class _ProblemsError(ValueError):
@@ -228,7 +233,7 @@ class _ProblemsError(ValueError):
         return "\n".join([head, *lines, *more, *tail])
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {_count(self._total, 'problem')})"
+        return f"{type(self).__name__}({clip(self.name, _NAME_LENGTH)!r}, {_count(self._total, 'problem')})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.problems, self.omitted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from .introspect.graph import parts_of
@@ -23,7 +24,7 @@ from .introspect.nodes import (
 from .json_values import copy_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from .introspect.graph import Graph
     from .introspect.nodes import Constraints, Field, Node
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["INTEGER_KEY", "MAX_INLINED", "render"]
 
 MAX_INLINED = 1000
-"""Schemas in a document, past which classes that are used more than once share a definition."""
+"""Schemas in a document, past which what is used more than once shares a definition."""
 
 INTEGER_KEY = "^(0|-?[1-9][0-9]*)$"
 """How an integer is written as a JSON key."""
@@ -50,12 +51,13 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
     Returns:
         A fresh document: the root inline, so that it says `"type": "object"` for a dataclass;
         recursive types under `$defs`; everything else inlined where it is used, unless the document
-        would then hold more than `MAX_INLINED` schemas: classes that are used more than once stand
-        under `$defs` too.
+        would then hold more than `MAX_INLINED` schemas: classes and aliases that are used more than
+        once stand under `$defs` too.
     """
-    definitions = {**graph.definitions, **_shared_objects(graph)}
+    shared = _shared_nodes(graph)
+    definitions = {**graph.definitions, **shared}
     names = _definition_names(definitions)
-    writer = _Writer(names, encode_value)
+    writer = _Writer(names, {target.identity: names[target] for target in shared}, encode_value)
     root = graph.resolve_root()
     # What the class says of itself is the tool's description, not its parameters'.
     document = writer.object(root) if isinstance(root, ObjectNode) else writer.schema(root)
@@ -68,20 +70,30 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
 
 
 class _Writer:
-    """What every arm needs: the names of definitions, and the way to write a value."""
+    """What every arm needs: the names of definitions, and the way to write a value.
 
-    __slots__ = ("_encode_value", "_names")
+    Args:
+        names: of the definitions.
+        shared: identity of a node that is no recursive type to the name of its definition.
+        encode_value: as `render` takes it.
+    """
 
-    def __init__(self, names: Names, encode_value: EncodeValue) -> None:
+    __slots__ = ("_encode_value", "_names", "_shared")
+
+    def __init__(self, names: Names, shared: Mapping[Hashable, str], encode_value: EncodeValue) -> None:
         self._names = names
+        self._shared = shared
         self._encode_value = encode_value
 
     def definition(self, node: Node) -> dict[str, Any]:
         if isinstance(node, ObjectNode):
             return _described(_described(self.object(node), node.doc), node.description)
-        return self.schema(node)
+        return _described(self._bare(node), node.description)
 
     def schema(self, node: Node) -> dict[str, Any]:
+        name = self._shared.get(id(node))
+        if name is not None:
+            return {"$ref": f"#/$defs/{name}"}
         return _described(self._bare(node), node.description)
 
     def _bare(self, node: Node) -> dict[str, Any]:
@@ -89,7 +101,7 @@ class _Writer:
             case ScalarNode():
                 return {"type": node.type, **_constraints(node.constraints, _SCALAR_WORDS)}
             case ObjectNode():
-                name = self._names.get(_target_of(node))
+                name = self._shared.get(_identity(node))
                 if name is not None:
                     return {"$ref": f"#/$defs/{name}"}
                 return _described(self.object(node), node.doc)
@@ -212,30 +224,34 @@ def _definition_names(definitions: Iterable[Target]) -> dict[Target, str]:
     name are numbered, in the order in which the walk met them.
     """
     short = {target: _safe(target.name) for target in definitions}
-    taken = list(short.values())
+    uses = Counter(short.values())
     names: dict[Target, str] = {}
+    taken: set[str] = set()
+    numbers: dict[str, int] = {}
     for target, name in short.items():
-        unique = name if taken.count(name) == 1 else _safe(target.qualified)
-        number = 2
-        candidate = unique
-        while candidate in names.values():
-            candidate = f"{unique}_{number}"
-            number += 1
+        unique = candidate = name if uses[name] == 1 else _safe(target.qualified)
+        while candidate in taken:
+            numbers[unique] = numbers.get(unique, 1) + 1
+            candidate = f"{unique}_{numbers[unique]}"
+        taken.add(candidate)
         names[target] = candidate
     return names
 
 
-def _shared_objects(graph: Graph) -> dict[Target, Node]:
-    """Return the classes that are used more than once, if inlining them would make much of little."""
+def _shared_nodes(graph: Graph) -> dict[Target, Node]:
+    """Return the nodes that are used more than once, if inlining them would make much of little."""
     sizes: dict[int, int] = {}
     uses: dict[Target, int] = {}
-    objects: dict[Target, Node] = {}
+    shared: dict[Target, Node] = {}
+    aliases = {id(node): target for target, node in reversed(graph.aliases.items())}
 
     def size(node: Node) -> int:
-        if isinstance(node, ObjectNode):
-            key = _target_of(node)
-            objects.setdefault(key, node.replace(description=None))
-            uses[key] = uses.get(key, 0) + 1
+        target = _target_of(node, aliases)
+        if target is not None:
+            shared.setdefault(
+                target, node.replace(description=None) if isinstance(node, ObjectNode) else node
+            )
+            uses[target] = uses.get(target, 0) + 1
         known = sizes.get(id(node))
         if known is None:
             known = sizes[id(node)] = 1 + sum([size(inner) for _, inner in parts_of(node)])
@@ -244,14 +260,29 @@ def _shared_objects(graph: Graph) -> dict[Target, Node]:
     total = sum([size(node) for node in (graph.root, *graph.definitions.values())])
     if total <= MAX_INLINED:
         return {}
-    defined = {_target_of(node) for node in graph.definitions.values() if isinstance(node, ObjectNode)}
-    return {key: objects[key] for key, count in uses.items() if count > 1 and key not in defined}
+    # What is defined already is used by its reference.
+    defined = {_target_of(node, aliases) for node in graph.definitions.values()}
+    return {target: shared[target] for target, count in uses.items() if count > 1 and target not in defined}
 
 
-def _target_of(node: ObjectNode) -> Target:
+def _target_of(node: Node, aliases: Mapping[int, Target]) -> Target | None:
+    """Return what a node that has others inside is known by; None for one that has not."""
+    if isinstance(node, ObjectNode):
+        return Target(_identity(node), node.name, f"{node.type.__module__}.{node.name}", is_object=True)
+    kind = _KINDS.get(type(node))
+    if kind is None:
+        return None
+    alias = aliases.get(id(node))
+    name, qualified = (kind, kind) if alias is None else (alias.name, alias.qualified)
+    return Target(id(node), name, qualified, is_object=False)
+
+
+def _identity(node: ObjectNode) -> Hashable:
     # A copy with another description has the very same fields.
-    identity = (id(node.type), node.name, id(node.fields))
-    return Target(identity, node.name, f"{node.type.__module__}.{node.name}", is_object=True)
+    return (id(node.type), node.name, id(node.fields))
+
+
+_KINDS: Mapping[type, str] = {ArrayNode: "Array", TupleNode: "Tuple", MapNode: "Map", UnionNode: "Union"}
 
 
 def _safe(name: str) -> str:

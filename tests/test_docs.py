@@ -14,13 +14,16 @@ from judge import validator
 
 from operator_schema import Codec, DecodeError
 from operator_schema.codec import limits
-from operator_schema.errors import REPORT_LENGTH, ProblemCode
+from operator_schema.codec.expected import EXPECTED_LENGTH
+from operator_schema.codec.problems import MESSAGE_LENGTH
+from operator_schema.codec.report import RepairKind
+from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS, ProblemCode
 from operator_schema.introspect.annotations import ORIGINS
 from operator_schema.introspect.walk import MAX_ANNOTATIONS
+from operator_schema.wording import EXCERPT_LENGTH
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "annotations.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 HEADER = "| annotation | schema | decodes | refused |"
 LEAF_IS_STRICTER = {"bad_format"}
 
@@ -137,12 +140,31 @@ def test_the_limits_of_the_page():
         limits.MAX_KEY_DIGITS,
         limits.MAX_PROBLEMS,
         REPORT_LENGTH,
+        SHOWN_PROBLEMS,
+        MESSAGE_LENGTH,
+        EXCERPT_LENGTH,
+        EXPECTED_LENGTH,
         MAX_ANNOTATIONS,
     ]
 
 
-@pytest.mark.parametrize("page", [PAGE, README], ids=["annotations.md", "README.md"])
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    folder = ROOT if page is README else ROOT / "docs"
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page):
-        assert (folder / target).exists(), target
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_codes_of_the_page_of_errors():
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    table = page.split("| code | what is wrong |")[1].split("\n\n")[0]
+    codes = [code for line in table.split("\n")[2:] for code in re.findall(r"`(\w+)`", cells_of(line)[0])]
+    assert codes == list(get_args(ProblemCode))
+
+
+def test_the_kinds_of_the_page_of_repair():
+    page = (ROOT / "docs" / "repair.md").read_text(encoding="utf-8")
+    table = page.split("| kind | what came |")[1].split("\n\n")[0]
+    assert [cells_of(line)[0].strip("`") for line in table.split("\n")[2:]] == list(get_args(RepairKind))

@@ -3,102 +3,37 @@
 from __future__ import annotations
 
 import copy
-import enum
 import pickle
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
-from urllib.parse import SplitResult
+from typing import get_args
 
 import pytest
+from error_cases import GROUPS
 
 from operator_schema import Codec, Complaint, DecodeError, EncodeError, Problem, SchemaError
+from operator_schema.errors import ProblemCode
 
 GOLDEN = Path(__file__).parent / "golden"
+CASES = [case for group in GROUPS.values() for case in group.values()]
 
 
-class Unit(enum.Enum):
-    METRIC = "metric"
-    IMPERIAL = "imperial"
+def error_of(case):
+    decode = case.codec.decode_json if case.is_text else case.codec.decode
+    with pytest.raises(DecodeError) as caught:
+        decode(case.value)
+    return caught.value
 
 
-@dataclass
-class Place:
-    latitude: float
-    longitude: float
+@pytest.mark.parametrize("group", GROUPS)
+def test_decode_errors_read_as_the_golden_files_say(request, group):
+    reports = [f"## {name}\n{error_of(case)}\n" for name, case in GROUPS[group].items()]
+    compare(request, GOLDEN / "errors" / f"{group}.txt", "\n".join(reports))
 
 
-@dataclass
-class Search:
-    query: str
-    near: Place
-    link: SplitResult
-    unit: Unit = Unit.METRIC
-    mode: Literal["fast", "exact", 3] = "fast"
-    max_results: int | None = None
-    tags: list[str] = field(default_factory=list)
-    headers: dict[str, str] = field(default_factory=dict)
-    more: Any = None
-
-    def __post_init__(self):
-        if self.query == "":
-            raise ValueError("query is empty")
-
-
-GOOD: dict[str, Any] = {
-    "query": "coffee",
-    "near": {"latitude": 1.5, "longitude": 2},
-    "link": "https://example.com/",
-}
-CASES = {
-    "no_arguments": {},
-    "not_an_object": ["coffee"],
-    "null": None,
-    "one_wrong_type": {**GOOD, "query": 42},
-    "object_as_text": {**GOOD, "near": '{"latitude": 1.5, "longitude": 2}'},
-    "nested_missing": {**GOOD, "near": {"latitude": 1.5}},
-    "number_as_text": {**GOOD, "max_results": "5"},
-    "fraction_for_integer": {**GOOD, "max_results": 5.5},
-    "boolean_for_integer": {**GOOD, "max_results": True},
-    "misspelt_choice": {**GOOD, "unit": "Metrics"},
-    "choice_of_another_type": {**GOOD, "mode": 4},
-    "choice_as_text": {**GOOD, "mode": "3"},
-    "text_for_array": {**GOOD, "tags": "a, b"},
-    "array_item": {**GOOD, "tags": ["a", 5, None]},
-    "map_value": {**GOOD, "headers": {"x-trace": 5}},
-    "bad_link": {**GOOD, "link": "example.com"},
-    "rejected": {**GOOD, "query": ""},
-    "hostile_text": {**GOOD, "unit": "x\n- query: fine\n\x1b[2J" + "y" * 10_000},
-    "hostile_key": {**GOOD, "headers": {"a\n- query: fine" + "y" * 10_000: 5}},
-    "many_problems": {**GOOD, "tags": list(range(1000))},
-    "all_at_once": {"near": {"latitude": "north"}, "unit": 5, "mode": "slow", "tags": {}, "link": 1},
-    "infinite": {**GOOD, "near": {"latitude": float("inf"), "longitude": 10**400}},
-}
-REJECTED = {
-    "unknown_key": {**GOOD, "maxResults": 5},
-    "unknown_nested": {**GOOD, "near": {**GOOD["near"], "altitude": 3}},
-}
-TEXTS = {
-    "broken_text": '{"query": "coffee", "near": {"latitude": 1.5,',
-    "repeated_key": '{"query": "a", "query": "b"}',
-    "not_a_number": '{"query": "coffee", "near": NaN}',
-    "single_quotes": "{'query': 'coffee'}",
-}
-
-
-def reports() -> str:
-    codec, strict = Codec(Search, name="search"), Codec(Search, name="search", unknown_fields="reject")
-    parts = []
-    for decode, cases in ((codec.decode, CASES), (strict.decode, REJECTED), (codec.decode_json, TEXTS)):
-        for name, value in cases.items():
-            with pytest.raises(DecodeError) as caught:
-                decode(value)
-            parts.append(f"## {name}\n{caught.value}\n")
-    return "\n".join(parts)
-
-
-def test_decode_errors_read_as_the_golden_file_says(request):
-    compare(request, GOLDEN / "decode_errors.txt", reports())
+def test_every_code_has_its_case():
+    codes = {problem.code for case in CASES for problem in error_of(case).problems}
+    assert codes == set(get_args(ProblemCode))
 
 
 @dataclass

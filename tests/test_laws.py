@@ -28,7 +28,7 @@ A decoder may refuse what the schema takes, for these reasons alone:
 
 - a leaf's parser is stricter than its schema (`bad_format`; `no_match` where the leaf is in a union)
 - the class's own `__post_init__` (`rejected`)
-- an integer beyond the range of floats (`out_of_range`)
+- an integer beyond the range of floats, or whose float breaks its limits (`out_of_range`)
 - the limits on depth and size (`too_deep`, `too_large`)
 - items of a set, or keys of a map, that differ in JSON and are one value in Python (`duplicate`)
 - the `$` of Python matches before a line break at the end: in the keys that are integers
@@ -53,7 +53,8 @@ def is_excused(codec: Codec[Any], value: Any, problem: Problem) -> bool:
             return "LeafNode" in repr(codec.graph)
         case "out_of_range":
             number = at(value, problem.path)
-            return isinstance(number, int) and abs(number) > sys.float_info.max
+            is_beyond = isinstance(number, int) and abs(number) > sys.float_info.max
+            return is_beyond or "as a float" in problem.message
         case _:
             return False
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, field, make_dataclass
-from typing import Any
+from typing import Any, Literal, Union
 
 import pytest
 from judge import validator
 
 from operator_schema import Codec, DecodeError, Problem, SchemaError, decode, decode_json
+from operator_schema.codec.expected import EXPECTED_LENGTH
 from operator_schema.codec.limits import (
     MAX_DEPTH,
     MAX_INTEGER_DIGITS,
@@ -18,6 +19,7 @@ from operator_schema.codec.limits import (
     MAX_PROBLEMS,
     MAX_TEXT_DEPTH,
 )
+from operator_schema.codec.problems import MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
 from operator_schema.introspect import walk
 from operator_schema.schema import MAX_INLINED
@@ -174,3 +176,38 @@ def test_annotations_that_double_are_bounded(monkeypatch):
     Codec(flat)
     with pytest.raises(SchemaError):
         Codec(make_dataclass("Flat", [(f"f{i}", int) for i in range(1000)]))
+
+
+def wide_union(members):
+    return Union[tuple(make_dataclass(f"E{i}", [(f"k{i}", int), ("at", str)]) for i in range(members))]
+
+
+def shared_tuple(levels):
+    made: Any = int
+    for _ in range(levels):
+        made = tuple[made, made]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (tuple[(int,) * 5000], "x"),
+        (shared_tuple(14), "x"),
+        (wide_union(300), 5),
+        (wide_union(300), {}),
+        (Literal[tuple("word" * 30 + str(i) for i in range(1000))], "x"),
+        (make_dataclass("Many", [(f"field_{i}", int) for i in range(1000)]), {}),
+    ],
+    ids=["tuple", "shared", "union", "union of objects", "choices", "fields"],
+)
+def test_what_a_problem_says_of_a_large_type(annotation, value):
+    codec = Codec(list[annotation])
+    started = time.perf_counter()
+    with pytest.raises(DecodeError) as caught:
+        codec.decode([value] * 200)
+    assert len(str(caught.value)) <= REPORT_LENGTH
+    assert time.perf_counter() - started < 5
+    for problem in caught.value.problems:
+        assert len(problem.message) <= MESSAGE_LENGTH
+        assert len(problem.expected) <= EXPECTED_LENGTH + 100

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..wording import excerpt
+from .limits import MAX_COLLISIONS
 from .problems import INVALID
 
 if TYPE_CHECKING:
@@ -13,16 +14,32 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Constraints
     from .problems import Path, Problems
 
-__all__ = ["check_length", "check_number", "check_text"]
+__all__ = ["Crowd", "check_float", "check_length", "check_number", "check_text", "count_of"]
 
 
 def check_number(constraints: Constraints, problems: Problems, value: float, path: Path) -> Any:
     """Return the number, or note the limit that it breaks."""
+    said = _broken_limit(constraints, value)
+    return value if said is None else problems.out_of_range(path, value, f"is {said}")
+
+
+def check_float(constraints: Constraints, problems: Problems, value: float, number: float, path: Path) -> Any:
+    """Return the float that a number becomes, or note the limit that one of the two breaks.
+
+    An integer past 2**53 may lie within limits that the nearest float does not.
+    """
+    if check_number(constraints, problems, value, path) is INVALID:
+        return INVALID
+    said = None if number == value else _broken_limit(constraints, number)
+    return number if said is None else problems.out_of_range(path, value, f"as a float is {said}")
+
+
+def _broken_limit(constraints: Constraints, value: float) -> str | None:
     for slot, breaks, words in _NUMBER_LIMITS:
         limit = getattr(constraints, slot)
         if limit is not None and breaks(value, limit):
-            return problems.out_of_range(path, value, f"is {words} {excerpt(limit)}")
-    return value
+            return f"{words} {excerpt(limit)}"
+    return None
 
 
 def _is_no_multiple(value: float, of: float) -> bool:
@@ -58,11 +75,39 @@ def check_length(
         return value
     size, least, most = len(value), constraints.min_length, constraints.max_length
     if least is not None and size < least:
-        return problems.bad_length(path, value, f"{_count(size, unit)}, at least {least} expected")
+        return problems.bad_length(path, value, f"{count_of(size, unit)}, at least {excerpt(least)} expected")
     if most is not None and size > most:
-        return problems.bad_length(path, value, f"{_count(size, unit)}, at most {most} expected")
+        return problems.bad_length(path, value, f"{count_of(size, unit)}, at most {excerpt(most)} expected")
     return value
 
 
-def _count(size: int, unit: str) -> str:
+def count_of(size: int, unit: str) -> str:
+    """Count things by the plural of their name: `1 item`, `2 items`."""
     return f"{size} {unit.removesuffix('s') if size == 1 else unit}"
+
+
+class Crowd:
+    """What a set or map to be holds so far, which refuses to slow down.
+
+    Values that share one hash are compared with each other, so that a few thousand integers made
+    for it would keep a set busy for minutes.
+
+    Args:
+        size: of the whole.
+    """
+
+    __slots__ = ("_shared", "_watches")
+
+    def __init__(self, size: int) -> None:
+        self._watches = size > MAX_COLLISIONS
+        self._shared: dict[int, int] = {}
+
+    def admits(self, value: object) -> bool:
+        """Say whether a value may be looked up among those that were added."""
+        return not self._watches or self._shared.get(hash(value), 0) < MAX_COLLISIONS
+
+    def add(self, value: object) -> None:
+        """Note that a value is there from now on."""
+        if self._watches:
+            code = hash(value)
+            self._shared[code] = self._shared.get(code, 0) + 1

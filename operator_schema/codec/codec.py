@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, overload
 
 from .._value import set_once
@@ -20,12 +20,13 @@ from .interpret import interpret
 from .limits import MAX_DEPTH
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable
 
     from ..errors import Problem
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
+    from .partial import ArgumentStream, Partial
     from .problems import Problems
     from .report import DecodeReport, Repair
 
@@ -117,8 +118,9 @@ class Codec(Generic[T]):
         max_depth: int = MAX_DEPTH,
         attribute_docs: bool = False,
     ) -> None:
-        leaves = tuple(leaves)
-        _check_options(name, unknown_fields, repair, leaves, namespace, max_depth)
+        leaves = _checked_leaves(leaves)
+        _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs)
+        namespace = None if namespace is None else dict(namespace)
         walk = Walk(
             leaves,
             closed=unknown_fields == "reject",
@@ -249,12 +251,12 @@ class Codec(Generic[T]):
             raise self._error(problems)
         return instance, problems
 
-    def _repaired(self, value: object) -> tuple[Any, tuple[Repair, ...]]:
+    def _repaired(self, value: object, graph: Graph | None = None) -> tuple[Any, tuple[Repair, ...]]:
         if not self._options["repair"]:
             return value, ()
         from .repair import repair_value  # noqa: PLC0415  # only codecs that repair pay for it
 
-        return repair_value(self._graph, value, self._options["max_depth"])
+        return repair_value(graph or self._graph, value, self._options["max_depth"])
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Repair, ...]]:
         # A program that decodes parsed values alone does not pay for the json module.
@@ -292,6 +294,31 @@ class Codec(Generic[T]):
         """
         return self._encode_node(self._graph.root, instance)
 
+    def decode_partial(self, text: str | bytes | bytearray) -> Partial:
+        """Say what is known of arguments whose text has come in part.
+
+        Args:
+            text: the beginning of one JSON value, or all of it. While it grows, `stream` reads each
+                chunk of it once.
+
+        Returns:
+            The fields that are there, the one that is being received, those that are missing.
+
+        Raises:
+            TypeError: text is neither a string nor bytes.
+        """
+        return self.stream().feed(text)
+
+    def stream(self) -> ArgumentStream[T]:
+        """Return a stream that takes the text of a model's arguments chunk by chunk."""
+        from .partial import ArgumentStream  # noqa: PLC0415  # likewise
+
+        return ArgumentStream(self._graph, self._decode_part, self.decode_json)
+
+    def _decode_part(self, graph: Graph, value: object) -> tuple[Any, Problems]:
+        repaired, _ = self._repaired(value, graph)
+        return interpret(graph, repaired, self._options["max_depth"])
+
     def _encode_node(self, node: Node, value: object) -> Any:
         graph = self._graph
         encoded, problems = encode_node(
@@ -318,12 +345,12 @@ class Codec(Generic[T]):
     def _example(self) -> Any:
         from .example import NO_EXAMPLE, example_of  # noqa: PLC0415  # for arguments that are none at all
 
-        made = example_of(self._graph, self._encode_node)
-        if made is NO_EXAMPLE:
-            return None
         try:
+            made = example_of(self._graph, self._encode_node)
+            if made is NO_EXAMPLE:
+                return None
             _, problems = interpret(self._graph, made, self._options["max_depth"])
-        except Exception:  # noqa: BLE001  # the class's own code, which takes no part in this report
+        except Exception:  # noqa: BLE001  # the type's own code, which takes no part in this report
             return None
         return None if problems.found else made
 
@@ -346,21 +373,26 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
     return Codec(annotation, **options)
 
 
+def _checked_leaves(leaves: object) -> tuple[SchemaLeaf[Any], ...]:
+    given = tuple(leaves) if isinstance(leaves, Iterable) else (leaves,)
+    for leaf in given:
+        if not isinstance(leaf, SchemaLeaf):
+            message = f"leaves are SchemaLeaf values, not {received(leaf)}"
+            raise ValueError(message)  # noqa: TRY004  # one exception for every option
+    return given
+
+
 def _check_options(
     name: object,
     unknown_fields: object,
     repair: object,
-    leaves: Iterable[object],
     namespace: object,
     max_depth: object,
+    attribute_docs: object,
 ) -> None:
     if name is not None and not isinstance(name, str):
         message = f"name is a string, not {received(name)}"
         raise ValueError(message)
-    for leaf in leaves:
-        if not isinstance(leaf, SchemaLeaf):
-            message = f"leaves are SchemaLeaf values, not {received(leaf)}"
-            raise ValueError(message)  # noqa: TRY004  # one exception for every option
     if namespace is not None and not isinstance(namespace, Mapping):
         message = f"namespace maps names to types, it is not {received(namespace)}"
         raise ValueError(message)
@@ -376,6 +408,9 @@ def _check_options(
     if not isinstance(max_depth, int) or isinstance(max_depth, bool) or max_depth < 1:
         message = f"max_depth is an integer of at least 1, not {received(max_depth)}"
         raise ValueError(message)
+    if not isinstance(attribute_docs, bool):
+        message = f"attribute_docs is True or False, not {received(attribute_docs)}"
+        raise ValueError(message)  # noqa: TRY004  # one exception for every option
 
 
 def _too_deep(name: str) -> SchemaError:

@@ -29,7 +29,7 @@ from ..introspect.nodes import (
 from ..introspect.unions import flat_members
 from ..json_values import copy_json, fits_types, is_object
 from ..wording import excerpt
-from .checks import check_length
+from .checks import check_length, count_of
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
 
@@ -74,7 +74,7 @@ def encode_node(
         The JSON value and no problems, or `INVALID` and at least one.
     """
     shared = _Shared(max_depth, graph_of)
-    problems = Problems()
+    problems = Problems(definitions)
     try:
         return _Run(shared, definitions, problems).encode(node, value, None, 1), problems
     except RecursionError as error:
@@ -188,7 +188,7 @@ class _Run:
             return self.problems.wrong_type(path, node, value)
         items = cast("tuple[Any, ...]", value)  # type: ignore[redundant-cast]  # pyright needs it
         if len(items) != len(node.items):
-            message = f"{len(items)} items, exactly {len(node.items)} expected"
+            message = f"{count_of(len(items), 'items')}, exactly {len(node.items)} expected"
             return self.problems.bad_length(path, list(items), message)
         return self._items(node.items, items, path, depth)
 

@@ -11,7 +11,14 @@ if TYPE_CHECKING:
 __all__ = ["matching_text"]
 
 _LONGEST = 1000
-_CATEGORIES = {"CATEGORY_DIGIT": "0", "CATEGORY_WORD": "a", "CATEGORY_SPACE": " "}
+_CATEGORIES = {
+    "CATEGORY_DIGIT": "0",
+    "CATEGORY_WORD": "a",
+    "CATEGORY_SPACE": " ",
+    "CATEGORY_NOT_DIGIT": "a",
+    "CATEGORY_NOT_WORD": "-",
+    "CATEGORY_NOT_SPACE": "a",
+}
 _SAMPLES = "aA0-_ ./:@é"
 
 
@@ -34,7 +41,7 @@ def matching_text(pattern: re.Pattern[str]) -> str | None:
     parser: Any = getattr(re, "_parser", None)
     try:
         text = _sequence(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
-    except (_TooHard, AttributeError, TypeError, ValueError, RecursionError, re.error):
+    except (_TooHard, AttributeError, KeyError, TypeError, ValueError, RecursionError, re.error):
         return None
     return text if pattern.search(text) else None
 
@@ -89,9 +96,7 @@ def _one_of(code: str, part: Any) -> str:
         return chr(part)
     if code == "RANGE":
         return chr(part[0])
-    if str(part) in _CATEGORIES:
-        return _CATEGORIES[str(part)]
-    raise _TooHard
+    return _CATEGORIES[str(part)]
 
 
 def _is_in(code: str, part: Any, character: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor
+from sys import float_info
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..introspect.nodes import Constraints, ScalarNode
@@ -33,19 +34,21 @@ def example_number(
     """
     if constraints is None:
         return turn
-    try:
-        numbers = _numbers(constraints, turn)
-        found = dict.fromkeys([number for number in numbers if _fits(kind, constraints, number)])
-    except OverflowError:
-        return None
+    numbers = _numbers(kind, constraints, turn)
+    found = dict.fromkeys([number for number in numbers if _fits(kind, constraints, number)])
     return list(found)[turn] if len(found) > turn else None
 
 
-def _numbers(constraints: Constraints, turn: int) -> Iterator[float]:
+def _numbers(kind: Literal["integer", "number"], constraints: Constraints, turn: int) -> Iterator[float]:
     """Yield integers first: they fit both kinds of numbers."""
     step = Fraction(constraints.multiple_of or 1)
+    if kind == "integer":
+        step = Fraction(step.numerator)  # a multiple of p/q is an integer where it is one of p
     lows = [n for n in (constraints.minimum, constraints.exclusive_minimum) if n is not None]
     highs = [n for n in (constraints.maximum, constraints.exclusive_maximum) if n is not None]
+    if kind == "number":  # what is beyond floats restricts no float
+        lows = [n for n in lows if n > -float_info.max]
+        highs = [n for n in highs if n < float_info.max]
     low, high = max(lows, default=None), min(highs, default=None)
     start = 0 if low is None else floor(Fraction(low) / step) * step
     if high is not None and start > high:
@@ -53,7 +56,7 @@ def _numbers(constraints: Constraints, turn: int) -> Iterator[float]:
     for count in range(turn + 3):
         for way in (1, -1) if low is None else (1,):
             yield _plain(Fraction(start) + way * count * step)
-    if low is not None and high is not None:
+    if kind == "number" and low is not None and high is not None:
         yield _plain((Fraction(low) + Fraction(high)) / 2)
 
 

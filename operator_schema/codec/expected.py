@@ -1,8 +1,15 @@
-"""The node graph told in a few words, for messages: what would have been right."""
+"""The node graph told in a few words, for messages: what would have been right.
+
+Every text is made within a room of characters that is handed down: what is inside a type gets what is
+left of it, so that neither length nor time depends on how large the type is.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from bisect import bisect_right
+from collections import Counter
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..introspect.nodes import (
     AnyNode,
@@ -17,87 +24,213 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..wording import clip, escape, excerpt, listed, show_path
+from ..introspect.unions import spread_members, tag_of
+from ..wording import clip, escape, excerpt, quote
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from ..introspect.graph import Graph
-    from ..introspect.nodes import Constraints, Field, Node
+    from ..introspect.nodes import Constraints, Field, Node, Target
 
-__all__ = ["expected", "expected_field", "expected_fields"]
+    T = TypeVar("T")
 
-_LISTED_CHOICES = 8
-_LISTED_KEYS = 12
+__all__ = ["expected", "expected_field", "expected_fields", "fitted", "show_choice"]
+
+EXPECTED_LENGTH = 160
+"""Characters of what a problem says was expected, at most."""
+
 _FIELD_LENGTH = 200
 _LINE_LENGTH = 560
 _LEAF_LENGTH = 60
 _NAME_LENGTH = 100
+_CHOICE_LENGTH = 100
+_LEAST_ROOM = 8
+_MORE_LENGTH = len("… (999999 more)")
+_LISTED = 8
+_LISTED_KEYS = 12
+_TOLD_OBJECTS = 4
+_OWN_KEYS = 2
 
 
-def expected(node: Node, levels: int = 1) -> str:
+def expected(
+    node: Node,
+    levels: int = 1,
+    room: int = EXPECTED_LENGTH,
+    definitions: Mapping[Target, Node] | None = None,
+) -> str:
     """Say what a node takes, in a few words: `integer`, `"write" | "append"`, `array of string`.
 
     Args:
         node: of the value.
         levels: of objects whose keys are said: `object {latitude: number, altitude?: number}`, where
             a key with `?` need not be there.
+        room: characters at most.
+        definitions: of the graph; without them recursive types are said by their kind or name.
     """
-    match node:
-        case ScalarNode():
-            return f"{node.type}{_limits(node.constraints)}"
-        case LeafNode():
-            return _leaf(node)
-        case LiteralNode() | EnumNode():
-            return listed([excerpt(value) for value in node.values], _LISTED_CHOICES, " | ")
-        case ArrayNode():
-            return f"array{_items(node, levels)}{_limits(node.constraints)}"
-        case TupleNode():
-            return f"array [{', '.join([expected(item, levels) for item in node.items])}]"
-        case ObjectNode():
-            return f"object {_keys(node, levels - 1)}" if levels and node.fields else "object"
-        case RefNode():
-            return "object" if node.target.is_object else clip(escape(node.target.name), _LEAF_LENGTH)
-        case MapNode():
-            return f"object{_values(node, levels)}{_limits(node.constraints)}"
-        case UnionNode():
-            return " | ".join([expected(member, levels) for member in node.members])
-        case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
-            return "any value"
+    return _Teller(definitions or {}).tell(node, levels, room)
 
 
-def _items(node: ArrayNode, levels: int) -> str:
-    if isinstance(node.items, AnyNode):
-        return ""
-    return f" of {'distinct ' if node.unique else ''}{_grouped(node.items, levels)}"
+def fitted(
+    parts: Sequence[T], tell: Callable[[T, int], str], room: int, separator: str = ", ", most: int = _LISTED
+) -> str:
+    """Join the words of as many parts as there is room for, and count the rest.
+
+    Args:
+        parts: of any number.
+        tell: takes a part and a room, returns its words.
+        room: characters at most, but for those of the first part.
+        separator: between two of them.
+        most: parts that are told, whatever the room.
+    """
+    shown: list[str] = []
+    room -= _MORE_LENGTH if len(parts) > 1 else 0
+    for part in parts[:most]:
+        text = tell(part, room)
+        if shown and (len(text) > room or text.endswith("…")):
+            break
+        shown.append(text)
+        room -= len(text) + len(separator)
+    rest = len(parts) - len(shown)
+    return separator.join([*shown, f"… ({rest} more)"] if rest else shown)
 
 
-def _values(node: MapNode, levels: int) -> str:
-    return "" if isinstance(node.values, AnyNode) else f" of {_grouped(node.values, levels)} values"
+def show_choice(value: object, _room: int = _CHOICE_LENGTH) -> str:
+    """Show one of a fixed set of values as it has to be written: whole, if it is not very long."""
+    return excerpt(value, _CHOICE_LENGTH)
 
 
-def _keys(node: ObjectNode, levels: int) -> str:
-    shown = [
-        f"{_show_key(field)}{'' if field.required else '?'}: {expected(field.node, levels)}"
-        for field in node.fields[:_LISTED_KEYS]
-    ]
-    rest = len(node.fields) - len(shown)
-    return f"{{{', '.join(shown)}{f', … ({rest} more)' if rest else ''}}}"
+class _Teller:
+    """Tells nodes of one graph."""
+
+    __slots__ = ("definitions",)
+
+    def __init__(self, definitions: Mapping[Target, Node]) -> None:
+        self.definitions = definitions
+
+    def tell(self, node: Node, levels: int, room: int) -> str:
+        return clip(self._tell(node, levels, room), room) if room >= _LEAST_ROOM else "…"
+
+    def _tell(self, node: Node, levels: int, room: int) -> str:
+        match node:
+            case ScalarNode():
+                return f"{node.type}{_limits(node.constraints)}"
+            case LeafNode():
+                return _leaf(node)
+            case LiteralNode() | EnumNode():
+                return fitted(node.values, show_choice, room, " | ")
+            case ArrayNode():
+                return self._array(node, levels, room)
+            case TupleNode():
+                items = fitted(node.items, lambda item, left: self.tell(item, levels, left), room - 8)
+                return f"array [{items}]"
+            case ObjectNode():
+                return f"object {self._keys(_tag_first(node), levels - 1, room - 7)}" if levels else "object"
+            case RefNode():
+                return self._reference(node, levels, room)
+            case MapNode():
+                return self._map(node, levels, room)
+            case UnionNode():
+                return self._union(node, levels, room)
+            case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
+                return "any value"
+
+    def _array(self, node: ArrayNode, levels: int, room: int) -> str:
+        limits = _limits(node.constraints)
+        if isinstance(node.items, AnyNode):
+            return f"array{limits}"
+        opening = f"array of {'distinct ' if node.unique else ''}"
+        return f"{opening}{self._grouped(node.items, levels, room - len(opening) - len(limits))}{limits}"
+
+    def _map(self, node: MapNode, levels: int, room: int) -> str:
+        limits = _limits(node.constraints)
+        keys = (
+            "" if node.keys == ScalarNode("string") else f" keyed by {self._grouped(node.keys, 0, room // 3)}"
+        )
+        if isinstance(node.values, AnyNode):
+            return f"object{keys}{limits}"
+        left = room - len(f"object of  values{keys}{limits}")
+        return f"object of {self._grouped(node.values, levels, left)} values{keys}{limits}"
+
+    def _grouped(self, node: Node, levels: int, room: int) -> str:
+        text = self.tell(node, levels, room - 2)
+        return f"({text})" if " | " in text or text.startswith("object of ") else text
+
+    def _keys(self, fields: Sequence[Field], levels: int, room: int, rest: str = "") -> str:
+        def tell(field: Field, left: int) -> str:
+            key = f"{_show_key(field)}{'' if field.required else '?'}: "
+            return f"{key}{self.tell(field.node, levels, left - len(key))}"
+
+        return f"{{{fitted(fields, tell, room - 2 - len(rest), most=_LISTED_KEYS)}{rest}}}"
+
+    def _reference(self, node: RefNode, levels: int, room: int) -> str:
+        meant = self.definitions.get(node.target) if levels else None
+        if node.target.is_object:
+            return "object" if meant is None else self._tell(meant, levels, room)
+        name = clip(escape(node.target.name), _LEAF_LENGTH)
+        if meant is None:
+            return name
+        return f"{name} = {self.tell(meant, levels - 1, room - len(name) - 3)}"
+
+    # --- unions ----------------------------------------------------------------------------------
+
+    def _union(self, node: UnionNode, levels: int, room: int) -> str:
+        members = spread_members(node, self.definitions)
+        objects = [member for member in members if isinstance(member, ObjectNode)]
+        others = [member for member in members if not isinstance(member, ObjectNode)]
+        if levels and len(objects) > _TOLD_OBJECTS:
+            scalars = fitted(others, lambda member, left: self.tell(member, levels, left), room // 2, " | ")
+            left = room - len(scalars) - 3
+            return " | ".join([*([scalars] if others else []), self._told_apart(objects, left)])
+        share = room // len(objects) if levels and objects else room
+
+        def tell(member: Node, left: int) -> str:
+            return self.tell(member, levels, min(left, share) if isinstance(member, ObjectNode) else left)
+
+        # Without keys all objects are one.
+        return fitted([*others, *(objects if levels else objects[:1])], tell, room, " | ")
+
+    def _told_apart(self, objects: list[ObjectNode], room: int) -> str:
+        """Tell many objects by what makes each of them out."""
+        tag = tag_of(objects)
+        if tag is not None:
+            key = _show_key(next(field for field in objects[0].fields if field.key == tag.key))
+            return f"object {{{key}: {self.tell(tag.choices, 0, room - len(key) - 14)}, …}}"
+        count = Counter([field.key for node in objects for field in node.fields])
+
+        def tell(node: ObjectNode, left: int) -> str:
+            own = [field for field in node.fields if field.required and count[field.key] < len(objects)]
+            shown = own[:_OWN_KEYS]
+            rest = ", …" if len(node.fields) > len(shown) else ""
+            return f"object {self._keys(shown, 0, left - 7, rest)}"
+
+        return fitted(objects, tell, room, " | ")
+
+
+def _tag_first(node: ObjectNode) -> list[Field]:
+    return sorted(node.fields, key=lambda field: not _is_tag(field.node))
+
+
+def _is_tag(node: Node) -> bool:
+    return isinstance(node, LiteralNode) and len(node.values) == 1
 
 
 def _show_key(field: Field) -> str:
-    return show_path((field.key,))
+    key = field.key
+    return key if key.isidentifier() and len(key) <= _NAME_LENGTH else quote(key, _NAME_LENGTH)
 
 
 def _limits(constraints: Constraints | None) -> str:
     if constraints is None:
         return ""
     found = {slot: getattr(constraints, slot) for slot in _LIMITS}
-    said = [f"{_LIMITS[slot]} {_show(value)}" for slot, value in found.items() if value is not None]
+    said = [f"{_LIMITS[slot]} {_show_limit(value)}" for slot, value in found.items() if value is not None]
     return f" ({', '.join(said)})"
 
 
-def _show(value: Any) -> str:
-    text: str = getattr(value, "pattern", None) or str(value)
-    return clip(escape(text), _LEAF_LENGTH)
+def _show_limit(value: Any) -> str:
+    pattern = getattr(value, "pattern", None)
+    return excerpt(value) if pattern is None else clip(escape(pattern), _LEAF_LENGTH)
 
 
 _LIMITS = {
@@ -112,11 +245,6 @@ _LIMITS = {
 }
 
 
-def _grouped(node: Node, levels: int) -> str:
-    text = expected(node, levels)
-    return f"({text})" if " | " in text else text
-
-
 def _leaf(node: LeafNode) -> str:
     schema = node.leaf.json_schema
     types = " | ".join(node.leaf.json_types)
@@ -126,14 +254,19 @@ def _leaf(node: LeafNode) -> str:
     return hint if types in hint else f"{types}: {clip(escape(hint), _LEAF_LENGTH)}"
 
 
-def expected_field(field: Field) -> str:
+def expected_field(
+    field: Field, definitions: Mapping[Target, Node] | None = None, room: int = EXPECTED_LENGTH
+) -> str:
     """Say what a field takes and whether it is required: `string, required`."""
-    what = clip(expected(field.node), _FIELD_LENGTH)
-    return f"{what}, required" if field.required else what
+    required = ", required" if field.required else ""
+    return expected(field.node, 1, room - len(required), definitions) + required
 
 
 def expected_fields(name: str, graph: Graph) -> str:
-    """Say on one line what a type takes; fields that have no room are counted.
+    """Say on one line what a type takes.
+
+    Where not all fields have room, those that are required come first, the rest by their names, and what is
+    left is counted.
 
     Args:
         name: of the type, or of the tool.
@@ -144,13 +277,35 @@ def expected_fields(name: str, graph: Graph) -> str:
     """
     root = graph.resolve_root()
     name = clip(escape(name), _NAME_LENGTH)
+    room = _LINE_LENGTH - len(name)
     if not isinstance(root, ObjectNode):
-        return f"{name} expects: {clip(expected(root), _LINE_LENGTH)}"
+        return f"{name} expects: {expected(root, 1, room, graph.definitions)}"
     if not root.fields:
         return f"{name} expects: an object without keys"
-    fields = [f"{_show_key(field)} ({expected_field(field)})" for field in root.fields]
-    room, shown = _LINE_LENGTH - len(name), 0
-    while shown < len(fields) and room >= len(fields[shown]):
-        room -= len(fields[shown]) + 2
-        shown += 1
-    return f"{name} expects: {listed(fields, max(shown, 1))}"
+    return f"{name} expects: {_listed_fields(root.fields, graph, room)}"
+
+
+def _listed_fields(fields: Sequence[Field], graph: Graph, room: int) -> str:
+    def tell(field: Field) -> str:
+        key = _show_key(field)
+        return f"{key} ({expected_field(field, graph.definitions, min(room - len(key) - 3, _FIELD_LENGTH))})"
+
+    texts = [tell(field) for field in fields[:_LINE_LENGTH]]
+    if sum(map(len, texts)) + 2 * len(fields) <= room:
+        return ", ".join(texts)
+    first = [field for field in fields if field.required] or list(fields)
+    others = [field for field in fields if not field.required and field not in first]
+    told = [tell(field) for field in first[:_LINE_LENGTH]]
+    ends = list(accumulate([len(text) + 2 for text in told]))
+    shown = max(bisect_right(ends, room * 2 // 3), 1)
+    line = ", ".join(told[:shown])
+    also = "also required" if first[0].required else "also"
+    for words, rest in ((also, first[shown:]), ("not required", others)):
+        if rest:
+            left = (room - len(line) - len(words) - 4) // (2 if rest is not others and others else 1)
+            line += f"; {words}: {fitted(rest, _named, left, most=len(rest))}"
+    return line
+
+
+def _named(field: Field, _room: int) -> str:
+    return _show_key(field)

@@ -26,10 +26,10 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..introspect.unions import make_plan
-from ..json_values import choice_key, fits_types, is_array, is_object, type_of
+from ..json_values import choice_key, copy_json, fits_types, is_array, is_object, type_of
 from ..schema import INTEGER_KEY
 from ..wording import excerpt
-from .checks import check_length
+from .checks import Crowd, check_length, count_of
 from .limits import MAX_KEY_DIGITS
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node, Target
-    from ..introspect.unions import Tag, UnionPlan
+    from ..introspect.unions import UnionPlan
     from .problems import Path
 
 __all__ = ["Fitting", "interpret"]
@@ -59,7 +59,7 @@ def interpret(graph: Graph, value: object, max_depth: int) -> tuple[Any, Problem
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
-    run = _Run(_Shared(graph.definitions, max_depth), Problems())
+    run = _Run(_Shared(graph.definitions, max_depth), Problems(graph.definitions))
     try:
         decoded = run.decode(graph.root, value, None, 1)
     except RecursionError as error:
@@ -206,7 +206,7 @@ class _Run:
         keys = {field.key for field in node.fields}
         for key in value:
             if key not in keys:
-                self.problems.unknown(path, key, node)
+                self.problems.unknown(path, key, node, value)
 
     def _build(self, node: ObjectNode, arguments: dict[str, Any], path: Path) -> Any:
         if isinstance(self.problems, Trial):
@@ -243,12 +243,17 @@ class _Run:
 
     def _are_distinct(self, decoded: list[Any], value: list[Any], path: Path) -> bool:
         seen: set[Any] = set()
-        before = len(decoded)
+        crowd = Crowd(len(decoded))
         for index, item in enumerate(decoded):
+            if not crowd.admits(item):
+                self.problems.crowded(path, "the items")
+                return False
             if item in seen:
                 self.problems.duplicate((path, index), value[index], "the items")
-            seen.add(item)
-        return len(seen) == before
+            else:
+                seen.add(item)
+                crowd.add(item)
+        return len(seen) == len(decoded)
 
     def _tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
         if not is_array(value):
@@ -257,7 +262,7 @@ class _Run:
             return INVALID
         if len(value) != len(node.items):
             return self.problems.bad_length(
-                path, value, f"{len(value)} items, exactly {len(node.items)} expected"
+                path, value, f"{count_of(len(value), 'items')}, exactly {len(node.items)} expected"
             )
         decoded = [
             self.decode(inner, item, (path, index), depth + 1)
@@ -274,17 +279,21 @@ class _Run:
             return INVALID
         valid = check_length(node.constraints, self.problems, value, path, "keys") is not INVALID
         decoded: dict[Any, Any] = {}
+        crowd = Crowd(len(value))
         for key, item in value.items():
             step = (path, key if isinstance(key, str) else excerpt(key))
             name = self.decode_key(node.keys, key, step)
             result = self.decode(node.values, item, step, depth + 1)
             if name is INVALID or result is INVALID:
                 valid = False
+            elif not crowd.admits(name):
+                return self.problems.crowded(path, "the keys")
             elif name in decoded:
                 valid = False
                 self.problems.duplicate(step, key, "the keys")
             else:
                 decoded[name] = result
+                crowd.add(name)
         if not valid:
             return INVALID
         return decoded if node.container is dict else node.container(decoded)
@@ -295,7 +304,7 @@ class _Run:
         if isinstance(node, ScalarNode) and node.type == "integer":
             # `$` also matches before a line break at the end.
             if not _INTEGER_KEY.fullmatch(key) or key.endswith("\n"):
-                return self.problems.bad_pattern(path, key, INTEGER_KEY)
+                return self.problems.bad_integer_key(path, key)
             if len(key) > MAX_KEY_DIGITS:
                 return self.problems.bad_length(
                     path, key, f"{len(key)} digits, at most {MAX_KEY_DIGITS} expected"
@@ -319,7 +328,8 @@ class _Run:
         if isinstance(value, float) and not isfinite(value):
             return self.problems.out_of_range(path, value, "is not finite")
         try:
-            return leaf.decode(value)
+            # The caller's own arrays and objects are not for others to keep or change.
+            return leaf.decode(copy_json(value) if isinstance(value, (dict, list)) else value)
         except (ValueError, TypeError, OverflowError) as error:
             return self.problems.bad_format(path, node, value, error)
         except RecursionError as error:
@@ -336,27 +346,33 @@ class _Run:
         if len(candidates) == 1:
             return self.decode(candidates[0], value, path, depth)
         if is_object(value):
-            return self._one_of_objects(plan.tag, candidates, value, path, depth)
+            return self._one_of_objects(node, plan, value, path, depth)
         for member in candidates:
             if self._fits(member, value, depth):
                 return self.decode(member, value, path, depth)
         return self.problems.no_match(path, node, value)
 
     def _one_of_objects(
-        self, tag: Tag | None, candidates: tuple[Node, ...], value: dict[Any, Any], path: Path, depth: int
+        self, node: UnionNode, plan: UnionPlan, value: dict[Any, Any], path: Path, depth: int
     ) -> Any:
+        tag, candidates = plan.tag, plan.candidates["object"]
         if tag is not None and tag.key in value:
             given = value[tag.key]
             if self._choice(tag.choices, given, (path, tag.key)) is INVALID:
                 return INVALID
             return self.decode(tag.members[choice_key(given)], value, path, depth)
-        fitting = [node for node in candidates if self._fits(node, value, depth)]
+        fitting = [member for member in candidates if self._fits(member, value, depth)]
         if isinstance(self.problems, Trial):
-            return object() if fitting else self.problems.no_match(path, candidates[0], value)
+            return object() if fitting else self.problems.no_match(path, node, value)
         if not fitting and tag is not None and tag.required:
             return self.problems.missing_tag(path, tag.key, tag.choices)
-        chosen = min(fitting or candidates, key=lambda node: _distance(node, value))
-        return self.decode(chosen, value, path, depth)
+        chosen = min(fitting, key=lambda member: _distance(member, value)) if fitting else None
+        chosen = chosen or _meant(candidates, value)
+        return (
+            self.problems.no_match(path, node, value)
+            if chosen is None
+            else self.decode(chosen, value, path, depth)
+        )
 
     def _fits(self, node: Node, value: Any, depth: int) -> bool:
         key = (id(node), id(value), depth)
@@ -365,6 +381,21 @@ class _Run:
             trial = _Run(self.shared, Trial())
             known = self.shared.fitting[key] = trial.decode(node, value, None, depth) is not INVALID
         return known
+
+
+def _meant(members: tuple[Node, ...], value: dict[Any, Any]) -> Node | None:
+    """Return the member that an object was probably meant for, going by its keys, if they say so."""
+    ranked = sorted(members, key=lambda member: (_misfit(member, value), _distance(member, value)))
+    (unused, lacks), second = _misfit(ranked[0], value), _misfit(ranked[1], value)
+    has_its_keys = not lacks or (unused, lacks) != second
+    return ranked[0] if unused < len(value) and has_its_keys else None
+
+
+def _misfit(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
+    """Say how many keys a member leaves unused, and whether a required one is not there."""
+    assert isinstance(node, ObjectNode)  # noqa: S101  # a leaf or a map is never one of several
+    lacks = any(field.required and field.key not in value for field in node.fields)
+    return _distance(node, value)[0], lacks
 
 
 def _distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:

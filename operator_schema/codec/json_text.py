@@ -8,29 +8,37 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem, TextRefused
 from ..json_values import is_array, is_object
 from ..wording import clip, escape, excerpt, quote
+from .broken_text import describe_broken, invalid, position_of
 from .limits import MAX_INTEGER_DIGITS, MAX_TEXT_DEPTH
-from .problems import Problems
+from .problems import Problems, steps_of
 from .report import Repair
 
 if TYPE_CHECKING:
+    from ..errors import ProblemCode
     from .problems import Path
 
 __all__ = ["read_json", "read_nearly_json"]
 
-_SHOWN_BEFORE = 20
 _SHOWN_LENGTH = 40
-_MESSAGE_LENGTH = 200
 
 
 class _Repeating(dict[str, Any]):
     """An object of the text in which keys came more than once."""
 
     repeated: tuple[str, ...] = ()
+
+
+class _Unread:
+    """Stands where a number is that can't be read, until its path is known."""
+
+    def __init__(self, code: ProblemCode, message: str, text: str) -> None:
+        self.problem = Problem((), code, message, None, clip(text, _SHOWN_LENGTH))
 
 
 def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
@@ -58,9 +66,9 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     except RecursionError:  # pragma: no cover  # only where the caller has used up its own stack
         problems.add(_TOO_DEEP)
     else:
-        if not reader.repeats:
+        if not reader.has_faults:
             return value, problems
-        _note_repeated(value, problems)
+        _note_faults(value, problems)
     return None, problems
 
 
@@ -91,15 +99,17 @@ def _as_string(text: object) -> str:
     if isinstance(text, str):
         if not text.isascii():
             _check_characters(text)
-        return text
+        # RFC 8259, section 8.1: a reader may ignore a byte order mark.
+        return text.removeprefix("\ufeff")
     if not isinstance(text, (bytes, bytearray)):
         message = f"JSON text is str or bytes, not {type(text).__name__}; for a parsed value use decode"
         raise TypeError(message)
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = f"not UTF-8: byte 0x{text[error.start]:02x} at position {error.start}"
-        raise TextRefused(_invalid(message)) from None
+        byte, skipped = error.object[error.start], len(text) - len(error.object)
+        message = f": it is not UTF-8: byte 0x{byte:02x} at position {error.start + skipped}"
+        raise TextRefused(invalid(message)) from None
 
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
@@ -123,40 +133,36 @@ def _check_characters(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise TextRefused(_invalid(f"lone surrogate {escape(text[error.start])}")) from None
-
-
-def _invalid(message: str) -> Problem:
-    return Problem((), "invalid_json", f"not valid JSON: {message}", "one JSON value")
+        half = escape(text[error.start])
+        raise TextRefused(
+            invalid(f": a string has half of a surrogate pair, {half}, which is no character")
+        ) from None
 
 
 class _Reader:
-    """One parse, and whether keys came more than once in it."""
+    """One parse, and whether it met repeated keys or numbers that can't be read."""
 
     def __init__(self) -> None:
-        self.repeats = False
+        self.has_faults = False
+        self._most_digits = min(MAX_INTEGER_DIGITS, sys.get_int_max_str_digits() or MAX_INTEGER_DIGITS)
 
     def read(self, text: str) -> Any:
         try:
             return json.loads(
                 text,
                 object_pairs_hook=self._object,
-                parse_float=_finite,
-                parse_int=_integer if len(text) > MAX_INTEGER_DIGITS else None,
+                parse_float=self._float,
+                parse_int=self._integer if len(text) > self._most_digits else None,
                 parse_constant=lambda name: _refuse_constant(name, text),
             )
         except json.JSONDecodeError as error:
-            raise TextRefused(_describe(error)) from None
-        except TextRefused:
-            raise
-        except ValueError as error:  # the process allows fewer digits than this package
-            raise TextRefused(Problem((), "too_large", clip(str(error), _MESSAGE_LENGTH))) from None
+            raise TextRefused(describe_broken(error)) from None
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) == len(pairs):
             return made
-        self.repeats = True
+        self.has_faults = True
         seen: set[str] = set()
         repeating = _Repeating(made)
         repeating.repeated = tuple(
@@ -164,21 +170,21 @@ class _Reader:
         )
         return repeating
 
+    def _float(self, text: str) -> float | _Unread:
+        number = float(text)
+        if number - number == 0:
+            return number
+        self.has_faults = True
+        message = f"the number {clip(text, _SHOWN_LENGTH)} is beyond the range of a float"
+        return _Unread("out_of_range", message, text)
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if number - number == 0:
-        return number
-    message = f"{clip(text, _SHOWN_LENGTH)} is beyond the range of a float"
-    raise TextRefused(Problem((), "out_of_range", message, None, clip(text, _SHOWN_LENGTH)))
-
-
-def _integer(text: str) -> int:
-    digits = len(text.lstrip("-"))
-    if digits > MAX_INTEGER_DIGITS:
-        message = f"an integer of {digits} digits; at most {MAX_INTEGER_DIGITS} are read"
-        raise TextRefused(Problem((), "too_large", message, None, clip(text, _SHOWN_LENGTH)))
-    return int(text)
+    def _integer(self, text: str) -> int | _Unread:
+        digits = len(text.lstrip("-"))
+        if digits <= self._most_digits:
+            return int(text)
+        self.has_faults = True
+        message = f"an integer of {digits} digits; at most {self._most_digits} are read"
+        return _Unread("too_large", message, text)
 
 
 _STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|NaN|-?Infinity')
@@ -187,57 +193,22 @@ _STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|NaN|-?Infinity')
 def _refuse_constant(name: str, text: str) -> Any:
     found = _STRING_OR_CONSTANT.finditer(text)
     start = next((match.start() for match in found if match[0][0] != '"'), 0)
-    line = text.count("\n", 0, start) + 1
-    column = start - text.rfind("\n", 0, start)
-    message = f"not valid JSON at line {line} column {column}: {name} is no JSON number"
-    raise TextRefused(Problem((), "invalid_json", message, "one JSON value", name))
+    message = f"{position_of(text, start)}: {name} is no JSON number; send a finite one"
+    raise TextRefused(invalid(message, name))
 
 
-def _describe(error: json.JSONDecodeError) -> Problem:
-    text = error.doc
-    start = max(error.pos - _SHOWN_BEFORE, 0)
-    near = quote(text[start : error.pos + _SHOWN_BEFORE])
-    what = error.msg[:1].lower() + error.msg[1:]
-    if not text.strip():
-        message = f"not valid JSON at line {_line(text, error.pos)}: the text is empty"
-    elif _ends_early(error):
-        message = (
-            f"not valid JSON: the text ends early, at line {_line(text, len(text))}, after "
-            f"{quote(text[-_SHOWN_BEFORE:])}; send the whole of it again"
-        )
-    elif text.lstrip().startswith(_FENCE):
-        message = "not valid JSON: it stands in a Markdown fence; send the JSON alone"
-    else:
-        message = f"not valid JSON at line {_line(text, error.pos)}: {what}, near {near}"
-    return Problem((), "invalid_json", message, "one JSON value", near)
-
-
-def _line(text: str, position: int) -> str:
-    return f"{text.count(chr(10), 0, position) + 1} column {position - text.rfind(chr(10), 0, position)}"
-
-
-_FENCE = "```"
-_BEGUN = re.compile(r"-|t(r(ue?)?)?|f(a(lse?)?)?|n(u(ll?)?)?|\\(u[0-9a-fA-F]{0,4})?")
-
-
-def _ends_early(error: json.JSONDecodeError) -> bool:
-    """Say whether the text is the beginning of JSON, as far as the parser came."""
-    text = error.doc.rstrip()
-    if text.lstrip().startswith(_FENCE):
-        return not text.endswith(_FENCE) or text.lstrip() == _FENCE
-    rest = text[error.pos :]
-    return not rest or error.msg.startswith("Unterminated string") or _BEGUN.fullmatch(rest) is not None
-
-
-def _note_repeated(value: Any, problems: Problems) -> None:
+def _note_faults(value: Any, problems: Problems) -> None:
     pending: list[tuple[Path, Any]] = [(None, value)]
     while pending:
         path, item = pending.pop()
+        if isinstance(item, _Unread):
+            problems.add(item.problem.replace(path=steps_of(path)))
+            continue
         if isinstance(item, _Repeating):
             for key in item.repeated:
                 problems.repeated((path, key))
         inner = item.items() if is_object(item) else enumerate(item)
-        parts = [((path, key), part) for key, part in inner if is_object(part) or is_array(part)]
+        parts = [((path, key), part) for key, part in inner if isinstance(part, (dict, list, _Unread))]
         pending.extend(reversed(parts))
 
 

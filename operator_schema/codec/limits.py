@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["MAX_TEXT_DEPTH", "MAX_DEPTH", "MAX_INTEGER_DIGITS", "MAX_KEY_DIGITS", "MAX_PROBLEMS"]
+__all__ = [
+    "MAX_COLLISIONS",
+    "MAX_DEPTH",
+    "MAX_INTEGER_DIGITS",
+    "MAX_KEY_DIGITS",
+    "MAX_PROBLEMS",
+    "MAX_TEXT_DEPTH",
+]
 
 MAX_DEPTH = 100
 """Levels of arrays and objects that a value may nest, the root being the first."""
@@ -16,6 +23,10 @@ MAX_INTEGER_DIGITS = 4300
 
 MAX_KEY_DIGITS = 64
 """Characters of an integer that is written as a key of an object."""
+
+MAX_COLLISIONS = 100
+"""Different items of a set, or keys of a map, that may share one hash: `2**61 - 1` divides their
+difference, as far as they are integers."""
 
 MAX_PROBLEMS = 100
 """Problems that one error carries; those past it are counted."""

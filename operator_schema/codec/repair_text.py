@@ -7,7 +7,9 @@ does all that would have to be guessed.
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 
 __all__ = ["as_json_text"]
 
@@ -24,7 +26,7 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _WORDS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
-_QUOTES = re.compile(r"""\\.|\"""", re.DOTALL)
+_ESCAPE = re.compile(r"""\\x[0-9a-fA-F]{2}|\\U[0-9a-fA-F]{8}|\\.|\"""", re.DOTALL)
 
 
 def as_json_text(text: str) -> str | None:
@@ -66,8 +68,19 @@ def _tokens(text: str) -> list[str] | None:
 
 
 def _in_double_quotes(token: str) -> str:
-    inner = _QUOTES.sub(lambda found: _QUOTED.get(found[0], found[0]), token[1:-1])
-    return f'"{inner}"'
+    return f'"{_ESCAPE.sub(_as_json_escape, token[1:-1])}"'
+
+
+def _as_json_escape(found: re.Match[str]) -> str:
+    """Write an escape, or a double quote, of a string in single quotes as JSON does."""
+    escape = found[0]
+    if escape in _QUOTED:
+        return _QUOTED[escape]
+    if len(escape) > len("\\n"):  # a code that Python writes where a character can't be printed
+        code = int(escape[2:], 16)
+        # What is beyond Unicode stays as it is, and is refused.
+        return json.dumps(chr(code))[1:-1] if code <= sys.maxunicode else escape
+    return escape
 
 
 _QUOTED = {'"': '\\"', "\\'": "'"}

@@ -6,9 +6,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import has_surrogate
-from .checks import check_number, check_text
+from .checks import check_float, check_number, check_text
 from .limits import MAX_INTEGER_DIGITS
-from .problems import INVALID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,8 +54,7 @@ def _number(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any
         return problems.out_of_range(path, value, "is not finite")
     if node.constraints is None:
         return number
-    # What came is checked: an integer may be no multiple any more once it is a float.
-    return INVALID if check_number(node.constraints, problems, value, path) is INVALID else number
+    return check_float(node.constraints, problems, value, number, path)
 
 
 def _boolean(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:

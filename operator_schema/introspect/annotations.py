@@ -27,11 +27,11 @@ from typing import (
 )
 
 from ..errors import Unfit
-from ..json_values import choice_key
-from ..wording import clip, escape, excerpt
-from .constraints import constrained, read_constraints
+from ..json_values import choice_key, has_surrogate
+from ..wording import clip, escape, excerpt, quote
+from .constraints import LONGEST_BITS, constrained, read_constraints
 from .hints import Place, evaluate_forward
-from .identity import name_of, show_annotation
+from .identity import name_of, show_annotation, show_value
 from .leaves import as_leaf
 from .nodes import (
     ANY,
@@ -72,12 +72,17 @@ def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place)
         return node
     for text in map(_text, metadata):
         if text is not None:
+            if has_surrogate(text):
+                message = f"the description {quote(text)} has half of a surrogate pair, which JSON can't hold"
+                return walk.complain(place, "bad_description", message, "Take it out")
             node = node.replace(description=text)
     try:
         constraints = read_constraints(metadata)
-        return node if constraints is None else constrained(node, constraints)
+        node = node if constraints is None else constrained(node, constraints)
     except Unfit as unfit:
         return walk.complain(place, "bad_constraint", unfit.message, unfit.remedy)
+    # What `flat_members` takes for granted: equal members of unions are one object.
+    return node.replace(members=walk.distinct.members(node.members)) if isinstance(node, UnionNode) else node
 
 
 def _text(item: object) -> str | None:
@@ -147,12 +152,12 @@ def _key_text(value: object) -> str | None:
 def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     if not args:
         return walk.complain_unsupported(annotation, place)
-    members: list[Node] = []
+    found: list[Node] = []
     for arg in args:
         node = walk.node(arg, place)
-        inner = node.members if isinstance(node, UnionNode) and node.description is None else (node,)
-        members += [member for member in inner if member not in members]
-    return members[0] if len(members) == 1 else UnionNode(tuple(members))
+        found += node.members if isinstance(node, UnionNode) and node.description is None else (node,)
+    members = walk.distinct.members(found)
+    return members[0] if len(members) == 1 else UnionNode(members)
 
 
 def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
@@ -175,7 +180,7 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
     values = tuple([_plain(member.value) for member in members])
     bad = [member for member, value in zip(members, values, strict=True) if value is MISSING]
     if bad:
-        message = f"{bad[0]} has the value {clip(escape(repr(bad[0].value)), 60)}, which is no JSON scalar"
+        message = f"{escape(show_value(bad[0]))} has the value {clip(escape(show_value(bad[0].value)), 60)}, which is no JSON scalar"
         return walk.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
     if not members:
         return walk.complain(place, "bad_enum", f"{name_of(cls)} has no members", "Give it some")
@@ -188,13 +193,15 @@ def _flag(walk: Walk, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> 
 
 
 def _plain(value: object) -> Any:
-    """Return a JSON scalar as its own built-in type, `dataclasses.MISSING` for anything else."""
+    """Return a JSON scalar as its own built-in type, `dataclasses.MISSING` for what JSON can't hold."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return str.__str__(value)
+        text = str.__str__(value)
+        return MISSING if has_surrogate(text) else text
     if isinstance(value, int):
-        return int.__int__(value)
+        number = int.__int__(value)
+        return MISSING if number.bit_length() > LONGEST_BITS else number
     if isinstance(value, float) and isfinite(value):
         return float.__float__(value)
     return MISSING

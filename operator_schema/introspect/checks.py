@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..errors import Complaint
 from .graph import parts_of
 from .nodes import ArrayNode, ObjectNode, RefNode, UnionNode
-from .sets import check_set
-from .unions import check_union
+from .sets import SetChecker
+from .unions import check_union, flat_members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from ..errors import Complaint
     from .graph import Graph
     from .nodes import Node
 
-__all__ = ["check_graph"]
+    Path = tuple[str, ...]
+
+__all__ = ["MAX_COMPARED_MEMBERS", "check_graph"]
+
+MAX_COMPARED_MEMBERS = 1_000_000
+"""Pairs of union members that one registration compares: about 1,400 members in one union."""
 
 
 def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
@@ -26,8 +31,10 @@ def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
         graph: of the whole type.
         name: of the type, for complaints about its root.
     """
+    unions = _Unions(graph)
+    sets = SetChecker(graph.definitions, unions.members_of)
     seen: set[int] = set()
-    pending: list[tuple[tuple[str, ...], str, Node]] = [((), name, graph.root)]
+    pending: list[tuple[Path, str, Node]] = [((), name, graph.root)]
     while pending:
         path, owner, node = pending.pop()
         if isinstance(node, RefNode):
@@ -36,8 +43,37 @@ def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
             continue
         seen.add(id(node))
         if isinstance(node, UnionNode):
-            yield from check_union(node, graph.definitions, path, owner)
+            yield from unions.check(node, path, owner)
         if isinstance(node, ArrayNode) and node.unique:
-            yield from check_set(node, graph.definitions, path, owner)
+            yield from sets.check(node, path, owner)
         inner_owner = node.name if isinstance(node, ObjectNode) else owner
         pending.extend(reversed([((*path, *step), inner_owner, inner) for step, inner in parts_of(node)]))
+
+
+class _Unions:
+    """The unions of one graph: each is spread out once, and all together are compared within a bound."""
+
+    __slots__ = ("_compared", "_graph", "_members")
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._members: dict[int, list[Node]] = {}
+        self._compared = 0
+
+    def members_of(self, node: UnionNode) -> Sequence[Node]:
+        members = self._members.get(id(node))
+        if members is None:
+            members = self._members[id(node)] = flat_members(node, self._graph.definitions, self._members)
+        return members
+
+    def check(self, node: UnionNode, path: Path, owner: str) -> Iterator[Complaint]:
+        members = self.members_of(node)
+        before = self._compared
+        self._compared += len(members) ** 2 // 2
+        if self._compared <= MAX_COMPARED_MEMBERS:
+            yield from check_union(members, path, owner)
+        elif before <= MAX_COMPARED_MEMBERS:
+            message = "the unions of the type have too many members to be told apart"
+            yield Complaint(
+                path, "too_large", owner, message, "Use fewer, or an Enum for those that are texts"
+            )

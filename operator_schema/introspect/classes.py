@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from dataclasses import MISSING, InitVar
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Never, NoReturn, get_args, get_origin
 
 from .._value import Value, set_once
 from .hints import Scope, evaluate_forward, inherited_bindings
@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from .hints import Bindings
     from .nodes import ObjectForm
 
-__all__ = ["Declared", "annotations_of", "declared_fields", "form_of", "lineage", "qualifiers"]
+__all__ = [
+    "Declared",
+    "annotations_of",
+    "declared_fields",
+    "extra_items",
+    "form_of",
+    "is_closed",
+    "lineage",
+    "qualifiers",
+]
 
 
 class Declared(Value):
@@ -230,6 +239,24 @@ def _named_tuple_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
     ]
 
 
+def is_closed(cls: type) -> bool:
+    """Say whether a TypedDict refuses keys that it does not name, which it inherits (PEP 728)."""
+    said = (getattr(base, "__closed__", None) for base in lineage(cls))
+    return next((closed for closed in said if closed is not None), False) or _extra_items(cls) in _NEVER
+
+
+def extra_items(cls: type) -> Any:
+    """Return the type of the keys that a TypedDict does not name (PEP 728), None where none is said."""
+    found = _extra_items(cls)
+    return None if found in _NEVER else found
+
+
+def _extra_items(cls: type) -> Any:
+    said = (getattr(base, "__extra_items__", None) for base in lineage(cls))
+    return next((items for items in said if items is not None and "NoExtraItems" not in repr(items)), None)
+
+
+_NEVER = (Never, NoReturn)
 _READERS: dict[ObjectForm, Callable[[type, _Scopes], list[Declared]]] = {
     "dataclass": _dataclass_fields,
     "typed_dict": _typed_dict_fields,

@@ -7,17 +7,19 @@ be there, and whatever follows its vocabulary works: https://github.com/annotate
 from __future__ import annotations
 
 import re
-from math import isfinite
+from math import ceil, floor, isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Unfit
+from ..json_values import has_surrogate
 from ..wording import clip, escape, excerpt, received
-from .nodes import ArrayNode, Constraints, MapNode, Node, ScalarNode, UnionNode
+from .identity import show_value
+from .nodes import ArrayNode, Constraints, MapNode, Node, RefNode, ScalarNode, UnionNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["constrained", "read_constraints"]
+__all__ = ["LONGEST_BITS", "constrained", "read_constraints"]
 
 _NUMBERS = ("ge", "gt", "le", "lt", "multiple_of")
 _LENGTHS = ("min_length", "max_length")
@@ -36,6 +38,9 @@ _UNTELLABLE = frozenset({"Predicate", "Not", "Timezone"})
 # A denominator that every validator reckons with exactly.
 _EXACT_DENOMINATOR = 2**20
 _EXACT_INTEGER = 2**53
+LONGEST_BITS = 2125
+"""Of integers in a schema: what fits into the 640 digits that every process can write (CVE-2020-10735)."""
+
 _PYTHON_SYNTAX = re.compile(r"\(\?[aiLmsux(P#>]|\\[AZ]|[*+?}]\+")
 
 
@@ -71,7 +76,7 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
 
 
 def _show(item: object) -> str:
-    return clip(escape(repr(item)), 100)
+    return clip(escape(show_value(item)), 100)
 
 
 def _add(found: dict[str, Any], slot: str, value: Any, item: object) -> None:
@@ -92,6 +97,7 @@ def _checked_number(name: str, value: object, item: object) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not is_finite:
         message = f"{name} of {_show(item)} is {received(value)}, not a finite number"
         raise Unfit(message, "Give an int or a float")
+    _refuse_long(name, value)
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_INTEGER
     number: float = int(value) if is_whole else value
     if name == "multiple_of":
@@ -110,7 +116,14 @@ def _checked_length(name: str, value: object, item: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         message = f"{name} of {_show(item)} is {received(value)}, not a number of items"
         raise Unfit(message, "Give an int of at least 0")
+    _refuse_long(name, value)
     return value
+
+
+def _refuse_long(name: str, value: float) -> None:
+    if isinstance(value, int) and value.bit_length() > LONGEST_BITS:
+        message = f"{name} is {excerpt(value)}, which not every process can write"
+        raise Unfit(message, "Leave it out, or give less than 640 digits")
 
 
 def _checked_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
@@ -120,6 +133,9 @@ def _checked_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
     if pattern.flags & ~re.UNICODE:
         message = f"the pattern {_show(pattern)} has flags, which JSON Schema has not"
         raise Unfit(message, "Write them out in the pattern")
+    if has_surrogate(pattern.pattern):
+        message = f"the pattern {_show(pattern)} has half of a surrogate pair, which JSON can't hold"
+        raise Unfit(message, "Take it out")
     if _PYTHON_SYNTAX.search(pattern.pattern):
         message = f"the pattern {_show(pattern)} uses syntax that Python has and JSON Schema has not"
         raise Unfit(message, "Keep to what ECMA 262 knows: no inline flags, (?P<…>), \\A or \\Z")
@@ -154,7 +170,12 @@ def constrained(node: Node, constraints: Constraints) -> Node:
                 if getattr(constraints, slot) is not None and slot not in allowed:
                     message = f"the constraint {slot} says nothing about {_kind(node)}"
                     raise Unfit(message, "Leave it out, or change the type")
-            return node.replace(constraints=_together(node.constraints, constraints))
+            together = _together(node.constraints, constraints)
+            _refuse_contradiction(node, together)
+            return node.replace(constraints=together)
+        case RefNode():
+            message = f"{node.target.name} comes round, and one definition can't have constraints in one place alone"
+            raise Unfit(message, "Put them where it is defined, or into a dataclass of their own")
         case _:
             message = "constraints are for strings, numbers, arrays and maps"
             raise Unfit(message, "Leave them out, or say it in the type or its leaf")
@@ -176,6 +197,35 @@ def _kind(node: ScalarNode | ArrayNode | MapNode) -> str:
     if isinstance(node, ScalarNode):
         return f"a {node.type}" if node.type != "integer" else "an integer"
     return "an array" if isinstance(node, ArrayNode) else "a map"
+
+
+def _refuse_contradiction(node: Node, limits: Constraints) -> None:
+    least: float | None = limits.min_length
+    most: float | None = limits.max_length
+    is_open = False
+    if isinstance(node, ScalarNode) and node.type in {"integer", "number"}:
+        step = 1 if node.type == "integer" else 0
+        least = _tightest(max, limits.minimum, limits.exclusive_minimum, step)
+        most = _tightest(min, limits.maximum, limits.exclusive_maximum, -step)
+        is_open = not step and least == most and least in {limits.exclusive_minimum, limits.exclusive_maximum}
+    if least is not None and most is not None and (least > most or is_open):
+        message = (
+            f"no value is within the limits: {excerpt(least)} is the least, {excerpt(most)} the greatest"
+        )
+        raise Unfit(message, "Let the least be below the greatest")
+
+
+def _tightest(
+    tighter: Callable[..., float], inclusive: float | None, exclusive: float | None, step: int
+) -> float | None:
+    """Return the tighter of two limits; for integers (which lie a step apart) the last one within."""
+    if step:
+        inward = ceil if step > 0 else floor
+        inclusive = None if inclusive is None else inward(inclusive)
+        outward = floor if step > 0 else ceil
+        exclusive = None if exclusive is None else outward(exclusive) + step
+    known = [limit for limit in (inclusive, exclusive) if limit is not None]
+    return tighter(known) if known else None
 
 
 def _together(one: Constraints | None, other: Constraints) -> Constraints:

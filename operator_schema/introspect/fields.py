@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, cast
 
-from ..json_values import is_array
-from ..wording import listed, quote, received
+from .._value import set_once
+from ..json_values import has_surrogate, is_array
+from ..wording import escape, listed, quote, received
 from .classes import annotations_of as own_annotations
+from .classes import extra_items
 from .descriptions import ATTRIBUTE, text_or_report
 from .graph import takes_null
-from .nodes import NULL, Field, Node, UnionNode
+from .nodes import NULL, Field, Node, RefNode, ScalarNode, UnionNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from .descriptions import FieldTexts
     from .nodes import ObjectForm
 
-__all__ = ["make_field", "report_class", "report_collisions"]
+__all__ = ["make_field", "may_hold_null", "report_class", "report_collisions", "settle_null"]
 
 
 def make_field(
@@ -40,6 +42,15 @@ def make_field(
     in_metadata = text_or_report(source.metadata, "description", source.name, report)
     alias = text_or_report(source.metadata, "alias", source.name, report)
     found = [texts.given, node.description, in_metadata, texts.documented]
+    description = next((text for text in found if text is not None), None)
+    for text, code in (
+        (description, "bad_description"),
+        (alias, "bad_metadata"),
+        (source.name, "bad_metadata"),
+    ):
+        if text and not text.isascii() and has_surrogate(text):
+            message = f"{quote(text)} has half of a surrogate pair, which JSON can't hold"
+            report(escape(source.name), code, message, "Take it out", None)
     has_default = source.has_factory or source.default is not MISSING
     required = not (has_default or absent_is_none) if source.required is None else source.required
     return Field(
@@ -50,9 +61,33 @@ def make_field(
         source.default,
         absent_is_none,
         source.init_only,
-        next((text for text in found if text is not None), None),
+        description,
         _examples(source.metadata, source.name, report),
     )
+
+
+def may_hold_null(source: Declared, field: Field) -> bool:
+    """Say whether a field may turn out to take None once its references are known."""
+    return (
+        field.required
+        and source.required is None
+        and isinstance(field.node, (UnionNode, RefNode))
+        and not (isinstance(field.node, RefNode) and field.node.target.is_object)
+    )
+
+
+def settle_null(field: Field, members: Iterable[Node]) -> None:
+    """Make a field of the walk that is about to end say what `X | None` says.
+
+    Here null stays in the schema: other places share the node.
+
+    Args:
+        field: of a class with no default for it.
+        members: of its node, references followed and unions spread out.
+    """
+    if any(isinstance(member, ScalarNode) and member.type == "null" for member in members):
+        set_once(field, "required", False)  # noqa: FBT003  # an attribute's value
+        set_once(field, "absent_is_none", True)  # noqa: FBT003  # likewise
 
 
 def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
@@ -88,6 +123,9 @@ def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None
 
 def report_class(cls: Any, form: ObjectForm, report: Callable[..., None]) -> None:
     """Complain about what keeps a class as a whole from being built from its fields."""
+    if form == "typed_dict" and extra_items(cls) is not None:
+        message = "its extra_items (PEP 728) have no place in the schema"
+        report("__extra_items__", "unsupported", message, "Leave them out, or use a dict", None)
     if form != "dataclass":
         return
     fields: Mapping[str, Any] = cls.__dataclass_fields__
@@ -100,10 +138,13 @@ def report_class(cls: Any, form: ObjectForm, report: Callable[..., None]) -> Non
     if getattr(cls, "__abstractmethods__", None):
         message = "it is abstract and can't be built"
         report("__init__", "unsupported", message, "Register a class that implements all its methods", None)
-    missing = _not_taken(cls, fields)
+    missing, wanted = _misfits(cls, fields)
     if missing:
         message = f"its own __init__ does not take {listed([quote(name) for name in missing])}"
         report("__init__", "unsupported", message, "Let it take every field by name", None)
+    elif wanted:
+        message = f"its own __init__ wants {listed([quote(name) for name in wanted])}, which is no field"
+        report("__init__", "unsupported", message, "Let it take every field by name, and nothing else", None)
     described = fields.get(ATTRIBUTE)
     # dataclasses has no public name for what kind of field this is.
     if described is not None and described._field_type.name == "_FIELD":  # noqa: SLF001
@@ -112,13 +153,30 @@ def report_class(cls: Any, form: ObjectForm, report: Callable[..., None]) -> Non
         report(ATTRIBUTE, "bad_description", message, remedy, None)
 
 
-def _not_taken(cls: Any, fields: Mapping[str, Any]) -> list[str]:
-    """Return the fields that an `__init__` written by hand has no parameter for."""
-    code = getattr(cls.__init__, "__code__", None)
-    if cls.__dataclass_params__.init or code is None or code.co_flags & _TAKES_ANY_NAME:
-        return []
-    taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return [name for name, field in fields.items() if field.init and name not in taken]
+def _misfits(cls: Any, fields: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Compare fields with `__init__`, which may be written by hand here or in a base.
+
+    Returns:
+        The fields that it does not take by name, and the parameters that no field is for.
+    """
+    init = cls.__init__
+    code = getattr(init, "__code__", None)
+    if code is None:
+        return [], []
+    last = code.co_argcount + code.co_kwonlyargcount
+    taken = code.co_varnames[code.co_posonlyargcount : last]
+    given = {
+        name
+        for name, field in fields.items()
+        # dataclasses has no public name for what kind of field this is.
+        if field.init and field._field_type.name != "_FIELD_CLASSVAR"  # noqa: SLF001
+    }
+    takes_any = code.co_flags & _TAKES_ANY_NAME
+    missing = [] if takes_any else [name for name in fields if name in given and name not in taken]
+    positional = code.co_argcount - len(init.__defaults__ or ())
+    needed = [*code.co_varnames[1:positional], *code.co_varnames[code.co_argcount : last]]
+    optional = init.__kwdefaults__ or {}
+    return missing, [name for name in needed if name not in given and name not in optional]
 
 
 _TAKES_ANY_NAME = 0x08  # inspect.CO_VARKEYWORDS

@@ -33,16 +33,21 @@ class Graph(Value):
     Attributes:
         root: the node of the type itself.
         definitions: the nodes of its recursive types, by what `RefNode.target` says.
+        aliases: the nodes of its type aliases, which are the same objects wherever they are used.
     """
 
-    __slots__ = ("root", "definitions")
+    __slots__ = ("root", "definitions", "aliases")
 
     root: Node
     definitions: Mapping[Target, Node]
+    aliases: Mapping[Target, Node]
 
-    def __init__(self, root: Node, definitions: Mapping[Target, Node]) -> None:
+    def __init__(
+        self, root: Node, definitions: Mapping[Target, Node], aliases: Mapping[Target, Node] | None = None
+    ) -> None:
         set_once(self, "root", root)
         set_once(self, "definitions", definitions)
+        set_once(self, "aliases", aliases or {})
 
     def resolve_root(self) -> Node:
         """Return the node of the type itself, never a reference."""

@@ -47,6 +47,9 @@ class Unresolved(Value):
         set_once(self, "reason", reason)
         set_once(self, "remedy", remedy)
 
+    def __repr__(self) -> str:
+        return self.text
+
 
 class Scope:
     """What names and type parameters mean in the annotations of one class, alias or function.
@@ -96,7 +99,7 @@ class Scope:
         """Say whether a type parameter is one of the owner's, or of nobody that is known."""
         # Before PEP 695 a function declares those that it uses.
         is_open = self._owner is None or hasattr(self._owner, "__globals__")
-        return is_open or parameter in parameters_of(self._owner)
+        return is_open or _declares(self._owner, parameter)
 
     @property
     def identity(self) -> Hashable:
@@ -241,6 +244,14 @@ def parameters_of(generic: Any) -> tuple[Any, ...]:
     return getattr(generic, "__type_params__", ()) or getattr(generic, "__parameters__", ())
 
 
+def _declares(generic: Any, parameter: Any) -> bool:
+    if parameter in parameters_of(generic):
+        return True
+    # The parameters of a base that is given nothing are left open in its subclass.
+    bases = getattr(generic, "__dict__", {}).get("__orig_bases__", ()) or getattr(generic, "__bases__", ())
+    return any(get_origin(base) is None and _declares(base, parameter) for base in bases)
+
+
 def substitute(annotation: Any, bindings: Bindings) -> Any:
     """Put what was given for the type parameters into an annotation; those without stay."""
     if not bindings:
@@ -269,12 +280,24 @@ def bind(generic: Any, args: Sequence[Any], scope: Scope) -> dict[Any, Any]:
         Parameter to type, without those that are left open.
     """
     bindings: dict[Any, Any] = {}
-    for parameter, arg in zip(parameters_of(generic), args, strict=False):
+    for parameter, arg in _pairs(parameters_of(generic), args):
         # PEP 696: a default may name the parameters before it, and is filled in by Python.
         is_default = getattr(parameter, "__default__", None) == arg and arg is not None
         known = bindings if is_default else scope.bindings
         bindings[parameter] = substitute(evaluate_forward(arg, scope), known)
     return bindings
+
+
+def _pairs(parameters: Sequence[Any], args: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Put each type parameter beside what is given for it; a `TypeVarTuple` stays open."""
+    before = next((i for i, p in enumerate(parameters) if type(p).__name__ == "TypeVarTuple"), None)
+    if before is None:
+        return list(zip(parameters, args, strict=False))
+    after = len(parameters) - before - 1
+    return [
+        *zip(parameters[:before], args, strict=False),
+        *zip(parameters[before + 1 :], args[len(args) - after :], strict=False),
+    ]
 
 
 def inherited_bindings(cls: type, bindings: Bindings, scope: Scope) -> dict[type, Bindings]:

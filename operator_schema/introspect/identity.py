@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from types import FunctionType, NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin
 
-from ..wording import clip, escape
+from ..wording import clip, escape, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["annotation_key", "name_of", "show_annotation"]
+__all__ = ["annotation_key", "class_name", "name_of", "show_annotation", "show_value"]
 
 _SHOWN_LENGTH = 200
 _SHOWN_LEVELS = 4
@@ -41,7 +41,7 @@ def _show(annotation: Any, levels: int, *, with_module: bool) -> str:
     if origin in {Union, UnionType}:
         return " | ".join(shown)
     if origin is Literal:
-        shown = [repr(arg) for arg in get_args(annotation)[:_SHOWN_ARGUMENTS]]
+        shown = [show_value(arg) for arg in get_args(annotation)[:_SHOWN_ARGUMENTS]]
     name = (
         getattr(origin, "__name__", None)
         or getattr(origin, "_name", None)
@@ -57,13 +57,32 @@ def _show_bare(annotation: object, *, with_module: bool) -> str:
         return "None"
     if isinstance(annotation, type):
         if not with_module:
-            return annotation.__name__
-        module, name = annotation.__module__, annotation.__qualname__
+            return class_name(annotation)
+        module, name = annotation.__module__, _NAMES["__qualname__"](annotation)
         return name if module in {"builtins", "__main__", "collections.abc"} else f"{module}.{name}"
+    return show_value(annotation).replace("typing.", "")
+
+
+# What a metaclass says instead need not even be a text.
+_NAMES: Final = {name: vars(type)[name].__get__ for name in ("__name__", "__qualname__")}
+
+
+def class_name(cls: type) -> str:
+    """Return the name of a class, whatever its metaclass makes of that."""
+    name: str = _NAMES["__name__"](cls)
+    return name
+
+
+def show_value(value: object) -> str:
+    """Write an object as `repr` does, whatever that raises."""
+    if value.__class__ is int:
+        return excerpt(value)
+    if isinstance(value, FunctionType):
+        return f"the function {value.__qualname__}"
     try:
-        return repr(annotation).replace("typing.", "")
+        return repr(value)
     except Exception:  # noqa: BLE001  # an object that can't be shown is still named by its class
-        return f"an object of {type(annotation).__qualname__}"
+        return f"an object of {class_name(type(value))}"
 
 
 def annotation_key(annotation: Any) -> Any:

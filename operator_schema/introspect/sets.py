@@ -10,6 +10,7 @@ from .nodes import (
     UNKNOWN,
     AnyNode,
     ArrayNode,
+    EnumNode,
     LeafNode,
     LiteralNode,
     MapNode,
@@ -18,50 +19,95 @@ from .nodes import (
     ScalarNode,
     UnionNode,
 )
-from .unions import flat_members, json_types_of, node_name
+from .unions import node_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from ..errors import ComplaintCode
     from .nodes import Node, Target
 
-__all__ = ["check_set"]
+    Fault = tuple[ComplaintCode, str, str]
+
+__all__ = ["SetChecker"]
 
 
-def check_set(
-    node: ArrayNode, definitions: Mapping[Target, Node], path: tuple[str, ...], owner: str
-) -> Iterator[Complaint]:
-    """Complain about a set whose items can't be in one.
+class SetChecker:
+    """Checks the sets of one graph, and looks into each node once.
 
     Args:
-        node: an array whose container is a set.
-        definitions: of its graph.
-        path: where it stands.
-        owner: name of the class in which it stands.
+        definitions: of the graph.
+        members_of: gives the members of a union, as `flat_members` does.
     """
-    what = node_name(node.items)
-    if not _is_hashable(node.items, definitions):
-        message = f"the items of the set, {what}, can't be in a Python set"
-        yield Complaint(path, "unsupported", owner, message, "Make it a list, or the items frozen")
-    elif _mixes_booleans(node.items, definitions):
-        message = f"in a set of {what} True and 1 are one item, in JSON two"
-        yield Complaint(path, "ambiguous", owner, message, "Make it a list")
+
+    __slots__ = ("_definitions", "_faults", "_fine", "_members_of")
+
+    def __init__(
+        self, definitions: Mapping[Target, Node], members_of: Callable[[UnionNode], Sequence[Node]]
+    ) -> None:
+        self._definitions = definitions
+        self._members_of = members_of
+        self._fine: set[int] = set()
+        self._faults: dict[int, Fault | None] = {}
+
+    def check(self, node: ArrayNode, path: tuple[str, ...], owner: str) -> Iterator[Complaint]:
+        """Complain about a set whose items can't be in one.
+
+        Args:
+            node: an array whose container is a set.
+            path: where it stands.
+            owner: name of the class in which it stands.
+        """
+        items = node.items
+        if id(items) not in self._faults:
+            self._faults[id(items)] = self._find_fault(items)
+        fault = self._faults[id(items)]
+        if fault is not None:
+            code, message, remedy = fault
+            yield Complaint(path, code, owner, message.format(node_name(items)), remedy)
+
+    def _find_fault(self, node: Node) -> Fault | None:
+        found: Fault | None = None
+        seen: set[int] = set()
+        pending = [node]
+        while pending:
+            inner = pending.pop()
+            if isinstance(inner, RefNode):
+                inner = self._definitions[inner.target]
+            if id(inner) in seen or id(inner) in self._fine:
+                continue
+            seen.add(id(inner))
+            fault = self._fault_of(inner)
+            if fault is _NO_HASH:
+                return fault
+            found = found or fault
+            pending.extend([part for _, part in parts_of(inner)])
+        if found is None:
+            self._fine |= seen
+        return found
+
+    def _fault_of(self, node: Node) -> Fault | None:
+        if not _can_hash(node):
+            return _NO_HASH
+        if isinstance(node, (ObjectNode, LeafNode)):
+            cls = node.type if isinstance(node, ObjectNode) else node.leaf.type
+            return _BY_IDENTITY if cls.__eq__ is object.__eq__ else None
+        members = self._members_of(node) if isinstance(node, UnionNode) else (node,)
+        numbers = {isinstance(value, bool) for member in members for value in _numbers_of(member)}
+        return _BOOLEANS if len(numbers) > 1 else None
 
 
-def _is_hashable(node: Node, definitions: Mapping[Target, Node]) -> bool:
-    seen: set[int] = set()
-    pending = [node]
-    while pending:
-        inner = pending.pop()
-        if isinstance(inner, RefNode):
-            inner = definitions[inner.target]
-        if id(inner) in seen:
-            continue
-        seen.add(id(inner))
-        if not _can_hash(inner):
-            return False
-        pending.extend([part for _, part in parts_of(inner)])
-    return True
+_NO_HASH: Fault = (
+    "unsupported",
+    "the items of the set, {}, can't be in a Python set",
+    "Make it a list, or the items frozen",
+)
+_BY_IDENTITY: Fault = (
+    "unsupported",
+    "the items of the set, {}, compare by identity, so that no two are ever equal",
+    "Make it a list, or give their class an __eq__ and a __hash__, as @dataclass(frozen=True) does",
+)
+_BOOLEANS: Fault = ("ambiguous", "in a set of {} True and 1 are one item, in JSON two", "Make it a list")
 
 
 def _can_hash(node: Node) -> bool:
@@ -81,10 +127,18 @@ def _can_hash(node: Node) -> bool:
             return True
 
 
-def _mixes_booleans(node: Node, definitions: Mapping[Target, Node]) -> bool:
-    members = flat_members(UnionNode((node,)), definitions)
-    types: set[str] = set()
-    for member in members:
-        if isinstance(member, (ScalarNode, LiteralNode)):
-            types |= json_types_of(member)
-    return "boolean" in types and bool(types & {"integer", "number"})
+def _numbers_of(node: Node) -> list[float]:
+    """Return sample values of a node, of those that are numbers or booleans in Python."""
+    match node:
+        case ScalarNode(type=name):
+            return _SAMPLES.get(name, [])
+        case LiteralNode(members=members):
+            values = list(members)
+        case EnumNode(table=table):
+            values = list(table.values())
+        case _:
+            return []
+    return [value for value in values if isinstance(value, (int, float))]
+
+
+_SAMPLES: Mapping[str, list[float]] = {"boolean": [True], "integer": [1], "number": [1.0]}

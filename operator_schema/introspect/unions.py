@@ -14,6 +14,7 @@ from .._value import Value, set_once
 from ..errors import Complaint
 from ..json_values import choice_key
 from ..wording import listed
+from .identity import show_value
 from .nodes import (
     UNKNOWN,
     AnyNode,
@@ -31,7 +32,7 @@ from .nodes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from .nodes import Field, Target
 
@@ -45,6 +46,8 @@ __all__ = [
     "json_types_of",
     "make_plan",
     "node_name",
+    "spread_members",
+    "tag_of",
 ]
 
 LEAF_ORDER = (
@@ -137,17 +140,48 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
         name: tuple(sorted([m for m, types in typed if name in types], key=lambda m: _rank(m, name)))
         for name in JSON_TYPES
     }
-    return UnionPlan(candidates, _tag([m for m in members if isinstance(m, ObjectNode)]))
+    return UnionPlan(candidates, tag_of([m for m in members if isinstance(m, ObjectNode)]))
 
 
-def flat_members(node: UnionNode, definitions: Mapping[Target, Node]) -> list[Node]:
-    """Return the members of a union, references followed and unions inside it spread out."""
+def flat_members(
+    node: UnionNode, definitions: Mapping[Target, Node], known: Mapping[int, list[Node]] | None = None
+) -> list[Node]:
+    """Return the members of a union, references followed and unions inside it spread out.
+
+    Equal members of the unions of one graph are one object, and so are told by identity.
+
+    Args:
+        node: the union.
+        definitions: of its graph.
+        known: identity of a union to its members, for those that were spread out before.
+    """
+    known = known or {}
+    members: dict[int, Node] = {}
+    spread = {id(node)}
+    pending = list(reversed(node.members))
+    while pending:
+        member = pending.pop()
+        while isinstance(member, RefNode):
+            member = definitions[member.target]
+        if not isinstance(member, UnionNode):
+            members[id(member)] = member
+        elif id(member) in known:
+            members.update({id(inner): inner for inner in known[id(member)]})
+        elif id(member) not in spread:
+            spread.add(id(member))
+            pending.extend(reversed(member.members))
+    return list(members.values())
+
+
+def spread_members(node: UnionNode, definitions: Mapping[Target, Node]) -> list[Node]:
+    """Return the members of a union as `flat_members` does, equal ones too: in linear time, for messages.
+
+    A reference that has no definition stays one.
+    """
     members: list[Node] = []
     for member in node.members:
-        while isinstance(member, RefNode):
-            member = definitions[member.target]  # noqa: PLW2901  # what the reference stands for
-        inner = flat_members(member, definitions) if isinstance(member, UnionNode) else [member]
-        members += [node for node in inner if node not in members]
+        meant = definitions.get(member.target, member) if isinstance(member, RefNode) else member
+        members += spread_members(meant, definitions) if isinstance(meant, UnionNode) else [meant]
     return members
 
 
@@ -199,7 +233,8 @@ _STANDARD = frozenset(
 )
 
 
-def _tag(objects: list[ObjectNode]) -> Tag | None:
+def tag_of(objects: list[ObjectNode]) -> Tag | None:
+    """Find the key that tells objects apart: one literal of its own in each of them."""
     if len(objects) < 2:  # noqa: PLR2004  # nothing to tell apart
         return None
     for field in objects[0].fields:
@@ -215,32 +250,30 @@ def _tag(objects: list[ObjectNode]) -> Tag | None:
 
 def _one_value(node: ObjectNode, key: str) -> list[LiteralNode]:
     """Return the literal of one value that stands at a key, if one does."""
-    return [
-        field.node
-        for field in node.fields
-        if field.key == key and isinstance(field.node, LiteralNode) and len(field.node.values) == 1
-    ]
+    return [literal for field in node.fields if field.key == key for literal in _tag_of(field)]
+
+
+def _tag_of(field: Field) -> list[LiteralNode]:
+    node = field.node
+    return [node] if isinstance(node, LiteralNode) and len(node.values) == 1 else []
 
 
 # --- what can't be told apart --------------------------------------------------------------------
 
 
-def check_union(
-    node: UnionNode, definitions: Mapping[Target, Node], path: tuple[str, ...], owner: str
-) -> Iterator[Complaint]:
+def check_union(members: Sequence[Node], path: tuple[str, ...], owner: str) -> Iterator[Complaint]:
     """Complain about each pair of members of a union that can't be told apart.
 
     Args:
-        node: the union.
-        definitions: of its graph.
-        path: where it stands.
+        members: as `flat_members` gives them.
+        path: where the union stands.
         owner: name of the class in which it stands.
     """
-    members = flat_members(node, definitions)
     if any(member is UNKNOWN for member in members):
         return
+    marks = {id(member): _Marks(member) for member in members if isinstance(member, ObjectNode)}
     for one, other in combinations(members, 2):
-        remedy = _why_alike(one, other)
+        remedy = _why_alike(one, other, marks)
         if remedy:
             first, second = sorted([node_name(one), node_name(other)])
             if first == second:
@@ -249,7 +282,35 @@ def check_union(
             yield Complaint(path, "ambiguous", owner, message, remedy)
 
 
-def _why_alike(one: Node, other: Node) -> str | None:
+class _Marks:
+    """What tells an object from others.
+
+    Attributes:
+        keys: of all its fields.
+        written: those that stand in every encoded instance.
+        tags: key to its one value, where every value of the object has it.
+    """
+
+    __slots__ = ("keys", "tags", "written")
+
+    def __init__(self, node: ObjectNode) -> None:
+        self.keys = {field.key for field in node.fields}
+        self.written = always_written(node)
+        self.tags = {
+            field.key: choice_key(literal.values[0])
+            for field in node.fields
+            if field.required or field.key in self.written
+            for literal in _tag_of(field)
+        }
+
+    def differ_from(self, other: _Marks) -> bool:
+        shared = self.tags.keys() & other.tags.keys()
+        if any(self.tags[key] != other.tags[key] for key in shared):
+            return True
+        return not (self.written | other.written) <= (self.keys & other.keys)
+
+
+def _why_alike(one: Node, other: Node, marks: Mapping[int, _Marks]) -> str | None:
     """Return what to do about two members that can't be told apart, None where they can be."""
     if (_is_null(one) and _reads_null_as_none(other)) or (_is_null(other) and _reads_null_as_none(one)):
         return None
@@ -259,7 +320,7 @@ def _why_alike(one: Node, other: Node) -> str | None:
     if isinstance(one, ScalarNode) and isinstance(other, ScalarNode):
         return None if one.type != other.type else _KEEP_ONE
     if isinstance(one, ObjectNode) and isinstance(other, ObjectNode):
-        return None if _objects_differ(one, other) else _ADD_TAG
+        return None if marks[id(one)].differ_from(marks[id(other)]) else _ADD_TAG
     if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == {"string"}:
         names = {one.leaf.type.__name__, other.leaf.type.__name__}
         return None if _leaf_rank(one) != _leaf_rank(other) and names not in _ALIKE else _KEEP_ONE
@@ -295,15 +356,6 @@ def _are_choice_and_other(one: Node, other: Node, common: set[str]) -> bool:
     return (first or second) and is_plain and "null" not in common
 
 
-def _objects_differ(one: ObjectNode, other: ObjectNode) -> bool:
-    for field in one.fields:
-        first, second = _one_value(one, field.key), _one_value(other, field.key)
-        if first and second and first[0].table.keys() != second[0].table.keys():
-            return True
-    both = {field.key for field in one.fields} & {field.key for field in other.fields}
-    return not (always_written(one) | always_written(other)) <= both
-
-
 def always_written(node: ObjectNode) -> set[str]:
     """Return the keys that stand in every encoded instance."""
     return {field.key for field in node.fields if _is_always_written(node, field)}
@@ -325,7 +377,7 @@ def node_name(node: Node) -> str:
         case LeafNode():
             return node.leaf.type.__name__
         case LiteralNode():
-            return f"Literal[{listed([repr(value) for value in node.values], 5)}]"
+            return f"Literal[{listed([show_value(value) for value in node.values], 5)}]"
         case ScalarNode():
             return node.type
         case ArrayNode():

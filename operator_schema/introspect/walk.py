@@ -12,18 +12,34 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
 from .._value import Value, set_once
 from ..errors import Complaint
-from ..wording import received
+from ..json_values import has_surrogate
+from ..wording import clip, escape, received
 from .annotations import CLASSES, NAMED, ORIGINS
 from .checks import check_graph
-from .classes import declared_fields, form_of
+from .classes import declared_fields, form_of, is_closed
 from .descriptions import describe_fields
-from .fields import make_field, report_class, report_collisions
+from .distinct import Distinct
+from .fields import make_field, may_hold_null, report_class, report_collisions, settle_null
 from .graph import Graph
 from .hints import Place, Scope, Unresolved, bind, bindings_key, evaluate_forward
-from .identity import name_of, show_annotation
+from .identity import class_name, name_of, show_annotation
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
-from .nodes import ANY, NULL, STRING, UNKNOWN, Field, LeafNode, Node, ObjectNode, RefNode, ScalarNode, Target
+from .nodes import (
+    ANY,
+    NULL,
+    STRING,
+    UNKNOWN,
+    Field,
+    LeafNode,
+    Node,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    Target,
+    UnionNode,
+)
 from .shipped_leaves import shipped_leaf
+from .unions import flat_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,6 +66,8 @@ _CONSTANT: Final[dict[object, Node]] = {
 }
 """Annotations whose node is always the same."""
 
+_LEAF_METHOD: Final = "Make it a class method that returns SchemaLeaf(cls, …)"
+_ORDER: Final = "It is a value, no annotation; the annotation comes first: decode(annotation, value)"
 _SUPPORTED: Final = "See the page of supported annotations, or give a SchemaLeaf for it"
 
 
@@ -100,6 +118,7 @@ class Walk:
     Attributes:
         complaints: everything wrong so far.
         defaulted: the fields whose defaults and examples are still to be checked.
+        distinct: tells which nodes are equal.
     """
 
     def __init__(
@@ -113,6 +132,7 @@ class Walk:
     ) -> None:
         self.complaints: list[Complaint] = []
         self.defaulted: list[Defaulted] = []
+        self.distinct = Distinct()
         self._closed = closed
         self._leaves = index_leaves(leaves)
         self._namespace = namespace
@@ -120,6 +140,8 @@ class Walk:
         self._attribute_docs = attribute_docs
         self._known: dict[Target, _Known] = {}
         self._definitions: dict[Target, Node] = {}
+        self._aliases: dict[Target, Node] = {}
+        self._unsettled: list[Field] = []
         self._given: Mapping[str, str] | None = None
         self._deepest = 0
         self._met = 0
@@ -139,7 +161,9 @@ class Walk:
         owner = annotation if isinstance(annotation, type) else None
         name = name_of(annotation)
         root = self.node(annotation, Place((), name, Scope(owner, self._namespace)))
-        graph = Graph(root, self._definitions)
+        graph = Graph(root, self._definitions, self._aliases)
+        for field in self._unsettled:
+            settle_null(field, flat_members(UnionNode((field.node,)), self._definitions))
         if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
             message = "param_descriptions are given, but it has no fields"
             self._complain((), "unknown_description", name, message, "Leave them out")
@@ -153,25 +177,31 @@ class Walk:
             return self._complain_size(place)
         if annotation is None or annotation is Any:
             return _CONSTANT[annotation]
-        if isinstance(annotation, type):
-            if type(annotation).__hash__ is None:
-                message = f"{show_annotation(annotation)} has a metaclass without hash"
-                return self.complain(place, "unsupported", message, "Give the metaclass a __hash__")
-            known = None if annotation in self._leaves else _CONSTANT.get(annotation)
-            return known or self._class_node(annotation, (), place)
-        origin: Any = get_origin(annotation)
-        if origin is None:
+        try:
+            if isinstance(annotation, type):
+                if type(annotation).__hash__ is None:
+                    message = f"{show_annotation(annotation)} has a metaclass without hash"
+                    return self.complain(place, "unsupported", message, "Give the metaclass a __hash__")
+                known = None if annotation in self._leaves else _CONSTANT.get(annotation)
+                return known or self._class_node(annotation, (), place)
+            origin: Any = get_origin(annotation)
+            if origin is None:
+                return self._special_node(annotation, place)
+            row = ORIGINS.get(origin)
+            args = get_args(annotation)
+            if row is not None:
+                arm, arity = row
+                if args and arity is not None and len(args) != arity:
+                    return self.complain_unsupported(annotation, place)
+                return arm(self, annotation, args, place)
+            if isinstance(origin, type):
+                return self._class_node(origin, args, place)
             return self._special_node(annotation, place)
-        row = ORIGINS.get(origin)
-        args = get_args(annotation)
-        if row is not None:
-            arm, arity = row
-            if args and arity is not None and len(args) != arity:
-                return self.complain_unsupported(annotation, place)
-            return arm(self, annotation, args, place)
-        if isinstance(origin, type):
-            return self._class_node(origin, args, place)
-        return self._special_node(annotation, place)
+        except (MemoryError, RecursionError):
+            raise
+        except Exception as error:  # noqa: BLE001  # classes and metadata may do anything when they are read
+            message = f"reading {show_annotation(annotation)} raised {_show_error(error)}"
+            return self.complain(place, "unsupported", message, "Mend the class or the metadata")
 
     def item_node(self, annotation: Any, place: Place) -> Node:
         """Return the node of the items of the array, or the values of the map, that stands at a place."""
@@ -219,7 +249,13 @@ class Walk:
     def _leaf(self, cls: type, place: Place) -> Node | None:
         if cls in self._leaves:  # met as the origin of a generic
             return LeafNode(self._leaves[cls])
-        own = own_leaf(cls)
+        try:
+            own = own_leaf(cls)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001  # it is the user's code
+            message = f"__schema_leaf__ raised {_show_error(error)}"
+            return self.complain(place, "bad_leaf", message, _LEAF_METHOD)
         if own is None:
             leaf = registered_leaf(cls) or shipped_leaf(cls)
             return None if leaf is None else LeafNode(leaf)
@@ -227,12 +263,13 @@ class Walk:
         if leaf is not None and leaf.type is cls:
             return LeafNode(leaf)
         message = f"__schema_leaf__ gives {_describe_leaf(own)}, not a SchemaLeaf for {name_of(cls)}"
-        remedy = "Make it a class method that returns SchemaLeaf(cls, …)"
-        return self.complain(place, "bad_leaf", message, remedy)
+        return self.complain(place, "bad_leaf", message, _LEAF_METHOD)
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
         bindings = bind(cls, args, place.scope)
         target = _target_of(cls, bindings, is_object=True)
+        if target is None:
+            return self._complain_arguments(cls, place)
         known = self._known.get(target)
         if known is not None:
             return self._again(target, known, place)
@@ -245,6 +282,8 @@ class Walk:
         """Return the node of what a type alias (PEP 695) stands for."""
         bindings = bind(alias, args, place.scope)
         target = _target_of(alias, bindings, is_object=False)
+        if target is None:
+            return self._complain_arguments(alias, place)
         known = self._known.get(target)
         if known is not None:
             return self._again(target, known, place)
@@ -256,10 +295,12 @@ class Walk:
             value = Unresolved(alias.__name__, str(error), "Mend the alias")
         scope = Scope(alias, self._namespace, bindings, place.scope.self_type, place.scope)
         inner = Place(place.path, place.owner, scope)
-        return self._closing(target, place, lambda: self.node(value, inner))
+        node = self._aliases[target] = self._closing(target, place, lambda: self.node(value, inner))
+        return node
 
     def _text_node(self, text: str, meant: Any, place: Place) -> Node:
         """Return the node of what is written as text, which may come round like any alias."""
+        # Where what the type parameters are given can't be compared, the class they are of said so.
         identity = (text, place.scope.identity)
         target = Target(identity, text if text.isidentifier() else "Text", text, is_object=False)
         known = self._known.get(target)
@@ -275,7 +316,7 @@ class Walk:
         known.height = self._deepest - len(place.path)
         self._deepest = max(before, self._deepest)
         if known.recursive:
-            self._definitions[key] = node
+            node = self._definitions[key] = self.distinct.node(node)
             node = RefNode(key)
         known.node = node
         return node
@@ -304,12 +345,16 @@ class Walk:
         descriptions = describe_fields(cls, given, declared, report, attribute_docs=self._attribute_docs)
         fields = [self._field(source, descriptions.of(source.name), place, report) for source in declared]
         report_collisions(fields, report)
-        closed = self._closed or getattr(cls, "__closed__", None) is True
+        closed = self._closed or (form == "typed_dict" and is_closed(cls))
+        if descriptions.text and has_surrogate(descriptions.text):
+            report("__doc__", "bad_description", "it has half of a surrogate pair", "Take it out", None)
         return ObjectNode(cls, place.owner, form, tuple(fields), closed, descriptions.text)
 
     def _field(self, source: Declared, described: Any, place: Place, report: Any) -> Field:
         inner = Place((*place.path, source.name), place.owner, source.scope)
         field = make_field(source, self.node(source.hint, inner), described, report)
+        if may_hold_null(source, field):
+            self._unsettled.append(field)
         if field.examples or field.default is not dataclasses.MISSING:
             self.defaulted.append(Defaulted(inner.path, place.owner, field))
         return field
@@ -333,10 +378,19 @@ class Walk:
             self.complain(place, "too_large", message, "Name the parts that repeat: a dataclass is read once")
         return UNKNOWN
 
+    def _complain_arguments(self, generic: Any, place: Place) -> Node:
+        message = (
+            f"what is given for the type parameters of {name_of(generic)} has no hash, or too many parts"
+        )
+        return self.complain(
+            place, "unsupported", message, "Give types, and name large ones with a dataclass"
+        )
+
     def complain_unsupported(self, annotation: object, place: Place) -> Node:
         """Complain about an annotation that has no meaning here."""
         message = f"{show_annotation(annotation)} is not supported"
-        return self.complain(place, "unsupported", message, _SUPPORTED)
+        is_value = not place.path and isinstance(annotation, (dict, list, bytes, int, float))
+        return self.complain(place, "unsupported", message, _ORDER if is_value else _SUPPORTED)
 
     def _complain(
         self,
@@ -355,11 +409,25 @@ def _describe_leaf(own: object) -> str:
     return received(own) if leaf is None else f"a SchemaLeaf for {name_of(leaf.type)}"
 
 
-def _target_of(generic: Any, bindings: Bindings, *, is_object: bool) -> Target:
-    name: str = generic.__name__
+def _show_error(error: Exception) -> str:
+    try:
+        said = clip(escape(str(error)), 200)
+    except Exception:  # noqa: BLE001  # its own `__str__` may raise too
+        said = "an error that can't be shown"
+    return f"{class_name(type(error))}: {said}"
+
+
+def _target_of(generic: Any, bindings: Bindings, *, is_object: bool) -> Target | None:
+    """Return what a class or alias is known by; None where what it is given can't be compared."""
+    name: str = class_name(generic) if isinstance(generic, type) else generic.__name__
     qualified = f"{generic.__module__}.{getattr(generic, '__qualname__', name)}"
     if not bindings:
         return Target(id(generic), name, qualified, is_object)
     name = f"{name}[{', '.join(map(name_of, bindings.values()))}]"
     qualified = f"{qualified}[{', '.join(map(show_annotation, bindings.values()))}]"
-    return Target((id(generic), bindings_key(bindings)), name, qualified, is_object)
+    try:
+        identity = (id(generic), bindings_key(bindings))
+        hash(identity)
+    except TypeError:
+        return None
+    return Target(identity, name, qualified, is_object)

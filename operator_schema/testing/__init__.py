@@ -31,6 +31,7 @@ class CodecOptions(TypedDict, total=False):
     name: str | None
     param_descriptions: Mapping[str, str] | None
     unknown_fields: UnknownFields
+    repair: bool
     leaves: Iterable[SchemaLeaf[Any]]
     namespace: Mapping[str, Any] | None
     max_depth: int

@@ -41,7 +41,7 @@ STRICTER = {
     "bad_format": "a leaf's parser is stricter than its schema",
     "no_match": "a leaf's parser is stricter than its schema",
     "rejected": "the class's own check",
-    "out_of_range": "an integer beyond the range of floats",
+    "out_of_range": "an integer beyond the range of floats, or whose float breaks its limits",
     "too_deep": "the limit on depth",
     "too_large": "the limit on size",
     "duplicate": "items or keys that differ in JSON and are equal in Python",
@@ -51,7 +51,7 @@ STRICTER = {
 EXPLICIT_NULL = "an explicit null for a field whose absence means None"
 ROUNDED = "a multiple of a number that a validator finds by rounding"
 EXACT_FLOATS = 2**53
-"""Past it not every integer is a float, and `jsonschema-rs` divides floats."""
+"""Past it not every integer is a float, and a validator that divides floats rounds."""
 
 
 class Outcome(NamedTuple):
@@ -136,7 +136,7 @@ def classify(
     if valid == also_valid == (not problems):
         return None
     reasons = {STRICTER.get(problem.code) for problem in problems if is_excused(problem)}
-    if valid == (not problems) and has_large_float(value) and "multipleOf" in dumps(codec.json_schema()):
+    if valid != also_valid and has_large_number(value) and "multipleOf" in dumps(codec.json_schema()):
         return ROUNDED
     if valid != also_valid and not reasons:
         # Where one validator sides with the decoder, the other is looked into by hand.
@@ -153,16 +153,16 @@ def is_excused(problem: Problem) -> bool:
     if problem.code == "bad_format":
         return "is not accepted" in problem.message
     if problem.code == "out_of_range":
-        return "range of a float" in problem.message
+        return "range of a float" in problem.message or "as a float" in problem.message
     return problem.code in STRICTER
 
 
-def has_large_float(value: Any) -> bool:
+def has_large_number(value: Any) -> bool:
     if isinstance(value, dict):
-        return any(map(has_large_float, value.values()))
+        return any(map(has_large_number, value.values()))
     if isinstance(value, list):
-        return any(map(has_large_float, value))
-    return isinstance(value, float) and abs(value) >= EXACT_FLOATS
+        return any(map(has_large_number, value))
+    return isinstance(value, (int, float)) and abs(value) >= EXACT_FLOATS
 
 
 def has_null(value: Any) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from operator_schema import Codec, SchemaError
+from operator_schema.introspect import hints
 
 
 def module_of(name, source, monkeypatch):
@@ -98,3 +99,12 @@ def test_the_namespace_goes_first():
         value: int
 
     assert Codec(Thing, namespace={"int": str}).decode({"value": "x"}) == Thing("x")
+
+
+def test_compiled_annotations_are_kept_up_to_a_number_and_a_length(monkeypatch):
+    monkeypatch.setattr(hints, "_CACHED_CODES", 2)
+    monkeypatch.setattr(hints, "_codes", {})
+    scope = hints.Scope(None, {"x": int})
+    for text in ("x", " x", "(x)", "((x))", f"({' ' * 200}x)"):
+        assert scope.evaluate(text) is int
+    assert set(hints._codes) == {"(x)", "((x))"}

@@ -6,13 +6,23 @@ import asyncio
 import contextlib
 import functools
 import inspect
+import sys
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, TypedDict, TypeVar, Unpack
 
 import pytest
 
-from operator_schema import DecodeError, SchemaError, ToolError, json_schema, skip, tool, tool_input
+from operator_schema import (
+    DecodeError,
+    SchemaError,
+    ToolError,
+    json_schema,
+    schema_response,
+    skip,
+    tool,
+    tool_input,
+)
 
 T = TypeVar("T")
 
@@ -712,3 +722,25 @@ def test_context_managers_and_other_decorated_things():
         yield name
 
     assert tool(manage).input_schema()["required"] == ["name"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="PEP 695 came with Python 3.12")
+def test_type_parameters_of_a_function():
+    names: dict[str, Any] = {}
+    exec("def pick[N: int](x: N, y: list[N]) -> N:\n    return x", names)  # noqa: S102  # no syntax of 3.11
+    made = tool(names["pick"])
+    assert made.input_schema()["properties"]["y"] == {"type": "array", "items": {"type": "integer"}}
+
+
+def test_names_of_python_itself():
+    def odd(__init__: int, x: int) -> int: ...
+
+    with pytest.raises(SchemaError) as caught:
+        tool(odd)
+    assert codes_of(caught) == ["bad_name"]
+
+
+def test_a_class_method_of_the_outside_among_tools():
+    (entry,) = schema_response([Derived.inner_class])["tools"]
+    assert entry["name"] == "inner_class"
+    assert entry["parameters"].keys() == {"query"}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, assert_type
 from urllib.parse import SplitResult
 
 from operator_schema import (
     URL,
+    ArgumentStream,
     Codec,
     Complaint,
     DecodeError,
+    Partial,
     Problem,
     SchemaError,
     SchemaLeaf,
@@ -44,6 +47,15 @@ def test_schema_and_values() -> None:
     assert_type(encode(Point(1)), Any)
     assert_type(Codec(Point).problems({}), tuple[Problem, ...])
     assert_type(Point(1).link, SplitResult | None)
+
+
+def test_a_stream_has_the_type() -> None:
+    stream = Codec(Point).stream()
+    assert_type(stream, ArgumentStream[Point])
+    assert_type(stream.feed('{"x": 1'), Partial)
+    assert_type(stream.feed("}").fields, Mapping[str, Any])
+    assert_type(stream.finish(), Point)
+    assert_type(Codec(Point).decode_partial(b"{").receiving, str | None)
 
 
 def test_errors_carry_data() -> None:

@@ -1,0 +1,36 @@
+"""The questions, a module each: `TITLE`, `HOW` it is measured, `UNIT`, and `run(plan)`."""
+
+from __future__ import annotations
+
+from . import (
+    encode,
+    failing_decode,
+    first_decode,
+    functions,
+    growth,
+    hot_decode,
+    hot_decode_json,
+    import_time,
+    memory,
+    registration,
+    schema_size,
+    start_up,
+)
+
+QUESTIONS = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (
+        import_time,
+        start_up,
+        registration,
+        first_decode,
+        hot_decode,
+        hot_decode_json,
+        failing_decode,
+        encode,
+        memory,
+        growth,
+        schema_size,
+        functions,
+    )
+}

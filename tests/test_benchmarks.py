@@ -1,0 +1,148 @@
+"""The benchmarks' own types, contestants of ours and bars: what needs no peers."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from uuid import UUID
+
+import pytest
+
+pytest.importorskip("rich")  # what shows the results; it has no part in the package
+
+from benchmarks import bars, fresh, measure, report, types_
+from benchmarks.contestants import CONTESTANTS, OF_FUNCTIONS, OURS, Cant
+from benchmarks.peers import handwritten, ours
+from benchmarks.questions import QUESTIONS
+from benchmarks.questions.hot_decode import same
+from benchmarks.samples import EVENT, FAILING_EVENT, SAMPLES
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_ours_decodes_the_samples_to_what_is_written_by_hand(name):
+    cls = getattr(types_, name)
+    decoded = ours.decoder(cls)(SAMPLES[name])
+    assert decoded == handwritten.decoder(cls)(SAMPLES[name])
+    assert same(name, decoded)
+    assert not same(name, ours.decoder(cls)({**SAMPLES[name], **DIFFERENT[name]}))
+
+
+DIFFERENT = {
+    "GeoSearchInput": {"radius_km": 3},
+    "ParseURLInput": {"components": []},
+    "Event": {"budget": 1250},
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_encoding_is_undone_by_hand(name):
+    cls = getattr(types_, name)
+    instance = ours.decoder(cls)(SAMPLES[name])
+    assert handwritten.decoder(cls)(ours.encoder(cls)(instance)) == instance
+    assert handwritten.decoder(cls)(handwritten.encoder(cls)(instance)) == instance
+
+
+def test_the_event_is_what_it_says():
+    event = ours.decoder(types_.Event)(EVENT)
+    assert (type(event.id), type(event.starts_at)) == (UUID, datetime)
+    assert len(event.attendees) == 10
+    assert 900 <= len(json.dumps(EVENT, separators=(",", ":"))) <= 1100
+
+
+def test_the_failing_event_fails_in_one_place():
+    (problem,) = ours.problems(types_.Event)(FAILING_EVENT)
+    assert problem.path == ("attendees", 7, "optional")
+    assert "attendees[7].optional" in ours.report(types_.Event)(FAILING_EVENT)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_fresh_classes_are_new_and_mean_the_same(name):
+    first, second = fresh.fresh_class(name), fresh.fresh_class(name)
+    assert first is not second
+    assert ours.schema(first) == ours.schema(second) == ours.schema(getattr(types_, name))
+
+
+def test_styles_move_descriptions_or_drop_them():
+    cls = fresh.fresh_class("GeoSearchInput", "from textwrap import dedent; dedent(…)")
+    described = ours.schema(fresh.fresh_class("GeoSearchInput"))
+    assert not hasattr(cls, "param_descriptions")
+    assert ours.schema(cls) == described
+    assert "description" not in json.dumps(ours.schema(fresh.fresh_class("GeoSearchInput", fresh.BARE)))
+
+
+def test_functions_are_made_beside_fresh_classes():
+    module = fresh.fresh_module("types_.py", "functions_.py")
+    assert module.geo_search.__annotations__["center"] == "Coordinate"
+    assert module.Coordinate is not types_.Coordinate
+
+
+@pytest.mark.parametrize("bar", bars.BARS, ids=report.question_of)
+def test_every_bar_is_of_a_question_that_is_asked(bar):
+    assert bar.question in QUESTIONS
+    assert bar.limit > 0
+    assert bar.over in {bars.EACH, bars.MEAN, bars.TWO}
+    names = {each.name for each in CONTESTANTS} | {None, bars.PURE, "typing.get_type_hints"}
+    assert bar.peer in names
+    assert bool(bar.unit) == (bar.peer is None)
+    assert set(bar.cases) <= set(SAMPLES)
+
+
+def results_of(**ratios):
+    cases = {
+        name: {OURS: {"median": 1.0}, "msgspec": {"median": 1.0, "ratio": {"median": ratio}}}
+        for name, ratio in ratios.items()
+    }
+    return {"hot_decode": cases}
+
+
+@pytest.mark.parametrize(("over", "value"), [(bars.EACH, 8.0), (bars.MEAN, 2.0), (bars.TWO, 1.0)])
+def test_a_bar_is_judged_over_its_cases(over, value):
+    bar = bars.Bar("hot_decode", "msgspec", value, over)
+    verdict = bars.judge(bar, results_of(a=1.0, b=8.0, c=1.0))
+    assert verdict.value == pytest.approx(value)
+    assert bars.judge(bar._replace(limit=value * 1.01), results_of(a=1.0, b=8.0, c=1.0)).met
+    assert not bars.judge(bar._replace(limit=value * 0.99), results_of(a=1.0, b=8.0, c=1.0)).met
+
+
+def test_a_bar_that_was_not_measured_is_missed():
+    results = results_of(a=0.1)
+    results["hot_decode"]["b"] = {OURS: {"median": 1.0}, "msgspec": {"cant": "not installed"}}
+    verdict = bars.judge(bars.Bar("hot_decode", "msgspec", 1.0), results)
+    assert verdict.value is None
+    assert not verdict.met
+
+
+def test_ratios_are_taken_within_a_round():
+    entry = measure.summary([1.0, 20.0, 3.0], [2.0, 40.0, 6.0])
+    assert entry["median"] == 3.0
+    assert entry["ratio"] == {"median": 2.0, "low": 2.0, "high": 2.0}
+
+
+def test_a_wrong_result_is_no_contestant():
+    with pytest.raises(Cant, match="gives another result"):
+        measure.check(lambda: 1, lambda made: made == 2)
+    with pytest.raises(Cant, match="ZeroDivisionError"):
+        measure.check(lambda: 1 // 0, bool)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.0123, "s", "12.3 ms"),
+        (4.56e-6, "s", "4.56 µs"),
+        (7.89e-8, "s", "79 ns"),
+        (1234567, "bytes", "1,234,567"),
+        (0.0123, "", "0.012"),
+        (1.5, "times", "1.50"),
+    ],
+)
+def test_amounts(value, unit, text):
+    assert report.amount(value, unit) == text
+
+
+def test_every_question_says_what_it_measures():
+    for question in QUESTIONS.values():
+        assert question.TITLE
+        assert question.HOW
+        assert question.UNIT in {"s", "bytes", "times"}
+    assert OF_FUNCTIONS[0].name == OURS

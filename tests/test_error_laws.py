@@ -1,0 +1,179 @@
+"""What every report keeps to, whatever the type is and whatever came."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import re
+from typing import Any, Literal
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import OBJECTS, TYPES, edited, misses
+
+from operator_schema import Codec, DecodeError
+from operator_schema.codec.example import NO_EXAMPLE
+from operator_schema.codec.example import example_of as make_example
+from operator_schema.errors import SHOWN_PROBLEMS
+from operator_schema.testing import arguments
+from operator_schema.wording import EXCERPT_LENGTH
+
+many = settings(max_examples=2 * settings().max_examples)
+
+FAKE = "\n- a: fine\n… and 3 more\ntool expects: nothing\nfor example: {}"
+CONTROLS = ["\x1b[2J\x07", "\u202e\u2066\ufeff", "\r- b", "\x85\u2028\u2029", "\ud800"]
+LONG = ["x" * 10_000, '"' * 500, "\\" * 99]
+NUMBERS = [10**4200, -(10**400), float("nan"), float("inf"), 1e308]
+HOSTILE_TEXTS = st.sampled_from([FAKE, *CONTROLS, *LONG]) | st.text(max_size=20)
+HOSTILE_SCALARS = HOSTILE_TEXTS | st.sampled_from([*NUMBERS, b"x"])
+
+
+def _deep(value: Any) -> Any:
+    for _ in range(150):
+        value = [value]
+    return value
+
+
+HOSTILE = st.recursive(
+    HOSTILE_SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(HOSTILE_TEXTS | st.integers(), inner, max_size=3)
+        | inner.map(lambda value: [value] * 150)
+        | inner.map(_deep)
+    ),
+    max_leaves=6,
+)
+
+
+@st.composite
+def refused(draw: st.DrawFn) -> DecodeError | None:
+    """An error of a random type, or None where the value that was drawn decodes."""
+    closed = draw(st.sampled_from(["ignore", "reject"]))
+    codec = Codec(draw(TYPES), name=draw(st.none() | HOSTILE_TEXTS), unknown_fields=closed)
+    values = [HOSTILE, misses(codec), arguments(codec).flatmap(edited), arguments(codec).flatmap(spoilt)]
+    try:
+        codec.decode(draw(draw(st.sampled_from(values))))
+    except DecodeError as error:
+        return error
+    return None
+
+
+@st.composite
+def spoilt(draw: st.DrawFn, valid: Any) -> Any:
+    """A valid value with something hostile in the place of one of its parts."""
+    if isinstance(valid, dict) and valid:
+        key = draw(st.sampled_from(sorted(valid)))
+        return {**valid, key: draw(spoilt(valid[key])), draw(HOSTILE_TEXTS): draw(HOSTILE)}
+    if isinstance(valid, list) and valid:
+        return [*valid[1:], draw(spoilt(valid[0]))]
+    return draw(HOSTILE)
+
+
+PROBLEM = re.compile(r"- \S")
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+@many
+@given(refused())
+def test_a_report_is_bounded_and_its_lines_are_ours(error):
+    if error is None:
+        return
+    text = str(error)
+    assert len(text) < 2000
+    text.encode()
+    head, *lines = text.split("\n")
+    assert re.search(r": \d+ problems? with the arguments$", head)
+    assert all(line.isprintable() for line in (head, *lines))
+    assert text.splitlines() == [head, *lines]
+    problems = [line for line in lines if PROBLEM.match(line)]
+    assert 1 <= len(problems) <= SHOWN_PROBLEMS + 1
+    assert lines[: len(problems)] == problems
+    tail = lines[len(problems) :]
+    assert len(tail) <= 2
+    assert " expects: " in tail[0]
+    assert all(line.startswith("for example: ") for line in tail[1:])
+
+
+@many
+@given(refused())
+def test_the_parts_of_a_problem_are_bounded(error):
+    for problem in error.problems if error else ():
+        assert len(problem.message) <= 300
+        assert len(problem.expected or "") <= 300
+        assert len(problem.received or "") <= 2 * EXCERPT_LENGTH + 1
+        assert len(problem.suggestion or "") <= 130
+        for part in (problem.message, problem.expected, problem.received, problem.suggestion):
+            assert part is None or part.isprintable()
+
+
+@many
+@given(refused())
+def test_what_goes_to_logs_is_json_and_bounded(error):
+    if error is None:
+        return
+    content = error.as_dict()
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    assert len(json.dumps(content)) < 1500 + 900 * len(error.problems)
+    assert set(content) == {"error", "name", "problems", "omitted", "expects"}
+    assert len(repr(error)) < 300
+
+
+@given(refused())
+def test_errors_travel(error):
+    if error is None:
+        return
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert str(again) == str(error)
+        assert again.as_dict() == error.as_dict()
+        assert again.example() == error.example()
+        assert again.problems == error.problems
+
+
+# --- excerpts --------------------------------------------------------------------------------------
+
+
+@given(HOSTILE)
+def test_no_excerpt_is_long(value):
+    """What came is shown in 60 characters at most; whatever else is in the line is ours."""
+    for annotation in (int, Literal["a"], list[int], dict[str, int]):
+        for problem in Codec(annotation).problems(value):
+            assert len(problem.received or "") <= EXCERPT_LENGTH + len("boolean ")
+            assert len(problem.message) <= EXCERPT_LENGTH + 100
+
+
+# --- examples --------------------------------------------------------------------------------------
+
+
+def example_of(codec: Codec[Any]) -> Any:
+    return codec._error(_Nothing()).example()
+
+
+class _Nothing:
+    found = ()
+    omitted = 0
+
+
+@many
+@given(TYPES)
+def test_an_example_decodes(annotation):
+    codec = Codec(annotation)
+    example = example_of(codec)
+    if example is not None:
+        assert codec.problems(example) == ()
+        json.dumps(example, allow_nan=False)
+
+
+@many
+@given(TYPES | OBJECTS)
+def test_only_a_class_of_ones_own_may_have_none(annotation):
+    """Every type has one but those whose own check refuses it, and those that come round without an end."""
+    codec = Codec(annotation)
+    if example_of(codec) is not None or not codec.problems(None):
+        return
+    made = make_example(codec.graph, codec._encode_node)
+    if made is NO_EXAMPLE:
+        assert codec.graph.definitions
+    else:
+        assert {problem.code for problem in codec.problems(made)} == {"rejected"}
