@@ -24,7 +24,7 @@ class Value:
     def __init__(self, *content: Any) -> None:
         raise NotImplementedError
 
-    def attribute_values(self) -> tuple[Any, ...]:
+    def content(self) -> tuple[Any, ...]:
         """Return the attributes' values, in the order of `__slots__`."""
         return tuple([getattr(self, name) for name in self.__slots__])
 
@@ -50,11 +50,11 @@ class Value:
         return True
 
     def __hash__(self) -> int:
-        return hash((type(self), self.attribute_values()))
+        return hash((type(self), Value.content(self)))  # an attribute may have this name
 
     def __repr__(self) -> str:
         shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__slots__])
         return f"{type(self).__name__}({shown})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.attribute_values()
+        return type(self), Value.content(self)

@@ -61,11 +61,12 @@ class ToolResult(Value):
             was raised; `problems` and the rest of `DecodeError.as_dict()` come with `invalid_params`.
     """
 
-    __slots__ = ("call_id", "name", "content", "is_error", "code", "details")
+    # Its `content` stands in the place of the base's method, which nobody asks of a result.
+    __slots__ = ("call_id", "name", "content", "is_error", "code", "details")  # pyright: ignore[reportIncompatibleMethodOverride]
 
     call_id: str
     name: str
-    content: str
+    content: str  # type: ignore[assignment]  # likewise
     is_error: bool
     code: ResultCode | None
     details: Mapping[str, Any] | None

@@ -154,7 +154,7 @@ def test_schema(cls):
 def test_placeholder(cls):
     """A shipped leaf is as a user's own would have to be."""
     leaf = shipped_leaf(cls)
-    assert SchemaLeaf(*leaf.attribute_values()) == leaf
+    assert SchemaLeaf(*leaf.content()) == leaf
     assert judge_of(cls).is_valid(leaf.encode(leaf.placeholder))
     assert shipped_leaf(cls) is leaf
 
