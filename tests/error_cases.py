@@ -204,7 +204,7 @@ CONSTRAINTS = {
     "text too long": of(Annotated[str, Limits(max_length=5)], "abcdef" * 100),
     "pattern": of(Annotated[str, re.compile("^[A-Z]{3}$")], "fra"),
     "long pattern": of(Annotated[str, re.compile("^(" + "|".join(LANGUAGES) + ")$")], "x"),
-    "limit of five thousand digits": of(Annotated[int, Limits(le=-(10**5000))], "5"),
+    "limit of six hundred digits": of(Annotated[int, Limits(le=-(10**600))], "5"),
 }
 
 
@@ -468,7 +468,6 @@ TEXTS = {
     "plain text": text("coffee near me"),
     "a line break in a string": text('{"query": "coffee\nshop"}'),
     "a bad escape": text('{"query": "C:\\d"}'),
-    "a byte order mark": text("\ufeff" + json.dumps(GOOD)),
     "not UTF-8": text(b'{"query": "caf\xe9"}'),
     "a number beyond floats": text('{"query": "coffee", "near": 1e999}'),
     "an integer of five thousand digits": text('{"query": ' + "9" * 5000 + "}"),
