@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, assert_type
 
+import pytest
+
 from operator_schema import (
     CallError,
     DuplicateToolError,
@@ -54,6 +56,7 @@ def test_a_registered_tool_keeps_its_types() -> None:
     assert_type(greet.call(greet.decode({"name": "x"})), str)
 
 
+@pytest.mark.needs_threads
 def test_a_call_has_a_result() -> None:
     executor = Executor([add], timeout=None, max_concurrency=4, show_errors="type")
     assert_type(executor.registry, Registry)
