@@ -76,6 +76,8 @@ def choice_key(value: object) -> Hashable:
 
 def has_surrogate(text: str) -> bool:
     """Say whether a string has a lone surrogate, so that no encoding can write it (RFC 7493)."""
+    if text.isascii():
+        return False
     try:
         text.encode()
     except UnicodeEncodeError:

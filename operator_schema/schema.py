@@ -243,7 +243,7 @@ def _shared_nodes(graph: Graph) -> dict[Target, Node]:
     sizes: dict[int, int] = {}
     uses: dict[Target, int] = {}
     shared: dict[Target, Node] = {}
-    aliases = {id(node): target for target, node in reversed(graph.aliases.items())}
+    aliases = {id(node): target for target, node in reversed(tuple(graph.aliases.items()))}
 
     def size(node: Node) -> int:
         target = _target_of(node, aliases)

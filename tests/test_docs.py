@@ -17,8 +17,10 @@ from operator_schema.codec import limits
 from operator_schema.codec.expected import EXPECTED_LENGTH
 from operator_schema.codec.problems import MESSAGE_LENGTH
 from operator_schema.codec.report import RepairKind
-from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS, ProblemCode
+from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS, ProblemCode
 from operator_schema.introspect.annotations import ORIGINS
+from operator_schema.introspect.checks import MAX_COMPARED_MEMBERS
+from operator_schema.introspect.constraints import LONGEST_BITS
 from operator_schema.introspect.walk import MAX_ANNOTATIONS
 from operator_schema.wording import EXCERPT_LENGTH
 
@@ -137,6 +139,8 @@ def test_the_limits_of_the_page():
         limits.MAX_DEPTH,
         limits.MAX_TEXT_DEPTH,
         limits.MAX_INTEGER_DIGITS,
+        sys.int_info.str_digits_check_threshold,
+        limits.MAX_COLLISIONS,
         limits.MAX_KEY_DIGITS,
         limits.MAX_PROBLEMS,
         REPORT_LENGTH,
@@ -144,8 +148,11 @@ def test_the_limits_of_the_page():
         MESSAGE_LENGTH,
         EXCERPT_LENGTH,
         EXPECTED_LENGTH,
+        SHOWN_COMPLAINTS,
         MAX_ANNOTATIONS,
+        MAX_COMPARED_MEMBERS,
     ]
+    assert 2**LONGEST_BITS < 10**sys.int_info.str_digits_check_threshold < 2 ** (LONGEST_BITS + 2)
 
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])

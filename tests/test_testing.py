@@ -131,9 +131,12 @@ NUMBERS = [
 def test_numbers_at_their_limits(kind, limits, expected):
     annotation = Annotated[kind, limits]
     assert set(examples(arguments(annotation))) == expected
-    judge = validator(Codec(annotation).json_schema())
-    missed = [value for value in examples(near_misses(annotation)) if value != 10**400 - 1]  # no float
-    assert not any(map(judge.is_valid, missed))
+    codec = Codec(annotation)
+    judge = validator(codec.json_schema())
+    for value in examples(near_misses(annotation)):
+        [problem] = codec.problems(value)
+        # No float, or one that breaks the limits which the integer keeps.
+        assert not judge.is_valid(value) or " a float" in problem.message
 
 
 @pytest.mark.parametrize(
@@ -198,13 +201,10 @@ class Endless:
     "annotation",
     [
         Endless,
-        Annotated[int, Limits(gt=1, lt=2)],
         Annotated[int, Limits(ge=1, le=5, multiple_of=6)],
         Annotated[float, Limits(gt=1.0, lt=1.0000000000000002)],
         Annotated[float, Limits(ge=10**400)],
         Annotated[float, Limits(ge=10**400, multiple_of=2)],
-        Annotated[str, Limits(min_length=3, max_length=2)],
-        Annotated[list[int], Limits(min_length=3, max_length=2)],
         Annotated[dict[Literal["a"], int], Limits(min_length=2)],
         Annotated[set[bool], Limits(min_length=3)],
     ],

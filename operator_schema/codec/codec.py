@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, overload
 
 from .._value import set_once
@@ -20,7 +20,7 @@ from .interpret import interpret
 from .limits import MAX_DEPTH
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
     from ..errors import Problem
     from ..introspect.graph import Graph
@@ -373,8 +373,8 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
     return Codec(annotation, **options)
 
 
-def _checked_leaves(leaves: object) -> tuple[SchemaLeaf[Any], ...]:
-    given = tuple(leaves) if isinstance(leaves, Iterable) else (leaves,)
+def _checked_leaves(leaves: Iterable[Any]) -> tuple[SchemaLeaf[Any], ...]:
+    given: tuple[Any, ...] = tuple(leaves) if hasattr(leaves, "__iter__") else (leaves,)
     for leaf in given:
         if not isinstance(leaf, SchemaLeaf):
             message = f"leaves are SchemaLeaf values, not {received(leaf)}"

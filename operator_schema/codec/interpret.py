@@ -322,14 +322,16 @@ class _Run:
         return self.problems.not_one_of(path, node, value)
 
     def _leaf(self, node: LeafNode, value: Any, path: Path) -> Any:
-        leaf = node.leaf
+        leaf, given = node.leaf, value
         if not fits_types(value, leaf.json_types):
             return self.problems.wrong_type(path, node, value)
         if isinstance(value, float) and not isfinite(value):
             return self.problems.out_of_range(path, value, "is not finite")
         try:
-            # The caller's own arrays and objects are not for others to keep or change.
-            return leaf.decode(copy_json(value) if isinstance(value, (dict, list)) else value)
+            if is_array(given) or is_object(given):
+                # The caller's own is not for others to keep or change.
+                given = copy_json(given)
+            return leaf.decode(given)
         except (ValueError, TypeError, OverflowError) as error:
             return self.problems.bad_format(path, node, value, error)
         except RecursionError as error:

@@ -208,7 +208,11 @@ def _note_faults(value: Any, problems: Problems) -> None:
             for key in item.repeated:
                 problems.repeated((path, key))
         inner = item.items() if is_object(item) else enumerate(item)
-        parts = [((path, key), part) for key, part in inner if isinstance(part, (dict, list, _Unread))]
+        parts = [
+            ((path, key), part)
+            for key, part in inner
+            if is_object(part) or is_array(part) or isinstance(part, _Unread)
+        ]
         pending.extend(reversed(parts))
 
 

@@ -77,7 +77,7 @@ def _as_json_escape(found: re.Match[str]) -> str:
     if escape in _QUOTED:
         return _QUOTED[escape]
     if len(escape) > len("\\n"):  # a code that Python writes where a character can't be printed
-        code = int(escape[2:], 16)
+        code = int(escape[2:], base=16)
         # What is beyond Unicode stays as it is, and is refused.
         return json.dumps(chr(code))[1:-1] if code <= sys.maxunicode else escape
     return escape

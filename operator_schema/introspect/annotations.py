@@ -35,6 +35,7 @@ from .identity import name_of, show_annotation, show_value
 from .leaves import as_leaf
 from .nodes import (
     ANY,
+    NULL,
     UNKNOWN,
     ArrayNode,
     EnumNode,
@@ -81,8 +82,7 @@ def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place)
         node = node if constraints is None else constrained(node, constraints)
     except Unfit as unfit:
         return walk.complain(place, "bad_constraint", unfit.message, unfit.remedy)
-    # What `flat_members` takes for granted: equal members of unions are one object.
-    return node.replace(members=walk.distinct.members(node.members)) if isinstance(node, UnionNode) else node
+    return walk.distinct.union(node) if isinstance(node, UnionNode) else node
 
 
 def _text(item: object) -> str | None:
@@ -156,6 +156,8 @@ def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
     for arg in args:
         node = walk.node(arg, place)
         found += node.members if isinstance(node, UnionNode) and node.description is None else (node,)
+    if len(found) == 2 and found[1] is NULL and found[0] is not NULL:  # noqa: PLR2004  # `X | None`, most often
+        return UnionNode(tuple(found))
     members = walk.distinct.members(found)
     return members[0] if len(members) == 1 else UnionNode(members)
 
@@ -180,7 +182,8 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
     values = tuple([_plain(member.value) for member in members])
     bad = [member for member, value in zip(members, values, strict=True) if value is MISSING]
     if bad:
-        message = f"{escape(show_value(bad[0]))} has the value {clip(escape(show_value(bad[0].value)), 60)}, which is no JSON scalar"
+        member, value = (clip(escape(show_value(part)), 60) for part in (bad[0], bad[0].value))
+        message = f"{member} has the value {value}, which is no JSON scalar"
         return walk.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
     if not members:
         return walk.complain(place, "bad_enum", f"{name_of(cls)} has no members", "Give it some")

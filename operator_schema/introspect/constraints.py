@@ -174,7 +174,9 @@ def constrained(node: Node, constraints: Constraints) -> Node:
             _refuse_contradiction(node, together)
             return node.replace(constraints=together)
         case RefNode():
-            message = f"{node.target.name} comes round, and one definition can't have constraints in one place alone"
+            message = (
+                f"{node.target.name} is recursive, and its one definition can't be constrained here alone"
+            )
             raise Unfit(message, "Put them where it is defined, or into a dataclass of their own")
         case _:
             message = "constraints are for strings, numbers, arrays and maps"

@@ -66,6 +66,10 @@ class Distinct:
         """Return nodes without those that are equal to an earlier one."""
         return tuple({id(node): node for node in map(self.node, nodes)}.values())
 
+    def union(self, node: UnionNode) -> UnionNode:
+        """Return a union that may stand inside another: `flat_members` tells members by identity."""
+        return node.replace(members=self.members(node.members))
+
     def node(self, node: Node) -> Node:
         """Return the first node that was met of those that are equal to this one."""
         met = self._met.get(id(node))
@@ -75,7 +79,7 @@ class Distinct:
 
     def _key(self, node: Node) -> Hashable:
         if isinstance(node, ScalarNode) and node.constraints is None:
-            return (node.type, node.description)
+            return node.type if node.description is None else (node.type, node.description)
         if isinstance(node, ObjectNode) and node.name == node.type.__name__:
             # A class without type parameters is read once; only its description may differ.
             return (ObjectNode, id(node.type), id(node.fields), node.description)

@@ -12,7 +12,7 @@ from .classes import annotations_of as own_annotations
 from .classes import extra_items
 from .descriptions import ATTRIBUTE, text_or_report
 from .graph import takes_null
-from .nodes import NULL, Field, Node, RefNode, ScalarNode, UnionNode
+from .nodes import NULL, Field, Node, ScalarNode, UnionNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .descriptions import FieldTexts
     from .nodes import ObjectForm
 
-__all__ = ["make_field", "may_hold_null", "report_class", "report_collisions", "settle_null"]
+__all__ = ["make_field", "report_class", "report_collisions", "settle_null"]
 
 
 def make_field(
@@ -43,14 +43,8 @@ def make_field(
     alias = text_or_report(source.metadata, "alias", source.name, report)
     found = [texts.given, node.description, in_metadata, texts.documented]
     description = next((text for text in found if text is not None), None)
-    for text, code in (
-        (description, "bad_description"),
-        (alias, "bad_metadata"),
-        (source.name, "bad_metadata"),
-    ):
-        if text and not text.isascii() and has_surrogate(text):
-            message = f"{quote(text)} has half of a surrogate pair, which JSON can't hold"
-            report(escape(source.name), code, message, "Take it out", None)
+    if not f"{source.name}{alias}{description}".isascii():
+        _report_surrogates(source.name, alias, description, report)
     has_default = source.has_factory or source.default is not MISSING
     required = not (has_default or absent_is_none) if source.required is None else source.required
     return Field(
@@ -66,14 +60,14 @@ def make_field(
     )
 
 
-def may_hold_null(source: Declared, field: Field) -> bool:
-    """Say whether a field may turn out to take None once its references are known."""
-    return (
-        field.required
-        and source.required is None
-        and isinstance(field.node, (UnionNode, RefNode))
-        and not (isinstance(field.node, RefNode) and field.node.target.is_object)
-    )
+def _report_surrogates(
+    name: str, alias: str | None, description: str | None, report: Callable[..., None]
+) -> None:
+    texts = ((description, "bad_description"), (alias, "bad_metadata"), (name, "bad_metadata"))
+    for text, code in texts:
+        if text and has_surrogate(text):
+            message = f"{quote(text)} has half of a surrogate pair, which JSON can't hold"
+            report(escape(name), code, message, "Take it out", None)
 
 
 def settle_null(field: Field, members: Iterable[Node]) -> None:
@@ -164,6 +158,8 @@ def _misfits(cls: Any, fields: Mapping[str, Any]) -> tuple[list[str], list[str]]
     if code is None:
         return [], []
     last = code.co_argcount + code.co_kwonlyargcount
+    if fields.keys() == {*code.co_varnames[1:last]} and code.co_posonlyargcount <= 1:
+        return [], []
     taken = code.co_varnames[code.co_posonlyargcount : last]
     given = {
         name
@@ -175,7 +171,7 @@ def _misfits(cls: Any, fields: Mapping[str, Any]) -> tuple[list[str], list[str]]
     missing = [] if takes_any else [name for name in fields if name in given and name not in taken]
     positional = code.co_argcount - len(init.__defaults__ or ())
     needed = [*code.co_varnames[1:positional], *code.co_varnames[code.co_argcount : last]]
-    optional = init.__kwdefaults__ or {}
+    optional: Mapping[str, Any] = init.__kwdefaults__ or {}
     return missing, [name for name in needed if name not in given and name not in optional]
 
 

@@ -10,7 +10,7 @@ from ..wording import clip, escape, excerpt
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["annotation_key", "class_name", "name_of", "show_annotation", "show_value"]
+__all__ = ["annotation_key", "class_name", "name_of", "show_annotation", "show_error", "show_value"]
 
 _SHOWN_LENGTH = 200
 _SHOWN_LEVELS = 4
@@ -83,6 +83,15 @@ def show_value(value: object) -> str:
         return repr(value)
     except Exception:  # noqa: BLE001  # an object that can't be shown is still named by its class
         return f"an object of {class_name(type(value))}"
+
+
+def show_error(error: Exception) -> str:
+    """Write what an exception says, bounded and on one line, whatever that raises."""
+    try:
+        said = clip(escape(str(error)), _SHOWN_LENGTH)
+    except Exception:  # noqa: BLE001  # its own `__str__` may raise too
+        said = "an error that can't be shown"
+    return f"{class_name(type(error))}: {said}"
 
 
 def annotation_key(annotation: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Complaint
 from .graph import parts_of
@@ -91,7 +91,7 @@ class SetChecker:
             return _NO_HASH
         if isinstance(node, (ObjectNode, LeafNode)):
             cls = node.type if isinstance(node, ObjectNode) else node.leaf.type
-            return _BY_IDENTITY if cls.__eq__ is object.__eq__ else None
+            return None if _compares(cls) else _BY_IDENTITY
         members = self._members_of(node) if isinstance(node, UnionNode) else (node,)
         numbers = {isinstance(value, bool) for member in members for value in _numbers_of(member)}
         return _BOOLEANS if len(numbers) > 1 else None
@@ -108,6 +108,15 @@ _BY_IDENTITY: Fault = (
     "Make it a list, or give their class an __eq__ and a __hash__, as @dataclass(frozen=True) does",
 )
 _BOOLEANS: Fault = ("ambiguous", "in a set of {} True and 1 are one item, in JSON two", "Make it a list")
+
+
+def _compares(cls: type[Any]) -> bool:
+    equal: object = cls.__eq__
+    return equal is not object.__eq__ or (cls.__module__, cls.__name__) == _ONE_A_KEY
+
+
+_ONE_A_KEY = ("zoneinfo", "ZoneInfo")
+"""Compares by identity, and is made once a key (PEP 615): equal texts give one object."""
 
 
 def _can_hash(node: Node) -> bool:

@@ -271,7 +271,9 @@ def check_union(members: Sequence[Node], path: tuple[str, ...], owner: str) -> I
     """
     if any(member is UNKNOWN for member in members):
         return
-    marks = {id(member): _Marks(member) for member in members if isinstance(member, ObjectNode)}
+    objects = [member for member in members if isinstance(member, ObjectNode)]
+    # One alone is told from what is no object by its JSON type.
+    marks = {id(node): _Marks(node) for node in objects} if len(objects) > 1 else {}
     for one, other in combinations(members, 2):
         remedy = _why_alike(one, other, marks)
         if remedy:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 from .._value import Value, set_once
 from ..errors import Complaint
 from ..json_values import has_surrogate
-from ..wording import clip, escape, received
+from ..wording import received
 from .annotations import CLASSES, NAMED, ORIGINS
 from .checks import check_graph
 from .classes import declared_fields, form_of, is_closed
 from .descriptions import describe_fields
 from .distinct import Distinct
-from .fields import make_field, may_hold_null, report_class, report_collisions, settle_null
+from .fields import make_field, report_class, report_collisions, settle_null
 from .graph import Graph
-from .hints import Place, Scope, Unresolved, bind, bindings_key, evaluate_forward
-from .identity import class_name, name_of, show_annotation
+from .hints import Place, Scope, Unresolved, bind, evaluate_forward
+from .identity import name_of, show_annotation, show_error
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
 from .nodes import (
     ANY,
@@ -39,6 +39,7 @@ from .nodes import (
     UnionNode,
 )
 from .shipped_leaves import shipped_leaf
+from .targets import Known, target_of
 from .unions import flat_members
 
 if TYPE_CHECKING:
@@ -86,25 +87,6 @@ class Defaulted(Value):
         set_once(self, "field", field)
 
 
-class _Known:
-    """A class or alias that has been met: open while it is walked, then with its node.
-
-    Attributes:
-        node: None while it is open.
-        path: where it was met first.
-        height: levels of arrays and objects below it.
-        recursive: whether it came round while it was open.
-    """
-
-    __slots__ = ("height", "node", "path", "recursive")
-
-    def __init__(self, path: Path) -> None:
-        self.node: Node | None = None
-        self.path = path
-        self.height = 0
-        self.recursive = False
-
-
 class Walk:
     """One registration: its options, and what has been found so far.
 
@@ -138,7 +120,7 @@ class Walk:
         self._namespace = namespace
         self._max_depth = max_depth
         self._attribute_docs = attribute_docs
-        self._known: dict[Target, _Known] = {}
+        self._known: dict[Target, Known] = {}
         self._definitions: dict[Target, Node] = {}
         self._aliases: dict[Target, Node] = {}
         self._unsettled: list[Field] = []
@@ -200,7 +182,7 @@ class Walk:
         except (MemoryError, RecursionError):
             raise
         except Exception as error:  # noqa: BLE001  # classes and metadata may do anything when they are read
-            message = f"reading {show_annotation(annotation)} raised {_show_error(error)}"
+            message = f"reading {show_annotation(annotation)} raised {show_error(error)}"
             return self.complain(place, "unsupported", message, "Mend the class or the metadata")
 
     def item_node(self, annotation: Any, place: Place) -> Node:
@@ -254,7 +236,7 @@ class Walk:
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  # it is the user's code
-            message = f"__schema_leaf__ raised {_show_error(error)}"
+            message = f"__schema_leaf__ raised {show_error(error)}"
             return self.complain(place, "bad_leaf", message, _LEAF_METHOD)
         if own is None:
             leaf = registered_leaf(cls) or shipped_leaf(cls)
@@ -267,7 +249,7 @@ class Walk:
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
         bindings = bind(cls, args, place.scope)
-        target = _target_of(cls, bindings, is_object=True)
+        target = target_of(cls, bindings, is_object=True)
         if target is None:
             return self._complain_arguments(cls, place)
         known = self._known.get(target)
@@ -281,7 +263,7 @@ class Walk:
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) stands for."""
         bindings = bind(alias, args, place.scope)
-        target = _target_of(alias, bindings, is_object=False)
+        target = target_of(alias, bindings, is_object=False)
         if target is None:
             return self._complain_arguments(alias, place)
         known = self._known.get(target)
@@ -310,18 +292,19 @@ class Walk:
 
     def _closing(self, key: Target, place: Place, make: Any) -> Node:
         """Make the node of a class or alias, and define it if it came round meanwhile."""
-        known = self._known[key] = _Known(place.path)
+        known = self._known[key] = Known(place.path)
         before, self._deepest = self._deepest, len(place.path)
         node: Node = make()
         known.height = self._deepest - len(place.path)
         self._deepest = max(before, self._deepest)
         if known.recursive:
+            node = self.distinct.union(node) if isinstance(node, UnionNode) else node
             node = self._definitions[key] = self.distinct.node(node)
             node = RefNode(key)
         known.node = node
         return node
 
-    def _again(self, key: Target, known: _Known, place: Place) -> Node:
+    def _again(self, key: Target, known: Known, place: Place) -> Node:
         if known.node is not None:
             if self._reach(len(place.path) + known.height):
                 return known.node
@@ -353,7 +336,7 @@ class Walk:
     def _field(self, source: Declared, described: Any, place: Place, report: Any) -> Field:
         inner = Place((*place.path, source.name), place.owner, source.scope)
         field = make_field(source, self.node(source.hint, inner), described, report)
-        if may_hold_null(source, field):
+        if field.required and isinstance(field.node, (UnionNode, RefNode)) and source.required is None:
             self._unsettled.append(field)
         if field.examples or field.default is not dataclasses.MISSING:
             self.defaulted.append(Defaulted(inner.path, place.owner, field))
@@ -407,27 +390,3 @@ class Walk:
 def _describe_leaf(own: object) -> str:
     leaf = as_leaf(own)
     return received(own) if leaf is None else f"a SchemaLeaf for {name_of(leaf.type)}"
-
-
-def _show_error(error: Exception) -> str:
-    try:
-        said = clip(escape(str(error)), 200)
-    except Exception:  # noqa: BLE001  # its own `__str__` may raise too
-        said = "an error that can't be shown"
-    return f"{class_name(type(error))}: {said}"
-
-
-def _target_of(generic: Any, bindings: Bindings, *, is_object: bool) -> Target | None:
-    """Return what a class or alias is known by; None where what it is given can't be compared."""
-    name: str = class_name(generic) if isinstance(generic, type) else generic.__name__
-    qualified = f"{generic.__module__}.{getattr(generic, '__qualname__', name)}"
-    if not bindings:
-        return Target(id(generic), name, qualified, is_object)
-    name = f"{name}[{', '.join(map(name_of, bindings.values()))}]"
-    qualified = f"{qualified}[{', '.join(map(show_annotation, bindings.values()))}]"
-    try:
-        identity = (id(generic), bindings_key(bindings))
-        hash(identity)
-    except TypeError:
-        return None
-    return Target(identity, name, qualified, is_object)

@@ -110,8 +110,6 @@ _REPEATED_CLASS = re.compile(r"(\^(?:\[(?:[^\]\\]|\\.)+\]|\\\w|\.))([+*])\$")
 def _texts(constraints: Constraints) -> SearchStrategy[str]:
     least, most = length_limits(constraints)
     pattern = constraints.pattern
-    if most is not None and least > most:
-        return st.nothing()
     if pattern is None:
         return st.text(min_size=least, max_size=most)
     if not least and most is None:

@@ -123,14 +123,34 @@ def test_a_process_that_allows_fewer_digits():
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(640)
     try:
-        assert problems_of('{"text": "", "value": %s}' % ("9" * 700))[0].code == "too_large"
+        [problem] = problems_of('{"text": "", "value": %s}' % ("9" * 700))
+        assert (problem.path, problem.code) == (("value",), "too_large")
+        assert problem.message == "an integer of 700 digits; at most 640 are read"
     finally:
         sys.set_int_max_str_digits(before)
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 400 + ".0"])
 def test_numbers_beyond_the_range_of_floats(number):
-    assert problems_of('{"text": "", "value": %s}' % number)[0].code == "out_of_range"
+    [problem] = problems_of('{"text": "", "value": [{"a": %s}]}' % number)
+    assert (problem.path, problem.code) == (("value", 0, "a"), "out_of_range")
+
+
+def test_each_number_that_can_t_be_read_is_a_problem_at_its_path():
+    digits = "1" * (MAX_INTEGER_DIGITS + 1)
+    text = '{"text": "", "value": {"a": [1, %s, 2], "b": 1e999, "b": 1, "c": {"d": -1e999}}}' % digits
+    assert [(problem.path, problem.code) for problem in problems_of(text)] == [
+        (("value", "b"), "duplicate"),
+        (("value", "a", 1), "too_large"),
+        (("value", "c", "d"), "out_of_range"),
+    ]
+    assert [problem.path for problem in problems_of("1e999")] == [()]
+
+
+def test_a_byte_order_mark_is_passed_over():
+    text = '\ufeff{"text": "", "value": 5}'
+    assert decode_json(Note, text) == decode_json(Note, text.encode()) == Note("", 5)
+    assert problems_of("\ufeff" + text)[0].code == "invalid_json"
 
 
 @pytest.mark.parametrize(

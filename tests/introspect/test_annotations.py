@@ -674,6 +674,30 @@ class Shade(enum.Enum):
     CRIMSON = "red"
 
 
+@dataclass
+class TaggedY:
+    kind: Literal["y"] | None
+    v: int = 0
+
+
+@dataclass
+class TaggedZ:
+    kind: Literal["z"] = "z"
+    v: int = 0
+
+
+@dataclass
+class BuiltA:
+    kind: InitVar[Literal["a"]] = "a"
+    v: int = 0
+
+
+@dataclass
+class BuiltB:
+    kind: InitVar[Literal["b"]] = "b"
+    v: int = 0
+
+
 class Nothing(enum.Enum):
     NONE = None
 
@@ -695,6 +719,8 @@ AMBIGUOUS = {
     "empty objects": (Empty, Vacant, ("Empty", "Vacant"), "tag"),
     "one tag for two": (Cat, Kitten, ("Cat", "Kitten"), "tag"),
     "objects that may both be empty": (OptionalA, OptionalB, ("OptionalA", "OptionalB"), "tag"),
+    "a tag that may be null": (TaggedY, TaggedZ, ("TaggedY", "TaggedZ"), "tag"),
+    "tags that are not kept": (BuiltA, BuiltB, ("BuiltA", "BuiltB"), "tag"),
     "named tuple and dataclass": (Point, make_dataclass("Place", ["x", "y"]), ("Point", "Place"), "tag"),
     "objects and maps": (U1, dict[str, int], ("U1",), "Keep one"),
     "objects and object leaves": (U1, Box, ("U1", "Bag"), "Keep one"),
@@ -1451,6 +1477,63 @@ def test_definitions_of_generic_classes_do_not_depend_on_the_order():
     assert all(definitions == found[0] for definitions in found)
 
 
+@dataclass
+class HandsOn(Bounded[B]):
+    pass
+
+
+@dataclass
+class LeavesOpen(HandsOn):
+    z: int = 0
+
+
+@dataclass
+class LeavesOpenToo(LeavesOpen):
+    pass
+
+
+@dataclass
+class NamesAnother(Bounded[int]):
+    other: T  # which nothing says anything about
+
+
+def test_a_base_that_is_left_open_takes_its_bound():
+    for cls in (HandsOn, LeavesOpen, LeavesOpenToo):
+        assert {"type": "integer"} in schema_of(cls)["properties"].values()
+    assert complaint_of(NamesAnother).path == ("other",)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="a TypedDict knows its bases since Python 3.12")
+def test_a_typed_dict_whose_base_is_left_open():
+    class Handed(GenericDict[T]):
+        pass
+
+    class Open(Handed):
+        b: int
+
+    assert schema_of(Open)["properties"]["b"] == {"type": "integer"}
+    assert {} in schema_of(Open)["properties"].values()
+
+
+Several = TypeVarTuple("Several")
+
+
+@dataclass
+class Last(Generic[*Several, T]):
+    x: T
+
+
+@dataclass
+class LastIsBool(Last[int, str, bool]):
+    pass
+
+
+def test_type_parameters_beside_a_tuple_of_them():
+    for annotation in (Last[int, str, bool], Last[bool], LastIsBool):
+        assert schema_of(annotation)["properties"] == {"x": {"type": "boolean"}}
+    assert schema_of(Last)["properties"] == {"x": {}}
+
+
 def test_bounds_constraints_and_defaults_of_type_parameters():
     assert property_of(Bounded, "x") == INTEGER
     assert property_of(Bounded[bool], "x") == {"type": "boolean"}
@@ -1615,6 +1698,41 @@ def test_an_alias_that_stands_for_itself_says_so():
         assert "stands for itself" in complaint_of(alias).message
     assert complaint_of(Broken).code == "unresolved"
     assert "Nowhere" in complaint_of(Broken).message
+
+
+Rows = TypeAliasType("Rows", "list[Rows] | None")
+Chained = TypeAliasType("Chained", "ChainLink | None")
+
+
+@dataclass
+class ChainLink:
+    next: Chained
+
+
+@dataclass
+class Nullables:
+    recursive: Rows
+    alias: TypeAliasType("Count", int | None)
+    inner: Annotated[int | None, "d"] | str
+    described: Annotated[None, "d"] | int
+    plain: Annotated[int, "d"] | str
+
+
+def test_null_inside_an_alias_or_a_described_union_makes_a_field_not_required():
+    assert schema_of(Nullables)["required"] == ["plain"]
+    codec = Codec(Nullables)
+    decoded = codec.decode({"plain": "a"})
+    assert decoded == Nullables(None, None, None, None, "a")
+    assert codec.encode(decoded) == {"plain": "a"}
+    full = {"recursive": [None, []], "alias": 1, "inner": "a", "described": 5, "plain": 1}
+    assert codec.encode(codec.decode(full)) == full
+    assert validator(codec.json_schema()).is_valid(full)
+
+
+def test_null_in_an_alias_that_comes_round_through_a_class():
+    for annotation in (ChainLink, Chained):
+        assert Codec(annotation).decode({"next": {}}) == ChainLink(ChainLink(None))
+        assert Codec(annotation).encode(ChainLink(ChainLink(None))) == {"next": {}}
 
 
 def test_an_alias_of_a_recursive_dataclass():
@@ -2007,6 +2125,18 @@ def test_a_limit_beyond_the_range_of_floats():
     codec = Codec(A[int, Ge(10**400)])
     assert codec.decode(10**400) == 10**400
     assert codec.problems(10**400 - 1)[0].code == "out_of_range"
+
+
+def test_an_integer_whose_float_breaks_its_limits():
+    """Else it would decode to a value that can't be encoded."""
+    codec = Codec(A[float, Gt(2**53)])
+    [problem] = codec.problems(2**53 + 1)
+    assert problem.code == "out_of_range"
+    assert problem.message == "9007199254740993 as a float is not above 9007199254740992"
+    assert codec.decode(2**53 + 2) == 2.0**53 + 2
+    [problem] = codec.problems(2**53)
+    assert problem.message == "9007199254740992 is not above 9007199254740992"
+    assert Codec(A[float, MultipleOf(3)]).problems(9007199254740993)[0].code == "out_of_range"
 
 
 def test_metadata_that_is_no_constraint_is_passed_over():
@@ -2474,6 +2604,18 @@ def test_what_can_t_be_in_a_set(item):
         assert complaints_of(annotation)[0].code == "unsupported"
 
 
+@dataclass(eq=False)
+class Unequal:
+    a: int
+
+
+@pytest.mark.parametrize("item", [Unequal, Annotated[Bag, BAG["integer"]]], ids=["class", "leaf"])
+def test_what_is_equal_to_nothing_else_can_t_be_in_a_set(item):
+    """Else a set would take duplicates that the schema refuses."""
+    for annotation in (set[item], frozenset[item | None], set[tuple[item, ...]]):
+        assert "compare by identity" in complaint_of(annotation).message
+
+
 Nested = TypeAliasType("Nested", Union[int, "tuple[Nested, ...]"])
 
 
@@ -2504,7 +2646,12 @@ def test_sets_of_booleans_and_numbers():
     """In Python `True == 1`, in JSON `true` is not `1`."""
     for annotation in (set[bool | int], set[Literal[True, 1]], frozenset[float | bool | str]):
         assert complaint_of(annotation).code == "ambiguous"
+    for annotation in (set[Level | bool], set[tuple[int | bool, ...]], set[tuple[str, Literal[True, 1]]]):
+        assert complaint_of(annotation).code == "ambiguous"
     assert Codec(set[bool]).decode([True, False]) == {True, False}
+    assert Codec(set[tuple[int, bool]]).decode([[1, True]]) == {(1, True)}
+    plain = enum.Enum("plain", {"ONE": 1})
+    assert Codec(set[plain | bool]).decode([1, True]) == {plain.ONE, True}
 
 
 def test_fixed_tuples():

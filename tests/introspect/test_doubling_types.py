@@ -15,6 +15,7 @@ from operator_schema.introspect.checks import MAX_COMPARED_MEMBERS
 from operator_schema.schema import MAX_INLINED
 
 LEVELS = 60
+Rows = TypeAliasType("Rows", "list[Rows] | None")
 Nested = TypeAliasType("Nested", "list[Nested]")
 
 
@@ -80,13 +81,16 @@ def test_equal_members_of_described_unions_are_one():
     both = Annotated[list[int] | None, "a"] | Annotated[list[int] | str, "b"]
     [problem] = Codec(both).problems(["x"])
     assert problem.path == (0,)
+    [problem] = Codec(Rows | list[Rows] | str).problems([[5]])
+    assert problem.path == (0, 0)
 
 
 def test_members_that_are_equal_in_python_alone_stay_two():
+    one = Literal[1]
     with pytest.raises(SchemaError) as caught:
-        Codec(Literal[1, 1.0])
+        Codec(Union[one, Literal[1.0]])
     assert caught.value.complaints[0].code == "ambiguous"
-    assert Codec(Literal[1, True]).decode(True) is True
+    assert Codec(Union[one, Literal[True]]).decode(True) is True
 
 
 def test_a_recursive_alias_beside_what_it_stands_for():

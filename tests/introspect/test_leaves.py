@@ -182,3 +182,16 @@ def test_a_leaf_that_encodes_to_another_type_is_a_problem():
     state[0] = 5
     with pytest.raises(EncodeError, match="expected string, got integer 5"):
         Codec(Celsius, leaves=[liar]).encode(Celsius(1))
+
+
+def test_a_leaf_over_arrays_gets_a_copy():
+    class Rows:
+        def __init__(self, rows):
+            self.rows = rows
+
+    leaf = SchemaLeaf(Rows, {"type": "array"}, Rows, lambda value: value.rows, Rows([]))
+    given = [[1], {"a": [2]}]
+    kept = Codec(Rows, leaves=[leaf]).decode(given).rows
+    assert kept == given
+    assert kept is not given
+    assert kept[1]["a"] is not given[1]["a"]

@@ -6,7 +6,7 @@ import abc
 import re
 import sys
 from dataclasses import dataclass, field, make_dataclass
-from typing import Annotated, Any, Literal, Optional, Union
+from typing import Annotated, Any, ClassVar, Literal, Optional, Union
 
 import pytest
 from typing_extensions import TypeAliasType
@@ -77,6 +77,45 @@ def test_an_init_of_its_own():
     assert Codec(Own).decode({"x": 1, "y": 2}) == Own(1, y=2)
     assert Codec(Anything).decode({"x": 1}) == Anything(x=1)
     assert '"x"' in complaint_of(Other).message
+
+
+def test_an_init_of_its_own_beside_the_decorator():
+    """`@dataclass` leaves an `__init__` alone that the class brings."""
+
+    @dataclass
+    class Hand:
+        a: int
+
+        def __init__(self, b): ...
+
+    class Child(Parent):
+        def __init__(self, q): ...
+
+    @dataclass(init=False)
+    class Positional:
+        a: int
+
+        def __init__(self, a, /): ...
+
+    @dataclass
+    class Wanting:
+        a: int
+
+        def __init__(self, a, extra, more=1, *, word, other=2): ...
+
+    @dataclass
+    class Fitting:
+        a: int
+        constant: ClassVar[int] = 5
+
+        def __init__(self, a, more=1, *, other=2):
+            self.a = a * more + 0 * other
+
+    for cls, name in ((Hand, '"a"'), (Child, '"x"'), (Positional, '"a"'), (Wanting, '"extra", "word"')):
+        complaint = complaint_of(cls)
+        assert (complaint.path, complaint.code) == (("__init__",), "unsupported")
+        assert name in complaint.message
+    assert Codec(Fitting).decode({"a": 3}) == Fitting(3)
 
 
 class Grams(float):

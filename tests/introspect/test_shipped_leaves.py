@@ -664,3 +664,11 @@ def test_importing_the_leaves_brings_no_types_module():
         "json",
     }
     assert not brought & (modules | {"datetime"})
+
+
+def test_a_set_of_time_zones_has_each_once():
+    paris = "Europe/Paris"
+    assert decode(set[ZoneInfo], [paris, "UTC"]) == {ZoneInfo(paris), ZoneInfo("UTC")}
+    with pytest.raises(DecodeError) as caught:
+        decode(set[ZoneInfo], [paris, paris])
+    assert [problem.code for problem in caught.value.problems] == ["duplicate"]

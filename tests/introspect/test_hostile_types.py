@@ -1,0 +1,312 @@
+"""Annotations, classes and metadata whose own code raises or lies: a SchemaError, nothing else."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from dataclasses import dataclass, field, make_dataclass
+from typing import Annotated, Any, Generic, Literal, TypedDict, TypeVar
+
+import pytest
+import typing_extensions
+from typing_extensions import TypeAliasType
+
+from operator_schema import Codec, SchemaError, decode, decode_json
+from operator_schema.errors import SHOWN_COMPLAINTS
+
+T = TypeVar("T")
+
+
+@dataclass
+class Box(Generic[T]):
+    content: T
+
+
+@dataclass(frozen=True)
+class Limits:
+    ge: Any = None
+    gt: Any = None
+    le: Any = None
+    lt: Any = None
+    min_length: Any = None
+    max_length: Any = None
+
+
+class Raising:
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
+class RaisingLimit:
+    @property
+    def ge(self):
+        raise RuntimeError("no limit")
+
+
+class Unshowable:
+    multiple_of = "x"
+
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+class UnshowableError(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+class RaisingUnshowably:
+    @property
+    def ge(self):
+        raise UnshowableError
+
+
+class Silent(enum.Enum):
+    ONE = object()
+
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+    __str__ = __repr__
+
+
+class PlainMethod:
+    def __schema_leaf__(self): ...
+
+
+class LooksNamed(tuple):
+    __slots__ = ()
+    _fields = ("a",)
+
+
+class LooksLikeADataclass:
+    __dataclass_fields__ = 5
+
+
+class Numbered(type):
+    __name__ = 5
+
+
+class WithoutAName(metaclass=Numbered):
+    pass
+
+
+def complaints_of(annotation, **options):
+    with pytest.raises(SchemaError) as caught:
+        Codec(annotation, **options)
+    assert len(str(caught.value).splitlines()) == len(caught.value.complaints) + 1
+    return caught.value.complaints
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        Annotated[int, Raising()],
+        Annotated[int, RaisingLimit()],
+        Annotated[int, Unshowable()],
+        Annotated[int, RaisingUnshowably()],
+        Literal[Silent.ONE],
+        Silent,
+        PlainMethod,
+        LooksNamed,
+        LooksLikeADataclass,
+        WithoutAName,
+        Box[tuple[(int,) * 1100]],
+        Box[Literal[[1]]],
+        Box[[1, 2]],
+        Box[{"a": 1}],
+        Literal[10**5000],
+        Literal["\ud800"],
+        enum.Enum("Halves", {"HIGH": "\ud800"}),
+        Annotated[int, Limits(ge=10**5000)],
+        Annotated[float, Limits(le=-(10**5000))],
+        Annotated[list[int], Limits(min_length=10**5000)],
+        Annotated[int, "\ud800"],
+    ],
+    ids=lambda annotation: getattr(annotation, "__qualname__", type(annotation).__name__),
+)
+@pytest.mark.parametrize(
+    "wrap", [lambda a: a, lambda a: list[a], lambda a: Box[a]], ids=["bare", "list", "box"]
+)
+def test_it_is_a_schema_error(annotation, wrap):
+    [_, *others] = complaints_of(wrap(annotation))
+    assert len(others) <= 1
+
+
+def test_what_was_raised_is_said_where_it_was():
+    @dataclass
+    class Order:
+        count: Annotated[int, RaisingLimit()]
+        other: Annotated[int, Limits(ge=10**5000)]
+
+    first, second = complaints_of(Order)
+    assert (first.path, second.path) == (("count",), ("other",))
+    assert "RuntimeError: no limit" in first.message
+    assert "about 5001 digits" in second.message
+
+
+def test_errors_of_the_machine_go_through():
+    class Full:
+        @property
+        def ge(self):
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        Codec(Annotated[int, Full()])
+
+
+def test_integers_in_a_process_that_writes_few_digits():
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(640)
+    try:
+        for annotation in (Literal[10**700], Annotated[int, Limits(ge=10**700)]):
+            [complaint] = complaints_of(annotation)
+            assert "about 701 digits" in complaint.message
+        # What is registered can be told and reported.
+        codec = Codec(Annotated[int, Limits(ge=10**630)])
+        assert codec.problems(1)
+        assert Codec(Literal[10**630]).problems(1)
+        assert codec.json_schema() == {"type": "integer", "minimum": 10**630}
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        Annotated[int, Limits(ge=5, le=1)],
+        Annotated[int, Limits(gt=1, lt=2)],
+        Annotated[int, Limits(ge=1.2, le=1.8)],
+        Annotated[float, Limits(gt=1, le=1)],
+        Annotated[float, Limits(ge=1.5, lt=1.5)],
+        Annotated[str, Limits(min_length=5, max_length=1)],
+        Annotated[list[int], Limits(min_length=2), Limits(max_length=1)],
+        Annotated[Annotated[int, Limits(ge=3)], Limits(le=2)],
+        Annotated[int | None, Limits(ge=3, le=2)],
+    ],
+    ids=str,
+)
+def test_limits_that_nothing_is_within(annotation):
+    [complaint] = complaints_of(annotation)
+    assert complaint.code == "bad_constraint"
+
+
+def test_limits_that_one_value_is_within():
+    for annotation, value in (
+        (Annotated[int, Limits(gt=1, lt=3)], 2),
+        (Annotated[int, Limits(ge=1.2, le=2.8)], 2),
+        (Annotated[float, Limits(ge=1.5, le=1.5)], 1.5),
+        (Annotated[str, Limits(min_length=1, max_length=1)], "a"),
+        (Annotated[dict[str, int], Limits(max_length=0)], {}),
+    ):
+        assert Codec(annotation).decode(value) == value
+
+
+def test_lone_surrogates_in_what_describes_a_field():
+    class Lonely(TypedDict):
+        a: int
+
+    @dataclass
+    class Halves:
+        a: int = field(metadata={"alias": "\ud800"})
+        b: Annotated[int, "\ud800"]
+        c: list[Annotated[int, "\ud800"]]
+        d: int = field(metadata={"description": "\ud800"})
+        e: int = 0
+
+        param_descriptions = {"e": "\udfff"}
+
+    paths = [(complaint.path, complaint.code) for complaint in complaints_of(Halves)]
+    assert sorted(paths) == [
+        (("a",), "bad_metadata"),
+        (("b",), "bad_description"),
+        (("c", "*"), "bad_description"),
+        (("d",), "bad_description"),
+        (("e",), "bad_description"),
+    ]
+    [complaint] = complaints_of(TypedDict("Keyed", {"\ud800": int}))
+    assert complaint.path == ("\\ud800",)
+    Lonely.__doc__ = "\ud800"
+    [complaint] = complaints_of(Lonely)
+    assert complaint.code == "bad_description"
+
+
+def test_closed_typed_dicts_hand_it_on():
+    class Closed(typing_extensions.TypedDict, closed=True):
+        a: int
+
+    class Nothing(typing_extensions.TypedDict, extra_items=typing_extensions.Never):
+        a: int
+
+    class Derived(Closed):
+        b: int
+
+    for annotation in (Closed, Nothing, Derived):
+        assert Codec(annotation).json_schema()["additionalProperties"] is False
+
+
+def test_extra_items_of_typed_dicts():
+    class Extra(typing_extensions.TypedDict, extra_items=int):
+        a: int
+
+    class Derived(Extra):
+        b: int
+
+    for annotation in (Extra, Derived):
+        [complaint] = complaints_of(annotation)
+        assert "extra_items" in complaint.message
+
+
+Rows = TypeAliasType("Rows", "list[Rows]")
+
+
+def test_constraints_on_a_recursive_alias_say_why_not():
+    [complaint] = complaints_of(Annotated[Rows, Limits(min_length=1)], namespace={"Rows": Rows})
+    assert "is recursive" in complaint.message
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, [1], 5, True, b"{}"], ids=str)
+def test_arguments_that_changed_places(value):
+    with pytest.raises(SchemaError) as caught:
+        decode(value, Box)
+    assert "the annotation comes first" in caught.value.complaints[0].remedy
+
+
+def test_json_text_and_annotation_that_changed_places():
+    with pytest.raises(SchemaError) as caught:
+        decode_json('{"a": 1}', Box)
+    assert "the annotation comes first" in caught.value.complaints[0].remedy
+
+
+def test_a_function_is_called_by_its_name():
+    [complaint] = complaints_of(complaints_of)
+    assert complaint.message == "the function complaints_of is not supported"
+
+
+def test_text_that_can_t_be_evaluated_is_shown_as_it_is_written():
+    [complaint] = complaints_of(Box["Nope"])
+    assert complaint.type == "Box[Nope]"
+
+
+def test_many_complaints_are_counted():
+    with pytest.raises(SchemaError) as caught:
+        Codec(make_dataclass("Wrong", [(f"f{i}", complex) for i in range(5000)]))
+    lines = str(caught.value).splitlines()
+    assert len(caught.value.complaints) == 5000
+    assert len(lines) == SHOWN_COMPLAINTS + 2
+    assert lines[-1] == f"- … and {5000 - SHOWN_COMPLAINTS} more"
+
+
+@pytest.mark.parametrize("options", [{"leaves": 5}, {"leaves": [5]}, {"attribute_docs": "yes"}], ids=str)
+def test_options_of_the_wrong_kind(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        Codec(int, **options)
+
+
+def test_a_namespace_is_not_shared():
+    names = {"Inner": int}
+    box = make_dataclass("Holder", [("inner", "Inner")])
+    codec = Codec(box, namespace=names)
+    names["Inner"] = str
+    again = Codec(*codec.__reduce__()[1][:1], **codec.__reduce__()[1][1])
+    assert again.json_schema() == codec.json_schema()
