@@ -25,6 +25,7 @@ from operator_schema import (
     RawArguments,
     RawCall,
     Registry,
+    SchemaLeaf,
     ToolNotFoundError,
     describe_tools,
     skip,
@@ -743,6 +744,67 @@ def test_a_function_that_gives_something_to_await():
     assert one(work, {"seconds": 0.0}).content == "0.0"
     assert one(work, {"seconds": 0.25}).content == "no quarter"
     assert one(work, {"seconds": 60}, timeout=SOON).code == "timeout"
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_nobody_awaits_any_more_is_closed():
+    held = threading.Event()
+    closed = []
+
+    async def inner():
+        await asyncio.sleep(0)
+
+    @tool
+    def late() -> Any:
+        held.wait(10)
+        coroutine = inner()
+        closed.append(coroutine)
+        return coroutine
+
+    executor = Executor([late], timeout=SOON)
+
+    async def run():
+        result = await executor.execute(RawCall("1", "late", {}))
+        held.set()
+        # The frame of what is closed is gone.
+        while not closed or closed[0].cr_frame is not None:  # noqa: ASYNC110  # a thread brings it about
+            await asyncio.sleep(0.005)
+        return result.code
+
+    assert asyncio.run(asyncio.wait_for(run(), 10)) == "timeout"
+    held.clear()
+    closed.clear()
+    assert executor.execute_sync(RawCall("2", "late", {})).code == "timeout"
+    held.set()  # the event loop is closed by now
+    assert gone(lambda: closed and closed[0].cr_frame is None)
+
+
+def test_a_leaf_that_fails_when_it_is_written():
+    def write(value: complex) -> str:
+        return str(1 / (value - 2j) + value - 1 / (value - 2j))
+
+    leaf = SchemaLeaf(complex, {"type": "string"}, complex, write, 1j)
+
+    @tool
+    def number(real: float) -> Annotated[complex, leaf]:
+        return complex(real, 2)
+
+    assert one(number, {"real": 1}).content == "(1+2j)"
+    result = one(number, {"real": 0})
+    assert result.code == "execution_failed"
+    assert result.content.startswith("number ")
+
+
+def test_the_system_may_have_no_more_threads(monkeypatch):
+    def start(_):
+        raise RuntimeError("can't start new thread")
+
+    executor = Executor([ping], max_threads=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        result = executor.execute_sync(RawCall("1", "ping", {}))
+    assert (result.code, result.content) == ("execution_failed", "ping failed: RuntimeError")
+    assert executor.execute_sync(RawCall("2", "ping", {})).content == "pong"  # the place is free again
 
 
 def test_execute_sync_needs_no_loop_and_refuses_to_block_one():
