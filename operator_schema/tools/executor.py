@@ -99,11 +99,7 @@ class Executor:
         Returns:
             The result, or why there is none.
         """
-        await self._slots.acquire()
-        try:
-            outcome = await self._execute(call, context)
-        finally:
-            self._slots.release()
+        outcome = await self._outcome(call, context)
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
@@ -122,7 +118,7 @@ class Executor:
         """
         from asyncio import gather  # noqa: PLC0415  # whoever runs this has it already
 
-        running = [self.execute(call, context=context) for call in list(calls)]
+        running = [self._outcome(call, context) for call in list(calls)]
         # Who cancels this must find all of them ended: gather waits for each only like this.
         outcomes = await gather(*running, return_exceptions=True)
         results: list[ToolResult] = []
@@ -149,6 +145,14 @@ class Executor:
             RuntimeError: an event loop runs in this thread, which this would block.
         """
         return _run(lambda: self.execute_all(calls, context=context), "execute_all")
+
+    async def _outcome(self, call: RawCall, context: Context | None) -> ToolResult | BaseException:
+        # What ends a program is returned: raised in a task, it would take the event loop down.
+        await self._slots.acquire()
+        try:
+            return await self._execute(call, context)
+        finally:
+            self._slots.release()
 
     async def _execute(self, call: RawCall, context: Context | None) -> ToolResult | BaseException:
         try:

@@ -368,6 +368,8 @@ def test_what_ends_the_program_passes_through(is_async, error):
     async def run():
         with pytest.raises(error):
             await executor.execute(RawCall("1", "work", {}))
+        with pytest.raises(error):
+            await executor.execute_all([RawCall("1", "work", {}), RawCall("2", "nothing", {})])
         return "the loop lives"
 
     assert asyncio.run(run()) == "the loop lives"
@@ -789,7 +791,7 @@ def test_a_leaf_that_fails_when_it_is_written():
     def number(real: float) -> Annotated[complex, leaf]:
         return complex(real, 2)
 
-    assert one(number, {"real": 1}).content == "(1+2j)"
+    assert one(number, {"real": 1}).content == '"(1+2j)"'
     result = one(number, {"real": 0})
     assert result.code == "execution_failed"
     assert result.content.startswith("number ")
