@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage matrix campaign bench bench-quick lint format clean
+.PHONY: help demo test coverage matrix campaign damage bench bench-quick lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -34,6 +34,8 @@ bench: $(BENCH)/.bench ## measure everything beside the peers, and write docs/be
 
 bench-quick: $(BENCH)/.bench ## measure what the bars ask for; fails where one is missed
 	$(BENCH)/bin/python -m benchmarks --quick $(ARGS)
+damage: $(VENV)/.test ## damage real calls as models do, and count what repair brings back: SEED=0
+	$(BIN)/python tests/damage/run.py --seed $(SEED)
 
 lint: $(VENV)/.dev ## ruff, mypy, pyright, import-linter
 	$(BIN)/ruff check .

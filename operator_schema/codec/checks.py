@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Constraints
     from .problems import Path, Problems
 
-__all__ = ["Crowd", "check_float", "check_length", "check_number", "check_text", "count_of"]
+__all__ = [
+    "Crowd",
+    "check_float",
+    "check_length",
+    "check_number",
+    "check_text",
+    "count_of",
+    "is_no_multiple",
+]
 
 
 def check_number(constraints: Constraints, problems: Problems, value: float, path: Path) -> Any:
@@ -42,7 +50,8 @@ def _broken_limit(constraints: Constraints, value: float) -> str | None:
     return None
 
 
-def _is_no_multiple(value: float, of: float) -> bool:
+def is_no_multiple(value: float, of: float) -> bool:
+    """Say whether a number does not divide another one exactly."""
     numerator, denominator = value.as_integer_ratio()
     divisor, unit = of.as_integer_ratio()
     return (numerator * unit) % (denominator * divisor) != 0
@@ -53,7 +62,7 @@ _NUMBER_LIMITS: tuple[tuple[str, Callable[[float, float], bool], str], ...] = (
     ("exclusive_minimum", lambda value, limit: value <= limit, "not above"),
     ("maximum", lambda value, limit: value > limit, "above the maximum"),
     ("exclusive_maximum", lambda value, limit: value >= limit, "not below"),
-    ("multiple_of", _is_no_multiple, "no multiple of"),
+    ("multiple_of", is_no_multiple, "no multiple of"),
 )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, overload
 
 from .._value import set_once
-from ..errors import Complaint, DecodeError, EncodeError, SchemaError
+from ..errors import BuildRefused, Complaint, DecodeError, EncodeError, SchemaError, TextRefused
 from ..introspect.classes import form_of
 from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
@@ -17,17 +18,20 @@ from ..wording import nearest, received
 from .encode import encode_node
 from .expected import expected_fields
 from .interpret import interpret
+from .json_parser import parse_with
 from .limits import MAX_DEPTH
+from .problems import GIVE_UP, Problems
+from .tiers import Tiers
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Callable, Hashable
+    from typing import Self
 
     from ..errors import Problem
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
     from .partial import ArgumentStream, Partial
-    from .problems import Problems
     from .report import DecodeReport, Repair
 
 __all__ = ["Codec", "UnknownFields", "codec_of"]
@@ -59,18 +63,23 @@ class Codec(Generic[T]):
         max_depth: levels of arrays and objects that a value may nest, the root being the first.
         attribute_docs: whether strings below the fields of a class describe them; this reads the
             source, which takes far longer than everything else here.
+        json_loads: what parses JSON text instead of this package's own reader, such as
+            `orjson.loads`: it takes what `decode_json` is given and returns the value; a ValueError
+            of its becomes an `invalid_json` problem. What it does with keys that come twice, with
+            numbers and with `NaN` is its own.
 
     Raises:
         SchemaError: with every complaint about the type.
         ValueError: an option is not of its kind, or out of range.
     """
 
-    __slots__ = ("_annotation", "_graph", "_name", "_options")
+    __slots__ = ("_annotation", "_graph", "_name", "_options", "_tiers")
 
     _annotation: Any
     _graph: Graph
     _name: str
     _options: dict[str, Any]
+    _tiers: Tiers
 
     @overload
     def __init__(
@@ -86,6 +95,7 @@ class Codec(Generic[T]):
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
         attribute_docs: bool = False,
+        json_loads: Callable[[Any], Any] | None = None,
     ) -> None: ...
 
     @overload
@@ -102,6 +112,7 @@ class Codec(Generic[T]):
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
         attribute_docs: bool = False,
+        json_loads: Callable[[Any], Any] | None = None,
     ) -> None: ...
 
     def __init__(
@@ -117,9 +128,11 @@ class Codec(Generic[T]):
         namespace: Mapping[str, Any] | None = None,
         max_depth: int = MAX_DEPTH,
         attribute_docs: bool = False,
+        json_loads: Callable[[Any], Any] | None = None,
     ) -> None:
         leaves = _checked_leaves(leaves)
         _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs)
+        _check_parser(json_loads)
         namespace = None if namespace is None else dict(namespace)
         walk = Walk(
             leaves,
@@ -151,8 +164,11 @@ class Codec(Generic[T]):
                 "namespace": namespace,
                 "max_depth": max_depth,
                 "attribute_docs": attribute_docs,
+                "json_loads": json_loads,
             },
         )
+        graph_of = partial(_graph_of, leaves=leaves)
+        set_once(self, "_tiers", Tiers(graph, max_depth, graph_of, exact=repair))
 
     @property
     def type(self) -> Any:
@@ -190,8 +206,18 @@ class Codec(Generic[T]):
         Raises:
             DecodeError: with every problem.
         """
+        compiled = self._tiers.decode
+        if compiled is None:
+            self._tiers.count_decode()
+        else:
+            try:
+                decoded: T = compiled(value)
+            except BuildRefused as refused:
+                raise self._refusal(refused.reason) from None
+            if decoded is not GIVE_UP:
+                return decoded
         repaired, _ = self._repaired(value)
-        instance, _ = self._decode(repaired)
+        instance, _ = self._interpret(repaired)
         return instance
 
     def decode_json(self, text: str | bytes | bytearray) -> T:
@@ -245,7 +271,7 @@ class Codec(Generic[T]):
         _, problems = interpret(self._graph, repaired, self._options["max_depth"])
         return tuple(problems.found)
 
-    def _decode(self, value: object) -> tuple[T, Problems]:
+    def _interpret(self, value: object) -> tuple[T, Problems]:
         instance, problems = interpret(self._graph, value, self._options["max_depth"])
         if problems.found:
             raise self._error(problems)
@@ -259,13 +285,13 @@ class Codec(Generic[T]):
         return repair_value(graph or self._graph, value, self._options["max_depth"])
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Repair, ...]]:
-        # A program that decodes parsed values alone does not pay for the json module.
-        from .json_text import read_json, read_nearly_json  # noqa: PLC0415
-
-        value, problems = read_json(text)
+        loads = self._options["json_loads"]
+        value, problems = _read_json(text) if loads is None else _parse_with(loads, text)
         if not problems.found:
             return value, ()
         if self._options["repair"]:
+            from .json_text import read_nearly_json  # noqa: PLC0415  # only broken text pays for it
+
             value, repairs = read_nearly_json(text, problems)
             if repairs:
                 return value, repairs
@@ -276,7 +302,7 @@ class Codec(Generic[T]):
         from .report import DecodeReport, IgnoredKey  # noqa: PLC0415
 
         repaired, more = self._repaired(value)
-        instance, problems = self._decode(repaired)
+        instance, problems = self._interpret(repaired)
         ignored = tuple([IgnoredKey(*key) for key in ignored_keys(problems)])
         return DecodeReport(instance, (*repairs, *more), ignored)
 
@@ -292,6 +318,13 @@ class Codec(Generic[T]):
         Raises:
             EncodeError: with every value that does not fit its field.
         """
+        compiled = self._tiers.encode
+        if compiled is None:
+            self._tiers.count_encode()
+        else:
+            encoded = compiled(instance)
+            if encoded is not GIVE_UP:
+                return encoded
         return self._encode_node(self._graph.root, instance)
 
     def decode_partial(self, text: str | bytes | bytearray) -> Partial:
@@ -315,6 +348,23 @@ class Codec(Generic[T]):
 
         return ArgumentStream(self._graph, self._decode_part, self.decode_json)
 
+    def compile(self) -> Self:
+        """Compile decoder and encoder now, instead of after the first calls.
+
+        A codec does this by itself once it is warm: for a program that would rather pay at start-up.
+        The results are the same. What can't be compiled stays interpreted; `source` says why.
+
+        Returns:
+            The codec.
+        """
+        self._tiers.compile_decoder()
+        self._tiers.compile_encoder()
+        return self
+
+    def source(self) -> str:
+        """Return the Python source of the compiled decoder and encoder, for reading."""
+        return self._tiers.source()
+
     def _decode_part(self, graph: Graph, value: object) -> tuple[Any, Problems]:
         repaired, _ = self._repaired(value, graph)
         return interpret(graph, repaired, self._options["max_depth"])
@@ -332,6 +382,11 @@ class Codec(Generic[T]):
 
     def _graph_of(self, cls: Any) -> Graph | None:
         return _graph_of(cls, self._options["leaves"])
+
+    def _refusal(self, reason: Exception) -> DecodeError:
+        problems = Problems()
+        problems.rejected(None, self._graph.root.name, reason)  # type: ignore[union-attr]  # only a class refuses
+        return self._error(problems)
 
     def _error(self, problems: Problems) -> DecodeError:
         return DecodeError(
@@ -367,6 +422,22 @@ class Codec(Generic[T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._annotation, self._options)
+
+
+def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
+    # A program that decodes parsed values alone does not pay for the json module.
+    from .json_text import read_json  # noqa: PLC0415
+
+    return read_json(text)
+
+
+def _parse_with(loads: Callable[[Any], Any], text: str | bytes | bytearray) -> tuple[Any, Problems]:
+    problems = Problems()
+    try:
+        return parse_with(loads, text), problems
+    except TextRefused as refused:
+        problems.add(refused.problem)
+    return None, problems
 
 
 def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
@@ -411,6 +482,12 @@ def _check_options(
     if not isinstance(attribute_docs, bool):
         message = f"attribute_docs is True or False, not {received(attribute_docs)}"
         raise ValueError(message)  # noqa: TRY004  # one exception for every option
+
+
+def _check_parser(json_loads: object) -> None:
+    if json_loads is not None and not callable(json_loads):
+        message = f"json_loads is a function such as orjson.loads, not {received(json_loads)}"
+        raise ValueError(message)
 
 
 def _too_deep(name: str) -> SchemaError:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     GraphOf = Callable[[type], Graph | None]
 
-__all__ = ["encode_node"]
+__all__ = ["SCALAR_CLASSES", "encode_node", "encode_part"]
 
 _PLAIN = {
     str: STRING,
@@ -81,6 +81,30 @@ def encode_node(
         if error is shared.raised_by_user:
             raise
         return problems.too_deep_to_follow(), problems
+
+
+def encode_part(
+    node: Node,
+    definitions: Mapping[Target, Node],
+    value: object,
+    max_depth: int,
+    graph_of: GraphOf,
+    depth: int,
+) -> Any:
+    """Encode a part of a value.
+
+    Args:
+        node: what the part is to be.
+        definitions: of the graph that the node belongs to.
+        value: the part.
+        max_depth: levels of arrays and objects that are followed.
+        graph_of: gives the graph of a class found where the annotation is `Any`, or None.
+        depth: of the part, 1 being that of the root.
+
+    Returns:
+        The JSON value, or `INVALID`.
+    """
+    return _Run(_Shared(max_depth, graph_of), definitions, Trial()).encode(node, value, None, depth)
 
 
 class _Shared:
@@ -327,7 +351,7 @@ def _read(node: ObjectNode, field: Field, value: Any) -> Any:
 def _may_be(node: Node, value: object) -> bool:
     match node:
         case ScalarNode():
-            return isinstance(value, _SCALAR_CLASSES[node.type]) and (
+            return isinstance(value, SCALAR_CLASSES[node.type]) and (
                 node.type == "boolean" or not isinstance(value, bool)
             )
         case LiteralNode():
@@ -351,7 +375,7 @@ def _may_be(node: Node, value: object) -> bool:
 def _is_exactly(node: Node, value: object) -> bool:
     match node:
         case ScalarNode():
-            return type(value) in _SCALAR_CLASSES[node.type][:1]
+            return type(value) in SCALAR_CLASSES[node.type][:1]
         case LiteralNode():
             return any(
                 member is value or (type(member) is type(value) and member == value)
@@ -365,7 +389,7 @@ def _is_exactly(node: Node, value: object) -> bool:
             return False
 
 
-_SCALAR_CLASSES: dict[str, tuple[type, ...]] = {
+SCALAR_CLASSES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "boolean": (bool,),
     "integer": (int,),

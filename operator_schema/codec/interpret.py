@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..introspect.unions import UnionPlan
     from .problems import Path
 
-__all__ = ["Fitting", "interpret"]
+__all__ = ["Fitting", "distance", "interpret"]
 
 _KEY = ScalarNode("string")
 _INTEGER_KEY = re.compile(INTEGER_KEY)
@@ -368,7 +368,7 @@ class _Run:
             return object() if fitting else self.problems.no_match(path, node, value)
         if not fitting and tag is not None and tag.required:
             return self.problems.missing_tag(path, tag.key, tag.choices)
-        chosen = min(fitting, key=lambda member: _distance(member, value)) if fitting else None
+        chosen = min(fitting, key=lambda member: distance(member, value)) if fitting else None
         chosen = chosen or _meant(candidates, value)
         return (
             self.problems.no_match(path, node, value)
@@ -387,7 +387,7 @@ class _Run:
 
 def _meant(members: tuple[Node, ...], value: dict[Any, Any]) -> Node | None:
     """Return the member that an object was probably meant for, going by its keys, if they say so."""
-    ranked = sorted(members, key=lambda member: (_misfit(member, value), _distance(member, value)))
+    ranked = sorted(members, key=lambda member: (_misfit(member, value), distance(member, value)))
     (unused, lacks), second = _misfit(ranked[0], value), _misfit(ranked[1], value)
     has_its_keys = not lacks or (unused, lacks) != second
     return ranked[0] if unused < len(value) and has_its_keys else None
@@ -397,10 +397,10 @@ def _misfit(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
     """Say how many keys a member leaves unused, and whether a required one is not there."""
     assert isinstance(node, ObjectNode)  # noqa: S101  # a leaf or a map is never one of several
     lacks = any(field.required and field.key not in value for field in node.fields)
-    return _distance(node, value)[0], lacks
+    return distance(node, value)[0], lacks
 
 
-def _distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
+def distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
     """Say how far an object is from a member: keys left unused, keys not given, then by name."""
     assert isinstance(node, ObjectNode)  # noqa: S101  # a leaf or a map is never one of several
     keys = {field.key for field in node.fields}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..errors import ProblemCode
     from .problems import Path
 
-__all__ = ["read_json", "read_nearly_json"]
+__all__ = ["TOO_DEEP", "check_depth", "read_json", "read_nearly_json", "text_of"]
 
 _SHOWN_LENGTH = 40
 
@@ -55,8 +55,8 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     """
     problems = Problems()
     try:
-        source = _as_string(text)
-        _check_depth(source)
+        source = text_of(text)
+        check_depth(source)
         reader = _Reader()
         value = reader.read(source)
         if "\\u" in source:
@@ -64,7 +64,7 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     except TextRefused as refused:
         problems.add(refused.problem)
     except RecursionError:  # pragma: no cover  # only where the caller has used up its own stack
-        problems.add(_TOO_DEEP)
+        problems.add(TOO_DEEP)
     else:
         if not reader.has_faults:
             return value, problems
@@ -87,7 +87,7 @@ def read_nearly_json(text: str | bytes | bytearray, problems: Problems) -> tuple
     if [problem.code for problem in problems.found] != ["invalid_json"]:
         return None, ()
     try:
-        source = _as_string(text)
+        source = text_of(text)
     except TextRefused:
         return None, ()
     rewritten = as_json_text(source)
@@ -95,7 +95,8 @@ def read_nearly_json(text: str | bytes | bytearray, problems: Problems) -> tuple
     return (None, ()) if left.found else (value, (Repair((), "syntax", quote(source), excerpt(value)),))
 
 
-def _as_string(text: object) -> str:
+def text_of(text: object) -> str:
+    """Return JSON text as a string, or refuse it for its characters."""
     if isinstance(text, str):
         if not text.isascii():
             _check_characters(text)
@@ -115,10 +116,11 @@ def _as_string(text: object) -> str:
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _BRACKET = re.compile(r"[\[\]{}]")
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
-_TOO_DEEP = Problem((), "too_deep", f"the JSON text nests deeper than {MAX_TEXT_DEPTH} levels")
+TOO_DEEP = Problem((), "too_deep", f"the JSON text nests deeper than {MAX_TEXT_DEPTH} levels")
 
 
-def _check_depth(text: str) -> None:
+def check_depth(text: str) -> None:
+    """Refuse JSON text that nests too deep."""
     # The parser's own limit depends on the version of Python and on how deep the caller stands.
     if text.count("[") + text.count("{") <= MAX_TEXT_DEPTH:
         return
@@ -126,7 +128,7 @@ def _check_depth(text: str) -> None:
     for bracket in _BRACKET.findall(_STRING.sub("", text)):
         depth += _STEPS[bracket]
         if depth > MAX_TEXT_DEPTH:
-            raise TextRefused(_TOO_DEEP)
+            raise TextRefused(TOO_DEEP)
 
 
 def _check_characters(text: str) -> None:

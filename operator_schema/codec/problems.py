@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Path = tuple["Path", str | int] | None
     Steps = tuple[str | int, ...]
 
-__all__ = ["INVALID", "Problems", "Trial", "ignored_keys", "steps_of"]
+__all__ = ["GIVE_UP", "INVALID", "Problems", "Trial", "ignored_keys", "steps_of"]
 
 MESSAGE_LENGTH = 300
 """Characters of a problem's message, at most."""
@@ -45,6 +45,15 @@ class _Invalid:
 
 
 INVALID: Any = _Invalid()
+
+
+class _GiveUp:
+    """What a compiled function returns for a value that the interpreter is to look at."""
+
+    __slots__ = ()
+
+
+GIVE_UP: Any = _GiveUp()
 
 
 def steps_of(path: Path) -> Steps:

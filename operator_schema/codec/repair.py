@@ -23,13 +23,14 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..introspect.unions import flat_members
-from ..json_values import choice_key, is_object
-from ..wording import excerpt, fold
+from ..json_values import is_object
+from ..wording import excerpt
 from .checks import check_length
 from .interpret import Fitting
 from .json_text import read_json
 from .problems import INVALID, Trial
 from .quoted import NOTHING, quoted_scalar
+from .repair_names import meant_choice, sent_keys
 from .report import Repair
 
 if TYPE_CHECKING:
@@ -191,11 +192,12 @@ class _Repairer:
 
     def _items(self, nodes: Any, value: list[Any], depth: int) -> _Reading:
         readings = [self.read(node, item, depth + 1) for node, item in zip(nodes, value, strict=True)]
+        changes = tuple([(index, each.changes) for index, each in enumerate(readings) if each.changes])
         return _Reading(
-            [reading.value for reading in readings],
+            [reading.value for reading in readings] if changes else value,
             all(reading.fits for reading in readings),
             any(reading.unused for reading in readings),
-            tuple([(index, each.changes) for index, each in enumerate(readings) if each.changes]),
+            changes,
         )
 
     def _wrap(self, node: ArrayNode, value: Any, depth: int) -> _Reading:
@@ -212,22 +214,24 @@ class _Repairer:
         return _Reading([item.value], fits=True, unused=item.unused, changes=inner).after("array", value)
 
     def _could_be_json(self, text: str) -> bool:
-        return text.lstrip()[:1] in {"{", "[", '"'} or quoted_scalar(text.strip()) is not NOTHING
+        inner = text.strip()
+        return inner.startswith(("{", "[", '"', "```")) or quoted_scalar(inner) is not NOTHING
 
     # --- objects ---------------------------------------------------------------------------------
 
     def _map(self, node: MapNode, value: dict[Any, Any], depth: int) -> _Reading:
         readings = {key: self.read(node.values, item, depth + 1) for key, item in value.items()}
         fits = all(reading.fits for reading in readings.values()) and _has_length(node, value)
+        changes = tuple([(key, reading.changes) for key, reading in readings.items() if reading.changes])
         return _Reading(
-            {key: reading.value for key, reading in readings.items()},
+            {key: reading.value for key, reading in readings.items()} if changes else value,
             fits and all(self.fitting.fits_key(node.keys, key) for key in value),
             any(reading.unused for reading in readings.values()),
-            tuple([(key, reading.changes) for key, reading in readings.items() if reading.changes]),
+            changes,
         )
 
     def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> _Reading:
-        sent = _sent_keys(node, value)
+        sent = sent_keys(node, value)
         rest = dict(value)
         read: dict[Any, Any] = {}
         fits, unused, changes = True, False, list[Any]()
@@ -247,21 +251,31 @@ class _Repairer:
             if reading.changes:
                 changes.append((field.key, reading.changes))
         read.update(rest)
-        return _Reading(read, fits and not (rest and node.closed), unused or bool(rest), tuple(changes))
+        return _Reading(
+            read if changes else value,
+            fits and not (rest and node.closed),
+            unused or bool(rest),
+            tuple(changes),
+        )
 
     def _field(self, node: ObjectNode, field: Field, value: Any, depth: int) -> _Reading:
         """Read the value of a field; `NOTHING` stands for a key that is left out."""
         if value is None and field.absent_is_none:
             return _Reading(None, fits=True)
         reading = self.read(field.node, value, depth)
-        if reading.fits or not (value is None or isinstance(value, str)):
+        if reading.fits:
+            # Nothing at all, or an array of one empty text: who could tell?
+            is_unclear = value == "" and reading.changes and not field.required
+            return _Reading(value, fits=False) if is_unclear else reading
+        if not (value is None or isinstance(value, str)):
             return reading
         is_null = value is None or value in _NULLS
         if isinstance(value, str) and self._takes_text(field.node):
             return reading
         if is_null and field.absent_is_none:
             return _Reading(None, fits=True).after("scalar", value)
-        if (is_null or value == "") and _has_default(node, field):
+        is_nothing = is_null or (value == "" and not self.fitting.fits(field.node, None, depth))
+        if is_nothing and _has_default(node, field):
             change = _Change("default", excerpt(value), "default")
             return _Reading(NOTHING, fits=True, changes=(change,))
         return reading
@@ -274,13 +288,13 @@ class _Repairer:
         if self.fitting.fits(node, value, depth):
             return _Reading(value, fits=True)
         if isinstance(value, str):
-            meant = _choice(node, value) if isinstance(node, (LiteralNode, EnumNode)) else NOTHING
+            meant = meant_choice(node, value) if isinstance(node, (LiteralNode, EnumNode)) else NOTHING
             if meant is not NOTHING:
                 return _Reading(meant, fits=True).after("choice", value)
             meant = NOTHING if self._takes_text(node) else quoted_scalar(value)
             if (
                 meant is not NOTHING
-                and not _is_rounded(node, meant)
+                and not _is_rounded(node, value, meant)
                 and self.fitting.fits(node, meant, depth)
             ):
                 return _Reading(meant, fits=True).after("scalar", value)
@@ -351,10 +365,22 @@ def _has_default(node: ObjectNode, field: Field) -> bool:
     return not field.required and not field.absent_is_none and node.form != "typed_dict"
 
 
-def _is_rounded(node: Node, number: Any) -> bool:
-    """Say whether an integer would become another number where a float is wanted."""
-    is_number = isinstance(node, ScalarNode) and node.type == "number"
-    return is_number and isinstance(number, int) and not _is_exact(number)
+def _is_rounded(node: Node, text: str, number: Any) -> bool:
+    """Say whether a node would take another number than the text says."""
+    if not isinstance(node, ScalarNode):
+        return False
+    if isinstance(number, float):
+        return node.type == "integer" and not _says(text, number)
+    return node.type == "number" and isinstance(number, int) and not _is_exact(number)
+
+
+def _says(text: str, number: float) -> bool:
+    from decimal import Decimal  # noqa: PLC0415  # only a quoted number with a fraction or exponent pays
+
+    try:
+        return Decimal(text) == Decimal(number)
+    except ArithmeticError:  # its exponent is beyond what decimals have
+        return False
 
 
 def _is_exact(number: int) -> bool:
@@ -362,38 +388,3 @@ def _is_exact(number: int) -> bool:
         return int(float(number)) == number
     except OverflowError:
         return False
-
-
-def _choice(node: LiteralNode | EnumNode, text: str) -> Any:
-    """Return the one choice that a text names but for case, spaces, `_` and `-`; an Enum's name too."""
-    named = [(value, value) for value in node.values if isinstance(value, str)]
-    if isinstance(node, EnumNode):
-        named += [(name, member.value) for name, member in node.type.__members__.items()]
-    folded = fold(text)
-    found = {choice_key(value): value for name, value in named if fold(name) == folded}
-    return next(iter(found.values())) if len(found) == 1 else NOTHING
-
-
-def _sent_keys(node: ObjectNode, value: dict[Any, Any]) -> dict[str, str]:
-    """Find the keys that were written in another convention, or by the field's name.
-
-    Returns:
-        Key of the field to the key that was sent for it, where each is the other's only one.
-    """
-    keys = {field.key for field in node.fields}
-    unused = [key for key in value if isinstance(key, str) and key not in keys]
-    if not unused:
-        return {}
-    folded: dict[str, list[str]] = {}
-    for key in unused:
-        folded.setdefault(fold(key), []).append(key)
-    claims: dict[str, list[str]] = {}
-    for field in node.fields:
-        names = {fold(field.key), fold(field.name)}
-        sent = [key for name in sorted(names) for key in folded.get(name, ())]
-        for key in sent:
-            claims.setdefault(key, []).append(field.key)
-        if len(sent) > 1:
-            for key in sent:
-                claims[key].append(field.key)
-    return {fields[0]: key for key, fields in claims.items() if len(fields) == 1 and fields[0] not in value}

@@ -13,7 +13,8 @@ import sys
 
 __all__ = ["as_json_text"]
 
-_FENCE = re.compile(r"\s*```[\w+-]*[ \t]*\r?\n(.*?)\s*```\s*", re.DOTALL)
+_FENCE = "```"
+_OPENING = re.compile(r"\s*```[\w+-]*[ \t]*\r?\n")
 _TOKEN = re.compile(
     r"""
     (?P<space>\s+ | //[^\r\n]* | \#[^\r\n]* | /\*.*?\*/)
@@ -26,6 +27,7 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _WORDS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
+_PYTHON = frozenset({"True", "False", "None"})
 _ESCAPE = re.compile(r"""\\x[0-9a-fA-F]{2}|\\U[0-9a-fA-F]{8}|\\.|\"""", re.DOTALL)
 
 
@@ -39,32 +41,33 @@ def as_json_text(text: str) -> str | None:
         What may be JSON now, its values unchanged; None where the text holds something that is
         neither JSON nor one of the things that are mended.
     """
-    fence = _FENCE.fullmatch(text)
-    tokens = _tokens(fence[1] if fence else text)
+    tokens = _tokens(_without_fence(text))
     if tokens is None:
         return None
     return " ".join([token for index, token in enumerate(tokens) if not _is_trailing(tokens, index)])
 
 
+def _without_fence(text: str) -> str:
+    opening, body = _OPENING.match(text), text.rstrip()
+    if opening is None or not body.endswith(_FENCE, opening.end()):
+        return text
+    return body[opening.end() : -len(_FENCE)]
+
+
 def _tokens(text: str) -> list[str] | None:
-    tokens: list[str] = []
+    found: list[tuple[str | None, str]] = []
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
-        if match is None:
+        if match is None or (match.lastgroup == "word" and match[0] not in _WORDS):
             return None
         position = match.end()
-        token = match[0]
-        if match.lastgroup == "space":
-            continue
-        if match.lastgroup == "single":
-            token = _in_double_quotes(token)
-        elif match.lastgroup == "word":
-            token = _WORDS.get(token, "")
-        if not token:
-            return None
-        tokens.append(token)
-    return tokens
+        if match.lastgroup != "space":
+            found.append((match.lastgroup, match[0]))
+    # In text that is Python's, its escapes stand in double quotes too.
+    is_python = any(kind == "single" or token in _PYTHON for kind, token in found)
+    texts = {"single", "double"} if is_python else set[str]()
+    return [_in_double_quotes(token) if kind in texts else _WORDS.get(token, token) for kind, token in found]
 
 
 def _in_double_quotes(token: str) -> str:
@@ -72,12 +75,12 @@ def _in_double_quotes(token: str) -> str:
 
 
 def _as_json_escape(found: re.Match[str]) -> str:
-    """Write an escape, or a double quote, of a string in single quotes as JSON does."""
+    """Write an escape of Python's, or a double quote that is none there, as JSON does."""
     escape = found[0]
     if escape in _QUOTED:
         return _QUOTED[escape]
     if len(escape) > len("\\n"):  # a code that Python writes where a character can't be printed
-        code = int(escape[2:], base=16)
+        code = int(escape[2:], 16)  # noqa: FURB166  # int knows no such prefix as `\U`
         # What is beyond Unicode stays as it is, and is refused.
         return json.dumps(chr(code))[1:-1] if code <= sys.maxunicode else escape
     return escape

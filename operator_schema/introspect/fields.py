@@ -158,15 +158,12 @@ def _misfits(cls: Any, fields: Mapping[str, Any]) -> tuple[list[str], list[str]]
     if code is None:
         return [], []
     last = code.co_argcount + code.co_kwonlyargcount
-    if fields.keys() == {*code.co_varnames[1:last]} and code.co_posonlyargcount <= 1:
+    given = {name for name, field in fields.items() if field.init}
+    if code.co_posonlyargcount <= 1 and given == set(code.co_varnames[1:last]):
         return [], []
+    # dataclasses has no public name for what kind of field this is.
+    given -= {name for name in given if fields[name]._field_type.name == "_FIELD_CLASSVAR"}  # noqa: SLF001
     taken = code.co_varnames[code.co_posonlyargcount : last]
-    given = {
-        name
-        for name, field in fields.items()
-        # dataclasses has no public name for what kind of field this is.
-        if field.init and field._field_type.name != "_FIELD_CLASSVAR"  # noqa: SLF001
-    }
     takes_any = code.co_flags & _TAKES_ANY_NAME
     missing = [] if takes_any else [name for name in fields if name in given and name not in taken]
     positional = code.co_argcount - len(init.__defaults__ or ())

@@ -19,7 +19,7 @@ from .nodes import (
     ScalarNode,
     UnionNode,
 )
-from .unions import node_name
+from .unions import is_shipped, node_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -89,9 +89,12 @@ class SetChecker:
     def _fault_of(self, node: Node) -> Fault | None:
         if not _can_hash(node):
             return _NO_HASH
-        if isinstance(node, (ObjectNode, LeafNode)):
-            cls = node.type if isinstance(node, ObjectNode) else node.leaf.type
-            return None if _compares(cls) else _BY_IDENTITY
+        if isinstance(node, ObjectNode):
+            return None if _compares(node.type) else _BY_IDENTITY
+        if isinstance(node, LeafNode):
+            # `ZoneInfo` has no `__eq__`, and one object for each name.
+            cls = node.leaf.type
+            return None if _compares(cls) or is_shipped(cls) else _BY_IDENTITY
         members = self._members_of(node) if isinstance(node, UnionNode) else (node,)
         numbers = {isinstance(value, bool) for member in members for value in _numbers_of(member)}
         return _BOOLEANS if len(numbers) > 1 else None

@@ -43,6 +43,7 @@ __all__ = [
     "always_written",
     "check_union",
     "flat_members",
+    "is_shipped",
     "json_types_of",
     "make_plan",
     "node_name",
@@ -219,12 +220,13 @@ def _rank(node: Node, json_type: str) -> tuple[int, bool]:
 
 def _leaf_rank(node: LeafNode) -> int:
     cls = node.leaf.type
-    if not _is_shipped(cls):
+    if not is_shipped(cls):
         return 0
     return LEAF_ORDER.index(cls.__name__) + 1 if cls.__name__ in LEAF_ORDER else _LAST
 
 
-def _is_shipped(cls: type) -> bool:
+def is_shipped(cls: type) -> bool:
+    """Say whether a leaf's type is one of the standard library."""
     return cls.__module__.partition(".")[0] in _STANDARD
 
 

@@ -12,7 +12,7 @@ from .misses import Misses
 from .valid import Valid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Unpack
 
     from hypothesis.strategies import SearchStrategy
@@ -36,6 +36,7 @@ class CodecOptions(TypedDict, total=False):
     namespace: Mapping[str, Any] | None
     max_depth: int
     attribute_docs: bool
+    json_loads: Callable[[Any], Any] | None
 
 
 def arguments(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -168,3 +170,84 @@ def test_what_is_no_text_is_the_callers_mistake(wrong):
 
 def test_values_are_checked_as_decode_does():
     assert [p.path for p in Codec(Note).problems({"text": 5})] == [p.path for p in problems_of('{"text": 5}')]
+
+
+# --- a parser of the user's ----------------------------------------------------------------------
+
+
+def loads_strictly(text):
+    return json.loads(text, parse_constant=float)
+
+
+@pytest.mark.parametrize("text", ['{"x": [1, 2]}', b'{"x": [1, 2]}', bytearray(b'{"x": [1, 2]}')])
+def test_a_parser_of_the_user_s_gets_the_text_as_it_is(text):
+    given = []
+    codec = Codec(dict[str, list[int]], json_loads=lambda it: given.append(it) or json.loads(it))
+    assert codec.decode_json(text) == {"x": [1, 2]}
+    assert given[0] is text
+
+
+def test_what_a_parser_does_with_keys_and_numbers_is_its_own():
+    codec = Codec(dict[str, Any], json_loads=loads_strictly)
+    assert codec.decode_json('{"a": 1, "a": 2}') == {"a": 2}
+    assert codec.decode_json('{"a": Infinity}') == {"a": float("inf")}
+    with pytest.raises(DecodeError, match="not finite"):
+        Codec(float, json_loads=loads_strictly).decode_json("NaN")
+
+
+@pytest.mark.parametrize("text", ["{", b"\xff", '{"a": 1}x', ""])
+def test_what_a_parser_refuses_is_a_problem(text):
+    with pytest.raises(DecodeError, match="not valid JSON: ") as caught:
+        Codec(dict[str, int], json_loads=json.loads).decode_json(text)
+    assert [p.code for p in caught.value.problems] == ["invalid_json"]
+
+
+def test_what_a_parser_says_is_bounded():
+    def refuse(text):
+        raise ValueError(text)
+
+    codec = Codec(int, json_loads=refuse)
+    with pytest.raises(DecodeError) as caught:
+        codec.decode_json("x\n\x1b" * 100_000)
+    assert len(str(caught.value.problems[0])) < 300
+    with pytest.raises(DecodeError, match="not valid JSON: ValueError"):
+        codec.decode_json("")
+
+
+@pytest.mark.parametrize("make", [str, str.encode])
+def test_text_that_nests_too_deep_never_gets_to_a_parser(make):
+    codec = Codec(Any, json_loads=json.loads)
+    codec.decode_json(make("[" * 500 + "]" * 500))
+    codec.decode_json(make("[" + ",".join(["[]"] * 1000) + "]"))
+    with pytest.raises(DecodeError) as caught:
+        codec.decode_json(make("[" * 501 + "]" * 501))
+    assert [p.code for p in caught.value.problems] == ["too_deep"]
+    with pytest.raises(DecodeError) as caught:
+        codec.decode_json(b"\xff" + b"[" * 501)
+    assert [p.code for p in caught.value.problems] == ["invalid_json"]
+
+
+def test_a_parser_that_runs_out_of_stack_is_a_problem():
+    def run_out(_text):
+        raise RecursionError
+
+    with pytest.raises(DecodeError) as caught:
+        Codec(int, json_loads=run_out).decode_json("1")
+    assert [p.code for p in caught.value.problems] == ["too_deep"]
+
+
+def test_other_exceptions_of_a_parser_are_its_own():
+    def fail(_text):
+        raise KeyError("a bug")
+
+    with pytest.raises(KeyError):
+        Codec(int, json_loads=fail).decode_json("1")
+    with pytest.raises(TypeError, match="JSON text is str or bytes, not int"):
+        Codec(int, json_loads=json.loads).decode_json(5)
+    with pytest.raises(ValueError, match="json_loads is a function"):
+        Codec(int, json_loads="orjson")
+
+
+def test_the_parser_is_pickled_with_the_codec():
+    again = pickle.loads(pickle.dumps(Codec(int, json_loads=json.loads)))
+    assert again._options["json_loads"] is json.loads

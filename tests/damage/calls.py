@@ -1,4 +1,4 @@
-"""The calls that are damaged: the recorded ones of the airline, and made ones of tools that have what it lacks."""
+"""The calls that are damaged: the airline's recorded ones, and made ones of tools that have what it lacks."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from places import ABSENT, Place, takes_text
@@ -65,9 +66,11 @@ def null_as_text(place: Place, value: Any, rng: random.Random) -> Any:
 
 
 def _rounds(place: Place, value: Any) -> bool:
-    """Say whether it is an integer that only decoding as a float would change."""
+    """Say whether its text is another number than what it is decoded to."""
     types = {member.type for member in place.members if isinstance(member, ScalarNode)}
-    return isinstance(value, int) and "number" in types and abs(value) > 2**53
+    if isinstance(value, float):
+        return "integer" in types and Decimal(json.dumps(value)) != Decimal(value)
+    return "number" in types and abs(value) > 2**53
 
 
 # --- null where the default is meant ---------------------------------------------------------------

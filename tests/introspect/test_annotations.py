@@ -41,6 +41,7 @@ from typing import (
 )
 from urllib.parse import ParseResult, SplitResult
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 import typing_extensions
@@ -2614,6 +2615,8 @@ def test_what_is_equal_to_nothing_else_can_t_be_in_a_set(item):
     """Else a set would take duplicates that the schema refuses."""
     for annotation in (set[item], frozenset[item | None], set[tuple[item, ...]]):
         assert "compare by identity" in complaint_of(annotation).message
+    assert len(Codec(set[ZoneInfo]).decode(["UTC"])) == 1
+    assert Codec(set[ZoneInfo]).problems(["UTC", "UTC"])[0].code == "duplicate"
 
 
 Nested = TypeAliasType("Nested", Union[int, "tuple[Nested, ...]"])

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -672,3 +673,78 @@ def test_a_set_of_time_zones_has_each_once():
     with pytest.raises(DecodeError) as caught:
         decode(set[ZoneInfo], [paris, paris])
     assert [problem.code for problem in caught.value.problems] == ["duplicate"]
+
+
+# --- shortcuts -----------------------------------------------------------------------------------
+
+FULL_TIME = r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)"
+MOMENT = re.compile(rf"\d{{4}}-\d\d-\d\dT{FULL_TIME}", re.ASCII)
+HYPHENATED = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+TEXTS = [
+    "2026-01-31T09:30:00Z",
+    "2026-12-01T23:59:59+01:30",
+    "0001-01-01T00:00:00-23:59",
+    "2026-01-31T24:00:00Z",
+    "2026-01-31T09:30:00+01:60",
+    "2026-W05-6T09:30:00Z",
+    "12345678-1234-5678-1234-56781234567A",
+    "00000000-0000-0000-0000-000000000000",
+]
+
+
+@st.composite
+def misspelt(draw):
+    text = list(draw(st.sampled_from(TEXTS)))
+    for _ in range(draw(st.integers(0, 2))):
+        i = draw(st.integers(0, len(text) - 1))
+        text[i : i + draw(st.integers(0, 1))] = draw(
+            st.text("012345679abF-+:TZW .,_\n\0٣é\ud800", max_size=2)
+        )
+    return "".join(text)
+
+
+def by_pattern(pattern, make, text):
+    try:
+        return make(text) if pattern.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
+@given(misspelt())
+def test_shortcuts_read_what_the_patterns_say(text):
+    for cls, pattern, make in ((datetime, MOMENT, datetime.fromisoformat), (UUID, HYPHENATED, UUID)):
+        expected = by_pattern(pattern, make, text)
+        try:
+            made = shipped_leaf(cls).decode(text)
+        except ValueError:
+            made = None
+        assert made == expected
+        assert repr(made) == repr(expected)
+
+
+def test_a_uuid_made_past_its_init_is_like_any_other():
+    text = "12345678-1234-5678-1234-567812345678"
+    made, other = codec_of(UUID).decode(text), UUID(text)
+    assert (made.int, made.is_safe, hash(made), str(made)) == (
+        other.int,
+        other.is_safe,
+        hash(other),
+        str(other),
+    )
+    assert pickle.loads(pickle.dumps(made)) == other
+    assert {slot for slot in UUID.__slots__ if slot != "__weakref__"} == {"int", "is_safe"}
+
+
+def test_subclasses_are_written_like_their_base():
+    class Other(UUID):
+        def __str__(self):
+            return "other"
+
+    class Moment(datetime):
+        pass
+
+    assert codec_of(UUID).encode(Other(int=5)) == str(UUID(int=5))
+    moment = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
+    assert codec_of(datetime).encode(Moment(2026, 1, 31, 9, 30, tzinfo=UTC)) == codec_of(datetime).encode(
+        moment
+    )

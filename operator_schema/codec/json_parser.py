@@ -1,0 +1,60 @@
+"""JSON text read by a parser of the user's, within the bounds of this package."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Problem, TextRefused
+from ..wording import clip, escape
+from .limits import MAX_TEXT_DEPTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["parse_with"]
+
+_MESSAGE_LENGTH = 200
+
+
+def parse_with(loads: Callable[[Any], Any], text: Any) -> Any:
+    """Parse one JSON text.
+
+    Args:
+        loads: takes the text and returns its value, or raises ValueError.
+        text: a string, or its UTF-8 bytes; nothing else gets to the parser.
+
+    Raises:
+        TextRefused: with the one problem of the text.
+        TypeError: text is neither a string nor bytes.
+    """
+    if not isinstance(text, (str, bytes, bytearray)) or len(text) > MAX_TEXT_DEPTH:
+        _check_bounds(text)
+    try:
+        return loads(text)
+    except ValueError as error:
+        said = clip(escape(str(error)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH) or type(error).__name__
+    except RecursionError:  # the caller has used up its own stack
+        raise TextRefused(_too_deep()) from None
+    from .broken_text import invalid  # noqa: PLC0415  # it brings the parser that is not used
+
+    raise TextRefused(invalid(f": {said}"))
+
+
+def _check_bounds(text: Any) -> None:
+    """Refuse what is no text, and text that nests too deep: its brackets are counted first."""
+    if isinstance(text, str):
+        brackets = text.count("[") + text.count("{")
+    elif isinstance(text, (bytes, bytearray)):
+        brackets = text.count(b"[") + text.count(b"{")
+    else:
+        brackets = MAX_TEXT_DEPTH + 1
+    if brackets > MAX_TEXT_DEPTH:
+        from .json_text import check_depth, text_of  # noqa: PLC0415  # likewise
+
+        check_depth(text_of(text))
+
+
+def _too_deep() -> Problem:
+    from .json_text import TOO_DEEP  # noqa: PLC0415  # likewise
+
+    return TOO_DEEP
