@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
 
-demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools
+demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run a conversation
 	@$(BIN)/python docs/examples/airline/demo.py
 
 test: $(VENV)/.test ## run all tests

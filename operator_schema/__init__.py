@@ -16,21 +16,27 @@ if TYPE_CHECKING:
     from .codec.partial import ArgumentStream, Partial
     from .codec.report import DecodeReport, IgnoredKey, Repair
     from .errors import (
+        CallError,
         Complaint,
         DecodeError,
+        DuplicateToolError,
         EncodeError,
         MissingContextError,
         Problem,
         SchemaError,
         ToolError,
+        ToolNotFoundError,
     )
     from .introspect.leaves import SchemaLeaf, register_leaf
+    from .tools.calls import RawCall, ToolResult
     from .tools.describe import describe_tools
+    from .tools.executor import Executor
     from .tools.function import tool, tool_input
     from .tools.input_tool import InputTool
     from .tools.marks import skip
     from .tools.neutral import parameters_of, schema_response
     from .tools.raw import RawArguments
+    from .tools.registry import Registry
     from .tools.tool import Tool
 
 __version__ = "0.1.0"
@@ -38,22 +44,29 @@ __version__ = "0.1.0"
 __all__ = [
     "URL",
     "ArgumentStream",
+    "CallError",
     "Codec",
     "Complaint",
     "DecodeError",
     "DecodeReport",
+    "DuplicateToolError",
     "EncodeError",
+    "Executor",
     "IgnoredKey",
-    "Partial",
     "InputTool",
     "MissingContextError",
+    "Partial",
     "Problem",
     "RawArguments",
+    "RawCall",
+    "Registry",
     "Repair",
     "SchemaError",
     "SchemaLeaf",
     "Tool",
     "ToolError",
+    "ToolNotFoundError",
+    "ToolResult",
     "__version__",
     "decode",
     "decode_json",
@@ -70,22 +83,29 @@ __all__ = [
 
 _HOMES = {
     "ArgumentStream": ".codec.partial",
+    "CallError": ".errors",
     "Codec": ".codec.codec",
     "Complaint": ".errors",
     "DecodeError": ".errors",
     "DecodeReport": ".codec.report",
+    "DuplicateToolError": ".errors",
     "EncodeError": ".errors",
+    "Executor": ".tools.executor",
     "IgnoredKey": ".codec.report",
-    "Partial": ".codec.partial",
     "InputTool": ".tools.input_tool",
     "MissingContextError": ".errors",
+    "Partial": ".codec.partial",
     "Problem": ".errors",
     "RawArguments": ".tools.raw",
+    "RawCall": ".tools.calls",
+    "Registry": ".tools.registry",
     "Repair": ".codec.report",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
     "Tool": ".tools.tool",
     "ToolError": ".errors",
+    "ToolNotFoundError": ".errors",
+    "ToolResult": ".tools.calls",
     "decode": ".codec.functions",
     "decode_json": ".codec.functions",
     "describe_tools": ".tools.describe",

@@ -50,11 +50,11 @@ class Value:
         return True
 
     def __hash__(self) -> int:
-        return hash((type(self), self.content()))
+        return hash((type(self), Value.content(self)))  # an attribute may have this name
 
     def __repr__(self) -> str:
         shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__slots__])
         return f"{type(self).__name__}({shown})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.content()
+        return type(self), Value.content(self)

@@ -6,22 +6,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ._value import Value, set_once
 from .json_values import copy_json
-from .wording import clip, escape, show_path
+from .wording import clip, escape, quote, show_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
 __all__ = [
+    "CallError",
     "Complaint",
     "ComplaintCode",
     "DecodeError",
+    "DuplicateToolError",
     "EncodeError",
     "MissingContextError",
     "Problem",
     "ProblemCode",
     "SchemaError",
     "ToolError",
+    "ToolNotFoundError",
 ]
 
 ProblemCode = Literal[
@@ -406,6 +409,54 @@ class MissingContextError(ToolError):
 
     def __reduce__(self) -> tuple[type[MissingContextError], tuple[str, tuple[str, ...]]]:
         return type(self), (self.tool, self.parameters)
+
+
+class CallError(Exception):
+    """Raised by a tool's own function to tell the model why it can't do what was asked.
+
+    Attributes:
+        message: what the model is told, in words that it can act on; it may have several lines.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class DuplicateToolError(ValueError):
+    """A registry has a tool of this name already.
+
+    Attributes:
+        tool: the name.
+    """
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(tool)
+        self.tool = tool
+
+    def __str__(self) -> str:
+        """Write the name and what is wrong with it."""
+        return f"tool {quote(self.tool, _NAME_LENGTH)} already registered"
+
+
+class ToolNotFoundError(LookupError):
+    """A registry has no tool of this name.
+
+    Attributes:
+        tool: the name.
+        suggestions: the nearest names that there are, the nearest first.
+    """
+
+    def __init__(self, tool: str, suggestions: Sequence[str] = ()) -> None:
+        super().__init__(tool, tuple(suggestions))
+        self.tool = tool
+        self.suggestions: tuple[str, ...] = tuple(suggestions)
+
+    def __str__(self) -> str:
+        """Write the name, and those that were probably meant."""
+        near = " or ".join([quote(name) for name in self.suggestions])
+        hint = f"; did you mean {near}?" if near else ""
+        return f"tool {quote(self.tool, _NAME_LENGTH)} not found{hint}"
 
 
 class Unfit(Exception):  # noqa: N818  # not an error of the caller's: a complaint is made of it

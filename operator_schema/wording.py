@@ -143,19 +143,31 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
         The one that differs only in case, spaces, `_` or `-`, else the most similar one, else
         None. A name of more than 64 characters is not compared.
     """
+    found = nearest_names(name, names, 1)
+    return found[0] if found else None
+
+
+def nearest_names(name: str, names: Iterable[str], most: int) -> list[str]:
+    """Find the names that were probably meant, the nearest first; see `nearest`.
+
+    Args:
+        name: what was written.
+        names: what could have been meant.
+        most: of them that are returned.
+    """
     if len(name) > _COMPARED_LENGTH:
-        return None
+        return []
     candidates = [other for other in names if len(other) <= _COMPARED_LENGTH][:_COMPARED_NAMES]
     folded = fold(name)
-    for candidate in candidates:
-        if fold(candidate) == folded:
-            return candidate
+    found = [candidate for candidate in candidates if fold(candidate) == folded][:most]
+    if len(found) == most:
+        return found
     # Only a name that was wrong pays for this import.
     from difflib import get_close_matches  # noqa: PLC0415
 
     by_fold = {fold(candidate): candidate for candidate in candidates}
-    close = get_close_matches(folded, by_fold, n=1, cutoff=0.6)
-    return by_fold[close[0]] if close else None
+    close = [by_fold[other] for other in get_close_matches(folded, by_fold, n=most, cutoff=0.6)]
+    return [*found, *[other for other in close if other not in found]][:most]
 
 
 def fold(name: str) -> str:

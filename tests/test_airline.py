@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import importlib
 import json
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from operator_schema import Codec, DecodeError, decode_json, encode, json_schema
+from operator_schema import CallError, Codec, DecodeError, Executor, RawCall, decode_json, encode, json_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "docs" / "examples" / "airline"
@@ -46,16 +47,22 @@ UNDECLARED = {
 class Example:
     tools: Any
     demo: Any
+    airline: Any
+    functions: Any
+    replay: Any
+
+
+NAMES = ("airline_tools", "demo", "airline", "airline_functions", "replay")
 
 
 @pytest.fixture(scope="module")
 def example():
     sys.path.insert(0, str(EXAMPLE))
     try:
-        yield Example(importlib.import_module("airline_tools"), importlib.import_module("demo"))
+        yield Example(*[importlib.import_module(name) for name in NAMES])
     finally:
         sys.path.remove(str(EXAMPLE))
-        for name in ("airline_tools", "demo"):
+        for name in NAMES:
             sys.modules.pop(name, None)
 
 
@@ -173,6 +180,201 @@ def test_what_is_nested_is_of_its_class_too(example):
         assert type(booking.total_baggages) is int
 
 
+# --- the functions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_the_definition_equals_the_published_one(example, name):
+    registry = example.functions.registry()
+    assert [tool.name for tool in registry] == list(DEFINITIONS)
+    definition = registry.get(name).definition()
+    published = DEFINITIONS[name]
+    assert {"required": [], **definition["input_schema"]} == {"required": [], **published["parameters"]}
+    assert " ".join(definition["description"].split()) == published["description"]
+
+
+@pytest.fixture
+def run(example):
+    """Run one call on an airline that lasts for the test."""
+    airline = example.airline.sample_airline()
+    executor = Executor(example.functions.registry())
+
+    def call(name, **arguments):
+        result = executor.execute_sync(RawCall("1", name, arguments), context={type(airline): airline})
+        return result.content if result.is_error else json.loads(result.content)
+
+    call.airline = airline
+    return call
+
+
+@pytest.mark.needs_threads
+def test_every_real_call_has_a_result(example):
+    airline = example.airline.sample_airline()
+    executor = Executor(example.functions.registry(), max_concurrency=50)
+    calls = [RawCall(call["id"], call["name"], call["arguments"]) for call in CALLS]
+    results = executor.execute_all_sync(calls, context={type(airline): airline})
+    assert [(result.call_id, result.name) for result in results] == [(call.id, call.name) for call in calls]
+    codes = Counter((result.code, type((result.details or {}).get("exception"))) for result in results)
+    # Most name what this small airline does not have.
+    assert set(codes) == {(None, type(None)), ("execution_failed", CallError)}
+    assert codes[None, type(None)] > 250
+
+
+@pytest.mark.needs_threads
+def test_the_recorded_conversation(example):
+    airline = example.airline.sample_airline()
+    results = example.replay.replay(example.replay.recorded_calls(), airline)
+    assert [result.code for result in results] == [None] * 4 + ["execution_failed"] + [None] * 3
+    assert results[4].content == "The payments do not add up: the total price is 305, but 255 is paid."
+    booked = json.loads(results[7].content)
+    assert booked["status"] == "booked"
+    assert airline.users["mia_li_3668"].reservations == [booked["reservation_id"]]
+    assert airline.users["mia_li_3668"].payment_methods["certificate_7504069"].amount == 0
+    assert airline.flights["HAT136"].seats["2024-05-20"]["economy"] == 8
+
+
+def booking(**changes):
+    wanted = {
+        "user_id": "ada_moss_1815",
+        "origin": "JFK",
+        "destination": "SEA",
+        "flight_type": "one_way",
+        "cabin": "economy",
+        "flights": [{"flight_number": n, "date": "2024-05-20"} for n in ("HAT911", "HAT912")],
+        "passengers": [{"first_name": "Ada", "last_name": "Moss", "dob": "1985-12-10"}],
+        "payment_methods": [
+            {"payment_id": "gift_card_1000002", "amount": 300},
+            {"payment_id": "credit_card_1000001", "amount": 1},
+        ],
+        "total_baggages": 0,
+        "nonfree_baggages": 0,
+        "insurance": "yes",
+    }
+    return {**wanted, **changes}
+
+
+@pytest.mark.needs_threads
+def test_book_change_and_cancel(run):
+    booked = run("book_reservation", **booking())
+    name = booked["reservation_id"]
+    assert run("get_user_details", user_id="ada_moss_1815")["reservations"] == [name]
+    assert run("get_reservation_details", reservation_id=name) == booked
+    flights = [
+        {"flight_number": "HAT914", "date": "2024-05-21"},
+        {"flight_number": "HAT915", "date": "2024-05-21"},
+    ]
+    changed = run(
+        "update_reservation_flights",
+        reservation_id=name,
+        cabin="economy",
+        flights=flights,
+        payment_id="gift_card_1000002",
+    )
+    assert [flight["price"] for flight in changed["flights"]] == [175, 96]
+    assert run.airline.users["ada_moss_1815"].payment_methods["gift_card_1000002"].amount == 0
+    bags = {"reservation_id": name, "total_baggages": 2, "nonfree_baggages": 1}
+    bags = run("update_reservation_baggages", **bags, payment_id="credit_card_1000001")
+    assert bags["payment_history"][-1] == {"payment_id": "credit_card_1000001", "amount": 50.0}
+    people = [{"first_name": "Ida", "last_name": "Moss", "dob": "2001-01-01"}]
+    people = run("update_reservation_passengers", reservation_id=name, passengers=people)
+    assert people["passengers"][0]["first_name"] == "Ida"
+    assert run("cancel_reservation", reservation_id=name)["status"] == "cancelled"
+    assert run("cancel_reservation", reservation_id=name) == f"Reservation {name} is cancelled."
+    assert run.airline.users["ada_moss_1815"].payment_methods["gift_card_1000002"].amount == 300
+    assert {flight.seats["2024-05-21"]["economy"] for flight in run.airline.flights.values()} == {9}
+    assert {flight.seats["2024-05-20"]["economy"] for flight in run.airline.flights.values()} == {9}
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"user_id": "nobody"}, "There is no user nobody."),
+        ({"passengers": []}, "A reservation has at least one passenger."),
+        ({"flights": []}, "A reservation has at least one flight."),
+        ({"flights": [{"flight_number": "HAT911", "date": "2024-05-20"}]}, "do not lead from JFK to SEA"),
+        (
+            {"flights": [{"flight_number": "HAT1", "date": "2024-05-20"}]},
+            "There is no flight HAT1 on 2024-05-20",
+        ),
+        ({"cabin": "business", "passengers": booking()["passengers"] * 3}, "has 2 seats left in business"),
+        ({"payment_methods": [{"payment_id": "x", "amount": 301}]}, "has no payment method x"),
+        ({"payment_methods": [{"payment_id": "gift_card_1000002", "amount": 301}]}, "There are 300 left"),
+        ({"insurance": "no"}, "the total price is 271, but 301 is paid"),
+        ({"insurance": "maybe"}, '- insurance: "maybe" is not one of'),
+    ],
+)
+def test_what_can_not_be_booked_changes_nothing(run, changes, told):
+    before = copy.deepcopy(vars(run.airline))
+    assert told in run("book_reservation", **booking(**changes))
+    assert vars(run.airline) == before
+
+
+@pytest.mark.needs_threads
+def test_what_can_not_be_changed_changes_nothing(run):
+    name = run("book_reservation", **booking())["reservation_id"]
+    before = copy.deepcopy(vars(run.airline))
+    card = {"reservation_id": name, "payment_id": "credit_card_1000001"}
+    flights = {"cabin": "economy", "flights": booking()["flights"]}
+    certificate = {"reservation_id": name, "payment_id": "certificate_1000003"}
+    assert "with a certificate" in run("update_reservation_flights", **flights, **certificate)
+    assert "at least one flight" in run("update_reservation_flights", **{**flights, "flights": []}, **card)
+    assert "between 0 and" in run("update_reservation_baggages", total_baggages=1, nonfree_baggages=2, **card)
+    assert "can't change: it is 1" in run("update_reservation_passengers", reservation_id=name, passengers=[])
+    assert "no reservation XXX" in run("get_reservation_details", reservation_id="XXX")
+    assert "worth more than nothing" in run("send_certificate", user_id="ada_moss_1815", amount=0)
+    assert "no airport LHR" in run("search_direct_flight", origin="LHR", destination="SEA", date="2024-05-20")
+    assert vars(run.airline) == before
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(
+    ("expression", "result"),
+    [
+        ("152 + 103", "255"),
+        ("(6 - 4) + -2.5 * 3 / 2", "-1.75"),
+        ("100 * 10", "1000"),
+        ("1 / 0", "That divides by zero."),
+        ("2 ** 9999", "An expression has"),
+        ("__import__('os')", "An expression has"),
+        ("True + 1", "An expression has"),
+        ("(" * 10_000, "An expression has"),
+        ("9" * 5000, "An expression has"),
+        ("", "An expression has"),
+    ],
+)
+def test_calculate(example, expression, result):
+    executor = Executor(example.functions.registry())
+    told = executor.execute_sync(RawCall("1", "calculate", {"expression": expression}))
+    assert told.content.startswith(result)
+
+
+@pytest.mark.needs_threads
+def test_the_other_tools(run):
+    assert run("list_all_airports")["SEA"] == "Seattle"
+    assert [
+        f["flight_number"]
+        for f in run("search_direct_flight", origin="SEA", destination="JFK", date="2024-05-20")
+    ] == ["HAT913"]
+    assert len(run("search_onestop_flight", origin="JFK", destination="SEA", date="2024-05-20")) == 3
+    assert run("search_onestop_flight", origin="JFK", destination="SEA", date="2025-01-01") == []
+
+
+@pytest.mark.needs_threads
+def test_the_replay_is_drawn_where_somebody_looks(example, capsys, monkeypatch):
+    example.replay.show_replay()
+    plain = capsys.readouterr().out
+    assert "\n  <- The payments do not add up" in plain
+    assert "\x1b" not in plain
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    example.replay.show_replay()
+    drawn = capsys.readouterr().out
+    assert re.sub(r"\x1b\[[\d;]*m", "", drawn) == plain
+    assert "\x1b[" in drawn
+
+
 # --- the demo -------------------------------------------------------------------------------------
 
 
@@ -185,7 +387,8 @@ def test_the_demo_runs_with_nothing_else_installed(example):
         assert table_line(done.stdout, name)[-2:] == [str(counts[name]), "0"]
     assert re.search(r"^1,164 calls read and decoded in \d+ ms, 0 failed$", done.stdout, re.MULTILINE)
     report = error_of_the_damaged_call(example)
-    assert done.stdout.endswith(f"\n{report}\n")
+    assert f"\n{report}\n\nA recorded conversation" in done.stdout
+    assert done.stdout.endswith("8 results, 1 of them told the model why there is none\n")
     assert all(f"- {problem}\n" in done.stdout for problem in report.problems)
 
 

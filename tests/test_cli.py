@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -91,8 +92,50 @@ class Faulty:
     y: "Nowhere"
 """
 
+CALLABLE = """
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+from operator_schema import CallError, skip, tool, tool_input
+
+@tool
+def shout(text: str) -> str:
+    "Shout it. With feeling."
+    print("taking a breath")
+    if text == "stop":
+        raise CallError("I will not.")
+    if text == "bug":
+        raise ZeroDivisionError("no")
+    return text.upper() + "\\x1b\\t!\\n"
+
+@tool(name="sleep-well", timeout=0.05)
+async def sleep() -> None:
+    await asyncio.sleep(60)
+
+@tool
+def rows(db: Annotated[object, skip]) -> int:
+    "Count rows."
+    return 0
+
+@tool_input
+@dataclass
+class Move:
+    "Move a piece."
+    to: str
+
+class Box:
+    @staticmethod
+    @tool(enabled=False)
+    def size(x: int, y: int = 2) -> int:
+        "The size."
+        return x * y
+
+plain = len
+"""
+
 FILES = {
     "clitools.py": TOOLS,
+    "callable.py": CALLABLE,
     "shared.py": "from dataclasses import dataclass\n\n@dataclass\nclass Imported:\n    x: int\n",
     "faulty.py": FAULTY,
     "empty.py": "import clitools\n",
@@ -447,6 +490,85 @@ def test_check_checks_nothing_when_a_module_is_not_found(run):
     assert err == "operator-schema: error: no module nowhere_at_all\n"
 
 
+# --- tools, call, describe -----------------------------------------------------------------------
+
+
+def test_tools_prints_a_table(run):
+    status, out, err = run("tools", "callable")
+    assert (status, err) == (0, "")
+    *lines, summary = [line.split(maxsplit=4) for line in out.splitlines()]
+    assert lines[0] == ["tool", "kind", "parameters", "bytes", "summary"]
+    assert [(line[0], line[1], line[2], line[4]) for line in lines[1:]] == [
+        ("shout", "sync", "1", "Shout it."),
+        ("sleep-well", "async", "0", "Use this tool for sleep-well. Auto generated."),
+        ("rows", "sync", "0", "Count rows."),
+        ("move", "input", "1", "Move a piece."),
+    ]
+    sizes = [int(line[3]) for line in lines[1:]]
+    assert " ".join(summary) == f"4 tools, {sum(sizes)} bytes"
+    _, definitions, _ = run("tools", "--json", "callable")
+    assert [len(to_json(definition).encode()) for definition in json.loads(definitions)] == sizes
+
+
+def test_tools_prints_the_definitions(run):
+    status, out, err = run("tools", "--json", "callable")
+    module = sys.modules["callable"]
+    assert (status, err) == (0, "")
+    assert json.loads(out) == [
+        tool.definition() for tool in (module.shout, module.sleep, module.rows, module.Move)
+    ]
+    assert run("tools", "empty") == (0, "empty defines no tools\n", "")
+    assert run("tools", "--json", "empty") == (0, "[]\n", "")
+
+
+@pytest.mark.needs_threads
+def test_call_prints_the_result_alone(run, stdin):
+    shown = (0, "HI\\u001b\t!\n", "taking a breath\n")
+    assert run("call", "callable:shout", '{"text": "hi"}') == shown
+    stdin(b'{"text": "hi"}')
+    assert run("call", "callable:shout", "-") == shown
+    assert run("call", "callable:Box.size", '{"x": 4}') == (0, "8\n", "")
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["callable:shout"], "shout: 1 problem with the arguments\n- text: missing"),
+        (["callable:shout", '{"text": '], "not valid JSON"),
+        (["callable:shout", '{"text": "stop"}'], "I will not.\n"),
+        (["callable:shout", '{"text": "bug"}'], "shout failed: ZeroDivisionError: no\n"),
+        (["callable:sleep"], "sleep-well: no result within 0.05 s"),
+        (["callable:sleep-well"], "sleep-well: no result within 0.05 s"),
+        (["callable:rows"], "rows: the host must give db"),
+        (["callable:Move", '{"to": "a1"}'], "move: it has no function"),
+    ],
+)
+def test_call_says_why_there_is_no_result(run, argv, told):
+    status, out, err = run("call", *argv)
+    assert (status, out) == (1, "")
+    assert told in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.needs_threads
+def test_call_shows_the_traceback_when_asked_for(run):
+    status, _, err = run("call", "--traceback", "callable:shout", '{"text": "bug"}')
+    assert status == 1
+    assert "Traceback (most recent call last):" in err
+    assert "callable.py" in err
+
+
+@pytest.mark.needs_threads
+def test_call_may_end_earlier(run):
+    status, _, err = run("call", "--timeout", "20", "callable:Box.size", '{"x": 1}')
+    assert (status, err) == (0, "")
+
+
+def test_describe_prints_the_whole_documentation(run):
+    assert run("describe", "callable:shout") == (0, "## shout\n\nShout it.\n\nWith feeling.\n", "")
+
+
 # --- wrong use -----------------------------------------------------------------------------------
 
 
@@ -480,6 +602,14 @@ MORE = "; --traceback shows all of it"
             ["check", "exits"],
             f"the module exits can't be imported: SystemExit: 0 (exits.py, line 2){MORE}",
         ),
+        (["call", "callable:shuot"], "the module callable has no shuot; did you mean shout?"),
+        (
+            ["describe", "callable:zzzzzz"],
+            "the module callable has no zzzzzz; its tools are shout, sleep-well, rows, move",
+        ),
+        (["call", "clitools:zzzzzz"], "the module clitools has no zzzzzz"),
+        (["call", "callable:plain"], "plain is no tool; decorate it with @tool or @tool_input"),
+        (["call", "callable:Box.sise"], "Box has no sise; did you mean size?"),
         (["decode", "clitools:Search", "nowhere.json"], "can't read nowhere.json: No such file or directory"),
     ],
 )
@@ -547,6 +677,10 @@ def test_traceback_shows_all_of_it(run):
         ),
         (["check", "../else/tools.py"], "is a path; a MODULE is given by name: tools"),
         (["decode", "clitools:Search", "--unknown-fields", "forbid"], "invalid choice: 'forbid'"),
+        (["call", "callable.shout"], "'callable.shout' is no MODULE:TOOL; did you mean callable:shout?"),
+        (["call", "callable"], "'callable' is no MODULE:TOOL, such as tools:web_search"),
+        (["call", "--timeout", "0", "callable:shout"], "'0' is no positive number of seconds"),
+        (["call", "--timeout", "soon", "callable:shout"], "'soon' is no positive number of seconds"),
         (["schema", "clitools:Search", "--comp"], "unrecognized arguments: --comp"),
     ],
 )
@@ -793,10 +927,12 @@ def test_the_package_and_its_command_line_do_not_import_rich(folder):
     assert process(["-c", code], folder, program=(sys.executable,)) == (0, "\n", "")
 
 
+COMMANDS = [[], ["schema"], ["decode"], ["check"], ["tools"], ["call"], ["describe"]]
+
 # --- help and the page ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [[], ["schema"], ["decode"], ["check"]])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_fits_on_a_page_and_has_examples(run, command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     status, out, err = run(*command, "--help")
@@ -806,15 +942,15 @@ def test_help_fits_on_a_page_and_has_examples(run, command, monkeypatch):
 
 
 def test_the_examples_in_the_help_parse(run):
-    shown = "".join(run(*command, "--help")[1] for command in ([], ["schema"], ["decode"], ["check"]))
+    shown = "".join(run(*command, "--help")[1] for command in COMMANDS)
     examples = re.findall(r"^  .*?operator-schema ([^>\n]+)", shown, re.MULTILINE)
     assert len(examples) >= 10
     for example in examples:
-        make_parser().parse_args(example.split())
+        make_parser().parse_args(shlex.split(example.partition(" < ")[0]))
 
 
 def test_the_page_has_the_options_and_exit_statuses_of_the_help(run):
-    shown = "".join(run(*command, "--help")[1] for command in ([], ["schema"], ["decode"], ["check"]))
+    shown = "".join(run(*command, "--help")[1] for command in COMMANDS)
     table = PAGE.partition("## Options")[2].partition("\n## ")[0]
     assert set(re.findall(r"--[a-z][a-z-]+", table)) == set(re.findall(r"--[a-z][a-z-]+", shown))
     statuses = re.findall(r"^  (\d)  (.*)$", run("--help")[1], re.MULTILINE)

@@ -15,6 +15,7 @@ from operator_schema.wording import (
     kind,
     listed,
     nearest,
+    nearest_names,
     quote,
     received,
     show_path,
@@ -116,3 +117,17 @@ def test_listed():
 )
 def test_show_path(path, shown):
     assert show_path(path) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("readfile", ["read_file", "read_files"]),
+        ("READ-FILE", ["read_file", "read_files"]),
+        ("zzz", []),
+        ("read_file" * 10, []),
+    ],
+)
+def test_nearest_names(name, found):
+    assert nearest_names(name, ["web_search", "read_files", "read_file"], 2) == found
+    assert nearest_names(name, ["web_search", "read_files", "read_file"], 1) == found[:1]

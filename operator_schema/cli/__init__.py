@@ -1,4 +1,4 @@
-"""The command line: print schemas, decode values and check modules without writing a program."""
+"""The command line: print schemas, decode values, check modules, call tools; without a program."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .arguments import make_parser
 from .commands import check, decode, schema
 from .lookup import refuse
 from .output import open_output
+from .tool_commands import call, describe, tools
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -19,7 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_COMMANDS = {"schema": schema, "decode": decode, "check": check}
+_COMMANDS = {
+    "schema": schema,
+    "decode": decode,
+    "check": check,
+    "tools": tools,
+    "call": call,
+    "describe": describe,
+}
 
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
@@ -32,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: what follows the program's name; that of the process unless given.
 
     Returns:
-        The exit status: 0 when all went well; 1 when a value failed or a type has complaints; 130
+        The exit status: 0 when all went well; 1 when a value or a call failed or a type has complaints; 130
         after an interrupt and 141 when the reader of the output went away, as a shell counts them.
 
     Raises:

@@ -25,10 +25,11 @@ examples:
   operator-schema decode tools:WebSearch arguments.json
   operator-schema decode --lines --quiet tools:WebSearch calls.jsonl
   operator-schema check tools more.tools
+  operator-schema call tools:web_search '{"query":"x"}'
 
 exit status:
   0  all is well
-  1  a value failed, or a type has complaints
+  1  a value or a call failed, or a type has complaints
   2  wrong use: no such module, type or file, or a module that can't be imported
 """
 
@@ -56,6 +57,35 @@ examples:
   operator-schema check tools
   operator-schema check tools more.tools
 """
+
+_TOOLS_EPILOG = """\
+Tools that a module merely imports are left to the module that defines them. The bytes are those of
+the definition: what a model is sent with every request.
+
+examples:
+  operator-schema tools tools
+  operator-schema tools --json tools > definitions.json
+"""
+
+_CALL_EPILOG = """\
+The result goes to standard output, the reason why there is none to standard error. What the tool
+itself prints goes there too.
+
+examples:
+  operator-schema call tools:web_search '{"query":"x"}'
+  operator-schema call --timeout 5 tools:web_search - < arguments.json
+"""
+
+_DESCRIBE_EPILOG = """\
+This is what a model gets from the tool that describe_tools makes.
+
+examples:
+  operator-schema describe tools:web_search
+"""
+
+_SAMPLES = {"TYPE": "tools:WebSearch", "TOOL": "tools:web_search"}
+
+_TOOL_HELP = "what @tool or @tool_input made, by its name in the module, or by the name of the tool"
 
 _TYPE_HELP = "a dataclass or any other annotation: tools:WebSearch, tools:Outer.Inner, tools:Calls"
 
@@ -86,6 +116,9 @@ def make_parser() -> ArgumentParser:
     _add_schema(commands.add_parser)
     _add_decode(commands.add_parser)
     _add_check(commands.add_parser)
+    _add_tools(commands.add_parser)
+    _add_call(commands.add_parser)
+    _add_describe(commands.add_parser)
     return parser
 
 
@@ -120,6 +153,49 @@ def _add_check(add_parser: AddParser) -> None:
     )
 
 
+def _add_tools(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "tools", "list the tools of a module", _TOOLS_EPILOG)
+    parser.add_argument("module", metavar="MODULE", type=_module, help="name of a module: tools, more.tools")
+    parser.add_argument(
+        "--json", action="store_true", help="print name, description and input schema of each"
+    )
+
+
+def _add_call(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "call", "call a tool as a model does", _CALL_EPILOG)
+    parser.add_argument("target", metavar="MODULE:TOOL", type=_tool_target, help=_TOOL_HELP)
+    parser.add_argument(
+        "arguments",
+        metavar="ARGUMENTS",
+        nargs="?",
+        default="{}",
+        help="a JSON object; - is standard input; none unless given",
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=30.0,
+        help="that the call may take, where the tool does not say so (default: 30)",
+    )
+
+
+def _add_describe(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "describe", "print the whole documentation of a tool", _DESCRIBE_EPILOG)
+    parser.add_argument("target", metavar="MODULE:TOOL", type=_tool_target, help=_TOOL_HELP)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        message = f"{escape(text)!r} is no positive number of seconds"
+        raise ArgumentTypeError(message)
+    return seconds
+
+
 def _add(add_parser: AddParser, name: str, summary: str, epilog: str) -> ArgumentParser:
     parser = add_parser(
         name,
@@ -130,7 +206,9 @@ def _add(add_parser: AddParser, name: str, summary: str, epilog: str) -> Argumen
         allow_abbrev=False,
     )
     parser.add_argument(
-        "--traceback", action="store_true", help="when a module can't be imported, show the whole traceback"
+        "--traceback",
+        action="store_true",
+        help="when a module can't be imported, or a tool fails, show the whole traceback",
     )
     return parser
 
@@ -146,15 +224,25 @@ def _add_unknown_fields(parser: ArgumentParser) -> None:
 
 
 def _target(text: str) -> Target:
+    return _read_target(text, "TYPE")
+
+
+def _tool_target(text: str) -> Target:
+    return _read_target(text, "TOOL")
+
+
+def _read_target(text: str, what: str) -> Target:
     module, colon, path = text.partition(":")
     if not colon:
         parent, dot, last = module.rpartition(".")
         meant = dot and parent and last.isidentifier() and not _is_path(module)
-        hint = f"; did you mean {escape(parent)}:{last}?" if meant else ", such as tools:WebSearch"
-        message = f"{escape(text)!r} is no MODULE:TYPE{hint}"
+        hint = f"; did you mean {escape(parent)}:{last}?" if meant else f", such as {_SAMPLES[what]}"
+        message = f"{escape(text)!r} is no MODULE:{what}{hint}"
         raise ArgumentTypeError(message)
-    if not all(step.isidentifier() for step in path.split(".")):
-        message = f"{escape(text)!r} is no MODULE:TYPE: a TYPE is a name, or names with dots between them"
+    # The name of a tool may have a - in it.
+    name = path.replace("-", "_") if what == "TOOL" else path
+    if not all(step.isidentifier() for step in name.split(".")):
+        message = f"{escape(text)!r} is no MODULE:{what}: a {what} is a name, or names with dots between them"
         raise ArgumentTypeError(message)
     return Target(_module(module), path)
 

@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from ..wording import escape
-from .output import Output, count
+from .output import OFFER_TITLES, Output, count, offer_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from .output import Verdict
+    from .output import Offer, Verdict
 
 __all__ = ["ColourOutput"]
 
@@ -67,6 +67,16 @@ class ColourOutput(Output):
                 head = f"{verdict.name}: {count(len(verdict.complaints), 'complaint')}"
                 complaints = [f"  - {escape(str(complaint))}" for complaint in verdict.complaints]
                 self._write_report("", escape(head), complaints)
+
+    def write_offers(self, offers: Sequence[Offer]) -> None:
+        """Write a table with one row a tool."""
+        table = Table(box=None)
+        for title in OFFER_TITLES:
+            table.add_column(title, justify="right" if title in {"parameters", "bytes"} else "left")
+        for offer in offers:
+            name, *others = offer_cells(offer)
+            table.add_row(Text(name, "bold"), *[Text(cell) for cell in others])
+        self._console.print(table, soft_wrap=False)
 
     @contextmanager
     def progress(self, size: int | None) -> Generator[Callable[[int], None]]:

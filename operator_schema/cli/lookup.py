@@ -9,10 +9,12 @@ import sys
 import traceback
 from contextlib import redirect_stdout
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..codec.codec import Codec
 from ..errors import SchemaError
+from ..tools.discovery import tools_in
+from ..tools.tool import Tool
 from ..wording import clip, escape, listed, nearest
 from .arguments import PROGRAM
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from ..codec.codec import UnknownFields
     from .arguments import Target
 
-__all__ = ["dataclasses_of", "load_module", "refuse", "register"]
+__all__ = ["dataclasses_of", "find_tool", "load_module", "refuse", "register"]
 
 _MESSAGE_LENGTH = 300
 _WRONG_USE = 2
@@ -128,6 +130,34 @@ def register(target: Target, unknown_fields: UnknownFields, *, show_traceback: b
     # Text inside an alias does not know its module. This comes second because the names given here
     # win over those of the modules that other classes of the alias were written in.
     return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
+
+
+def find_tool(target: Target, *, show_traceback: bool) -> Tool[..., Any]:
+    """Import a tool.
+
+    Args:
+        target: where it is, by its name in the module or by the name of the tool.
+        show_traceback: as for `load_module`.
+
+    Returns:
+        The tool.
+
+    Raises:
+        SystemExit: with status 2, when there is no such module, or no such tool in it.
+    """
+    module = load_module(target.module, show_traceback=show_traceback)
+    known = {tool.name: tool for tool in tools_in(module)}
+    if target.path in known and not hasattr(module, target.path):
+        return known[target.path]
+    if "." not in target.path and not hasattr(module, target.path):
+        near = nearest(target.path, known)
+        there = f"; its tools are {listed(list(known))}" if known else ""
+        hint = f"; did you mean {near}?" if near else there
+        refuse(f"the module {escape(module.__name__)} has no {escape(target.path)}{hint}")
+    found = _find(module, target.path)
+    if not isinstance(found, Tool):
+        refuse(f"{escape(target.path)} is no tool; decorate it with @tool or @tool_input")
+    return cast("Tool[..., Any]", found)
 
 
 def _find(module: ModuleType, path: str) -> Any:

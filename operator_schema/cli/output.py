@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..errors import Complaint
 
-__all__ = ["Output", "Verdict", "count", "open_output", "to_json"]
+__all__ = ["Offer", "Output", "Verdict", "count", "open_output", "to_json"]
 
 
 class Verdict(NamedTuple):
@@ -35,6 +35,24 @@ class Verdict(NamedTuple):
     fields: int | None
     size: int
     complaints: tuple[Complaint, ...]
+
+
+class Offer(NamedTuple):
+    """One tool, as the table of tools shows it.
+
+    Attributes:
+        name: of the tool.
+        kind: how it is called: `async`, `sync`, or `input` where there is no function.
+        parameters: number of its parameters.
+        size: bytes of its definition on one line.
+        summary: the first sentence of its documentation.
+    """
+
+    name: str
+    kind: str
+    parameters: int
+    size: int
+    summary: str
 
 
 class Output:
@@ -93,6 +111,20 @@ class Output:
             for complaint in verdict.complaints:
                 self.write_line(f"    - {escape(str(complaint))}")
 
+    def write_offers(self, offers: Sequence[Offer]) -> None:
+        """Write a table with one line a tool."""
+        rows = [OFFER_TITLES, *[offer_cells(offer) for offer in offers]]
+        widths = [max([len(row[column]) for row in rows]) for column in range(4)]
+        for name, kind, parameters, size, summary in rows:
+            cells = (name.ljust(widths[0]), kind.ljust(widths[1]))
+            numbers = (parameters.rjust(widths[2]), size.rjust(widths[3]))
+            self.write_line("  ".join([*cells, *numbers, summary]))
+
+    def write_text(self, text: str) -> None:
+        """Write lines that may hold anything."""
+        for line in text.removesuffix("\n").split("\n"):
+            self.write_line("\t".join([escape(part) for part in line.split("\t")]))
+
     def flush(self) -> None:
         """Write out what is buffered."""
         self._stream.flush()
@@ -122,6 +154,15 @@ def open_output(stream: TextIO) -> Output:
     except ImportError:
         return Output(stream)
     return ColourOutput(stream)
+
+
+OFFER_TITLES = ("tool", "kind", "parameters", "bytes", "summary")
+
+
+def offer_cells(offer: Offer) -> tuple[str, str, str, str, str]:
+    """Return what the table shows of a tool."""
+    summary = escape(offer.summary.partition("\n")[0])
+    return offer.name, offer.kind, f"{offer.parameters:,}", f"{offer.size:,}", summary
 
 
 def to_json(value: Any, indent: int | None = None, *, ascii_only: bool = False) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .tool import Tool
 
-__all__ = ["describe_tools", "documentation_of"]
+__all__ = ["describe_tools", "documentation_of", "is_describer"]
 
 _SHOWN_NAMES = 100
 _NAME_LENGTH = 64
@@ -51,10 +51,18 @@ def describe_tools(
     source: Any = tools if hasattr(tools, "__len__") else list(tools)
 
     def describe(tools: Annotated[list[str], _NotEmpty, "Names of the tools to describe."]) -> str:
-        known = {entry.name: entry for entry in tools_of(source)}
+        # A registry offers those tools that the model may call.
+        offered = source.offered() if hasattr(source, "offered") else source
+        known = {entry.name: entry for entry in tools_of(offered)}
         return _answer(known, list(dict.fromkeys(tools)))
 
     return tool(_TEXT, name=name)(describe)
+
+
+def is_describer(entry: Tool[..., Any]) -> bool:
+    """Say whether a tool is one that `describe_tools` made."""
+    place = (getattr(entry, "__module__", None), getattr(entry, "__qualname__", None))
+    return place == (__name__, "describe_tools.<locals>.describe")
 
 
 def _answer(known: Mapping[str, Tool[..., Any]], names: list[str]) -> str:

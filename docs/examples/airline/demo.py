@@ -1,4 +1,4 @@
-"""Register the airline's tools, decode what GPT-4o called them with, and show what a bad call earns.
+"""Register the airline's tools, decode what GPT-4o called them with, show a bad call, run a conversation.
 
 The status is 1 if any call of the file fails.
 """
@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from airline_tools import TOOLS
+from replay import show_replay
 
 from operator_schema import Codec, DecodeError
 
@@ -198,6 +199,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     failures = decode_calls(rows, path)
     show_calls(rows, failures, perf_counter() - start)
     show_damage(rows["book_reservation"].codec)
+    show_replay()
     return 1 if failures else 0
 
 

@@ -1,0 +1,71 @@
+"""Run the calls of a recorded conversation through an executor, and show what comes of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from airline import Airline, sample_airline
+from airline_functions import registry
+
+from operator_schema import Executor, RawCall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from operator_schema import ToolResult
+
+CALLS = Path(__file__).parent / "data" / "calls.jsonl"
+CONVERSATION = range(1, 9)
+"""The lines of the first conversation in that file: a booking that is paid too little, then enough."""
+
+SHOWN = 200
+
+
+def recorded_calls() -> list[RawCall]:
+    """Read the calls that the model made in the conversation."""
+    with CALLS.open(encoding="utf-8") as file:
+        lines = [json.loads(line) for number, line in enumerate(file, 1) if number in CONVERSATION]
+    return [RawCall(line["id"], line["name"], line["arguments"]) for line in lines]
+
+
+def replay(calls: Iterable[RawCall], airline: Airline) -> list[ToolResult]:
+    """Run calls one after the other, as the model made them."""
+    executor = Executor(registry())
+    return [executor.execute_sync(call, context={Airline: airline}) for call in calls]
+
+
+def show_replay() -> None:
+    """Print the conversation's calls, each with its result or with what the model is told instead."""
+    calls = recorded_calls()
+    results = replay(calls, sample_airline())
+    write = _writer()
+    write(f"\nA recorded conversation, run on a small airline in memory: {len(calls)} calls", "bold")
+    for call, result in zip(calls, results, strict=True):
+        write(f"\n  -> {call.name} {_shortened(str(call.arguments))}", "cyan")
+        for line in (_shortened(result.content) or "(nothing)").splitlines():
+            write(f"  <- {line}", "red" if result.is_error else "green")
+        if result.code is not None:
+            write(f"     {result.code}", "dim")
+    failed = sum(result.is_error for result in results)
+    write(f"\n{len(results)} results, {failed} of them told the model why there is none", "bold")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]} ... ({len(text):,} characters)"
+
+
+def _writer() -> Callable[[str, str], None]:
+    """Return what prints a line in a style: in colour where `rich` is there and somebody is looking."""
+    if sys.stdout.isatty():
+        try:
+            from rich.console import Console  # noqa: PLC0415  # an extra
+            from rich.text import Text  # noqa: PLC0415  # likewise
+        except ImportError:
+            pass
+        else:
+            console = Console(soft_wrap=True)
+            return lambda line, style: console.print(Text(line, style))
+    return lambda line, _: print(line)

@@ -1,0 +1,119 @@
+"""One call as a model sent it, and what came of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from .._value import Value, set_once
+from ..wording import clip, escape, received
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["RawCall", "ResultCode", "ToolResult", "exception_text", "message_of"]
+
+ResultCode = Literal["tool_not_found", "invalid_params", "timeout", "execution_failed", "disabled"]
+"""Why a call has no result: there is no such tool · the arguments do not fit · it took too long · its
+function, or the host, failed · the tool is switched off."""
+
+_SHOWN_EXCEPTION = 1000
+
+
+class RawCall(Value):
+    """One call as the model sent it.
+
+    Attributes:
+        id: by which the provider matches call and result; calls of one turn may share it.
+        name: of the tool, as the model wrote it.
+        arguments: a dict of JSON values, or JSON text; it is kept as it is, not copied. None and
+            empty text are what some providers send for a call without arguments.
+    """
+
+    __slots__ = ("id", "name", "arguments")
+
+    id: str
+    name: str
+    arguments: Any
+
+    def __init__(self, id: str, name: str, arguments: Any = None) -> None:  # noqa: A002  # the attribute's name
+        set_once(self, "id", _checked_text("id", id))
+        set_once(self, "name", _checked_text("name", name))
+        set_once(self, "arguments", arguments)
+
+
+def _checked_text(attribute: str, value: object) -> str:
+    if not isinstance(value, str):
+        message = f"the {attribute} of a call is a string, not {received(value)}"
+        raise TypeError(message)
+    return value
+
+
+class ToolResult(Value):
+    """What came of one call.
+
+    Attributes:
+        call_id: that of the call.
+        name: that of the call.
+        content: text for the model: the result, or why there is none.
+        is_error: whether there is none.
+        code: why there is none; None where there is one.
+        details: for the host, never for the model; None where there is a result. `exception` is what
+            was raised; `problems` and the rest of `DecodeError.as_dict()` come with `invalid_params`.
+    """
+
+    # Its `content` stands in the place of the base's method, which nobody asks of a result.
+    __slots__ = ("call_id", "name", "content", "is_error", "code", "details")  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    call_id: str
+    name: str
+    content: str  # type: ignore[assignment]  # likewise
+    is_error: bool
+    code: ResultCode | None
+    details: Mapping[str, Any] | None
+
+    def __init__(
+        self,
+        call_id: str,
+        name: str,
+        content: str,
+        is_error: bool = False,  # noqa: FBT001,FBT002  # `Value.replace` gives every attribute by position
+        code: ResultCode | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        set_once(self, "call_id", call_id)
+        set_once(self, "name", name)
+        set_once(self, "content", content)
+        set_once(self, "is_error", is_error)
+        set_once(self, "code", code)
+        set_once(self, "details", details)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result as JSON values, for logs: the exception as type and message, bounded."""
+        content = {name: getattr(self, name) for name in self.__slots__}
+        if self.details is not None:
+            content["details"] = {key: _shown(value) for key, value in self.details.items()}
+        return content
+
+
+def _shown(value: Any) -> Any:
+    return exception_text(value) if isinstance(value, BaseException) else value
+
+
+def exception_text(error: BaseException, limit: int = _SHOWN_EXCEPTION) -> str:
+    """Write the type and the message of an exception, safe to print.
+
+    Args:
+        error: any exception, even one that can't write itself.
+        limit: characters at most.
+    """
+    name, message = type(error).__name__, message_of(error)
+    text = f"{name}: {message[:limit]}" if message else name
+    return clip("\n".join([escape(line) for line in text.split("\n")]), limit)
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of an exception, even of one that can't write itself."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  # its own code, which takes no part in this report
+        return ""

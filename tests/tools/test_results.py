@@ -1,0 +1,82 @@
+"""Calls and results: values that travel."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+
+import pytest
+
+from operator_schema import RawCall, ToolResult
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        RawCall("1", "search", '{"query": "x"}'),
+        RawCall("1", "search"),
+        ToolResult("1", "search", "found"),
+        ToolResult("1", "search", "no", True, "timeout", {"seconds": 30.0}),
+    ],
+)
+def test_calls_and_results_are_values(value):
+    for again in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
+        assert again == value
+        assert type(again) is type(value)
+    assert type(value).__name__ in repr(value)
+    with pytest.raises(AttributeError, match="immutable"):
+        value.name = "other"
+
+
+def test_equal_calls_are_one_in_a_set():
+    assert len({RawCall("1", "a", "{}"), RawCall("1", "a", "{}"), RawCall("2", "a", "{}")}) == 2
+    assert RawCall("1", "a") != ToolResult("1", "a", "")
+
+
+def test_fields_and_defaults():
+    call, result = RawCall("1", "a", {"x": 1}), ToolResult("1", "a", "text")
+    assert (call.id, call.name, call.arguments) == ("1", "a", {"x": 1})
+    assert (result.call_id, result.name, result.content) == ("1", "a", "text")
+    assert (result.is_error, result.code, result.details) == (False, None, None)
+    assert result.replace(content="other") == ToolResult("1", "a", "other")
+
+
+@pytest.mark.parametrize(("wrong", "what"), [((None, "a"), "the id"), (("1", 5), "the name")])
+def test_a_call_has_texts_for_id_and_name(wrong, what):
+    with pytest.raises(TypeError, match=f"{what} of a call is a string, not"):
+        RawCall(*wrong)
+
+
+class Mute(Exception):  # noqa: N818  # it says nothing at all
+    def __str__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (ValueError("no\x1b such\nuser"), "ValueError: no\\u001b such\nuser"),
+        (Mute(), "Mute"),
+        (KeyError(), "KeyError"),
+    ],
+)
+def test_a_result_for_logs_is_json(error, shown):
+    details = {"exception": error, "seconds": 1.5}
+    result = ToolResult("1", "a", "failed", is_error=True, code="execution_failed", details=details)
+    logged = json.loads(json.dumps(result.as_dict()))
+    assert logged == {
+        "call_id": "1",
+        "name": "a",
+        "content": "failed",
+        "is_error": True,
+        "code": "execution_failed",
+        "details": {"exception": shown, "seconds": 1.5},
+    }
+    assert ToolResult("1", "a", "x").as_dict()["details"] is None
+
+
+def test_what_is_logged_is_bounded():
+    error = ValueError("x" * 10**6)
+    result = ToolResult("1", "a", "", is_error=True, code="execution_failed", details={"exception": error})
+    assert len(result.as_dict()["details"]["exception"]) <= 1000

@@ -1,0 +1,81 @@
+"""What mypy and pyright say of registry and executor; both run over this file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, assert_type
+
+import pytest
+
+from operator_schema import (
+    CallError,
+    DuplicateToolError,
+    Executor,
+    RawCall,
+    Registry,
+    Tool,
+    ToolNotFoundError,
+    ToolResult,
+    tool,
+)
+
+
+@tool
+def add(a: int, b: int = 2) -> int:
+    if b < 0:
+        raise CallError("b is not negative")
+    return a + b
+
+
+def test_a_registry_gives_tools() -> None:
+    registry = Registry([add])
+    assert_type(registry.get("add"), Tool[..., Any])
+    assert_type(registry.told("add"), Tool[..., Any])
+    assert_type(registry.offered(), list[Tool[..., Any]])
+    assert_type(list(registry), list[Tool[..., Any]])
+    assert_type(registry.definitions(), list[dict[str, Any]])
+    assert_type(registry.enabled, bool | Callable[[], bool])
+    assert_type(registry.prefix("x_", "X: "), Registry)
+    assert_type(Registry({"add": add}).merge(registry.prefix("x_"), [add.with_(name="plus")]), Registry)
+    assert_type(Registry.from_module(__name__, enabled=lambda: True), Registry)
+    registry.switch("add", enabled=False)
+    assert_type(registry.is_enabled("add"), bool)
+    assert_type(registry.unregister("add"), Tool[..., Any])
+
+
+def test_a_registered_tool_keeps_its_types() -> None:
+    registry = Registry()
+
+    @registry.register
+    @tool
+    def greet(name: str) -> str:
+        return name
+
+    assert_type(greet("x"), str)
+    assert_type(greet.call(greet.decode({"name": "x"})), str)
+
+
+@pytest.mark.needs_threads
+def test_a_call_has_a_result() -> None:
+    executor = Executor([add], timeout=None, max_concurrency=4, show_errors="type")
+    assert_type(executor.registry, Registry)
+    call = RawCall("1", "add", {"a": 1})
+    assert_type((call.id, call.name), tuple[str, str])
+    result = asyncio.run(executor.execute(call, context={int: 5, "name": "x"}))
+    assert_type(result, ToolResult)
+    assert_type(result.content, str)
+    assert_type(
+        result.code,
+        Literal["tool_not_found", "invalid_params", "timeout", "execution_failed", "disabled"] | None,
+    )
+    assert_type(result.details, Mapping[str, Any] | None)
+    assert_type(asyncio.run(executor.execute_all([call])), list[ToolResult])
+    assert_type(executor.execute_sync(call), ToolResult)
+    assert_type(executor.execute_all_sync(iter([call])), list[ToolResult])
+
+
+def test_errors_carry_data() -> None:
+    assert_type(ToolNotFoundError("a").suggestions, tuple[str, ...])
+    assert_type(DuplicateToolError("a").tool, str)
+    assert_type(CallError("a").message, str)
