@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 
 from operator_schema import Codec, DecodeError, SchemaLeaf
-from operator_schema.codec.limits import MAX_INTEGER_DIGITS
+from operator_schema.codec.limits import MAX_INTEGER_DIGITS, MAX_PROBLEMS
 from operator_schema.codec.repair_text import as_json_text
 from operator_schema.codec.report import DecodeReport, IgnoredKey, Repair
 
@@ -798,3 +798,9 @@ def test_nearly_json_inside_of_strings_is_not_mended():
 def test_rewriting_says_nothing_of_values():
     assert as_json_text("[1e5, -0, 'a']") == '[ 1e5 , -0 , "a" ]'
     assert as_json_text("?") is None
+
+
+def test_what_was_ignored_is_told_within_a_bound():
+    report = Codec(list[One]).decode_report([{"first_name": "a", "unheard_of": 3}] * 1000)
+    assert len(report.ignored) == MAX_PROBLEMS
+    assert report.ignored[0].path == (0, "unheard_of")

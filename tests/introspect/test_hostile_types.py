@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 import sys
 from dataclasses import dataclass, field, make_dataclass
 from typing import Annotated, Any, Generic, Literal, TypedDict, TypeVar
@@ -13,6 +14,8 @@ from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, SchemaError, decode, decode_json
 from operator_schema.errors import SHOWN_COMPLAINTS
+from operator_schema.introspect import checks
+from operator_schema.introspect.classes import form_of
 
 T = TypeVar("T")
 
@@ -297,7 +300,9 @@ def test_many_complaints_are_counted():
     assert lines[-1] == f"- … and {5000 - SHOWN_COMPLAINTS} more"
 
 
-@pytest.mark.parametrize("options", [{"leaves": 5}, {"leaves": [5]}, {"attribute_docs": "yes"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"leaves": 5}, {"leaves": [5]}, {"attribute_docs": "yes"}, {"repair": "yes"}], ids=str
+)
 def test_options_of_the_wrong_kind(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         Codec(int, **options)
@@ -310,3 +315,44 @@ def test_a_namespace_is_not_shared():
     names["Inner"] = str
     again = Codec(*codec.__reduce__()[1][:1], **codec.__reduce__()[1][1])
     assert again.json_schema() == codec.json_schema()
+
+
+def test_the_end_of_memory_is_nobody_s_complaint():
+    class Greedy:
+        @classmethod
+        def __schema_leaf__(cls):
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        Codec(Greedy)
+
+
+def test_what_an_alias_is_given_has_to_be_comparable():
+    pair = TypeAliasType("pair", tuple[T, T], type_params=(T,))
+    [complaint] = complaints_of(pair[Literal[[1]]])
+    assert complaint.code == "unsupported"
+
+
+def test_a_pattern_is_text_that_json_can_hold():
+    [complaint] = complaints_of(Annotated[str, re.compile("\ud800")])
+    assert complaint.code == "bad_constraint"
+
+
+def test_too_many_members_are_complained_about_once(monkeypatch):
+    monkeypatch.setattr(checks, "MAX_COMPARED_MEMBERS", 1)
+    one, two = make_dataclass("Two", [("first", int | str), ("second", str | bool)]), int | str
+    assert [complaint.code for complaint in complaints_of(one)] == ["too_large"]
+    assert [complaint.code for complaint in complaints_of(list[two])] == ["too_large"]
+
+
+def test_a_class_that_can_be_in_no_set_is_said_of_each_set():
+    @dataclass
+    class Loose:
+        a: int
+
+    sets = make_dataclass("Sets", [("first", set[Loose]), ("second", frozenset[Loose])])
+    assert [complaint.path for complaint in complaints_of(sets)] == [("first",), ("second",)]
+
+
+def test_what_is_no_class_has_no_form():
+    assert form_of(5) is None
