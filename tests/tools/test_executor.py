@@ -914,6 +914,8 @@ def test_nothing_hangs_at_the_exit_of_the_interpreter():
 def test_an_interrupt_ends_a_call(kind):
     code = (
         "import asyncio, os, signal, threading, time\n"
+        # Where the tests run in the background, SIGINT is ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from operator_schema import Executor, RawCall, tool\n"
         "@tool\n"
         f"{kind} hang() -> None:\n"
