@@ -24,7 +24,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 LACKING = {
     "needs_process": "WebAssembly starts no processes",
-    "needs_threads": "WebAssembly starts no threads",
+    "needs_threads": "WebAssembly starts no threads, and no event loop inside a call",
 }
 
 

@@ -431,6 +431,7 @@ def test_the_demo_fails_when_a_call_is_broken(tmp_path):
     assert table_line(done.stdout, "search_direct_flight")[-2:] == ["140", "1"]
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -451,6 +452,7 @@ def test_a_broken_line_is_reported_with_its_number(example, tmp_path, capsys, li
     assert "0 calls read and decoded" in shown
 
 
+@pytest.mark.needs_threads
 def test_many_failures_are_counted(example, tmp_path, capsys):
     path = tmp_path / "calls.jsonl"
     path.write_text("{}\n" * 25, encoding="utf-8")

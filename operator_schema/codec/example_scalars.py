@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import floor
+from math import floor, inf, nextafter
 from sys import float_info
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -58,6 +58,17 @@ def _numbers(kind: Literal["integer", "number"], constraints: Constraints, turn:
             yield _plain(Fraction(start) + way * count * step)
     if kind == "number" and low is not None and high is not None:
         yield _plain((Fraction(low) + Fraction(high)) / 2)
+    if kind == "number":  # where floats are farther apart than the steps
+        yield from _floats_from(low, inf, turn + 2)
+        yield from _floats_from(high, -inf, turn + 2)
+
+
+def _floats_from(limit: float | None, towards: float, count: int) -> Iterator[float]:
+    if limit is not None:
+        number = float(limit)
+        for _ in range(count):
+            yield number
+            number = nextafter(number, towards)
 
 
 def _plain(number: Fraction) -> float:

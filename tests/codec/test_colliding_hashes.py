@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,8 +14,8 @@ import pytest
 from operator_schema import Codec, DecodeError, decode, decode_json
 from operator_schema.codec.limits import MAX_COLLISIONS
 
-# The modulus of the hashes of numbers on every 64-bit Python.
-MODULUS = 2**61 - 1
+# Of the hashes of numbers: 2**61 - 1 on every 64-bit Python.
+MODULUS = sys.hash_info.modulus
 COUNT = 20_000
 
 

@@ -140,6 +140,8 @@ OrText = TypeAliasType("OrText", "dict[str, OrText] | str")
         (Annotated[float, Limits(ge=-(10**400))], 0),
         (Annotated[float, Limits(le=10**400, ge=2)], 2),
         (Annotated[int, Limits(ge=10**400)], 10**400),
+        (Annotated[float, Limits(ge=2**60 + 1)], 2.0**60 + 256),
+        (Annotated[float, Limits(le=-(2**60) - 1)], -(2.0**60) - 256),
         (Annotated[int, Limits(ge=10**400, le=10**400 + 3)], 10**400),
     ],
 )

@@ -129,6 +129,7 @@ def test_n4_schema():
     assert by_keys.input_type is GlobKeys
 
 
+@pytest.mark.needs_threads
 def test_n5_execution():
     db = Db(["a.py", "b.py", "c.md"])
     assert search_glob_files.run({"pattern": ".py", "limit": 1}, context={Db: db}) == '["a.py"]'
@@ -430,6 +431,7 @@ def test_l1_a_union_of_tagged_dataclasses():
         tool_input(Create | Remove)
 
 
+@pytest.mark.needs_threads
 def test_l3_functions():
     assert web_search.input_type.__name__ == "WebSearchInput"
     given = web_search.input_type("x", max_results=3)

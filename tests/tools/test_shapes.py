@@ -286,6 +286,7 @@ class Derived(Service):
     pass
 
 
+@pytest.mark.needs_threads
 def test_methods():
     service = Service("a")
     assert service.search("b") == "ab"
@@ -481,6 +482,7 @@ def promise(text: str) -> Awaitable[int]:
     return wait()
 
 
+@pytest.mark.needs_threads
 def test_async_tools_are_awaited():
     assert slow.is_async
     assert not quick.is_async
@@ -493,6 +495,7 @@ def test_async_tools_are_awaited():
     assert asyncio.run(tool(functools.partial(slow, "b")).arun({})) == "b"
 
 
+@pytest.mark.needs_threads
 def test_what_gives_something_to_await():
     with pytest.raises(ToolError, match="await arun"):
         promise.run({"text": "abc"})

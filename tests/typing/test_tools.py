@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Any, assert_type
 
+import pytest
+
 from operator_schema import (
     InputTool,
     MissingContextError,
@@ -77,6 +79,7 @@ class Turned:
     degrees: int
 
 
+@pytest.mark.needs_threads
 def test_a_tool_is_called_as_its_function() -> None:
     assert_type(add(1), int)
     assert_type(add(a=1, b=2), int)
@@ -85,6 +88,7 @@ def test_a_tool_is_called_as_its_function() -> None:
     assert_type(asyncio.run(search("a", db=Db())), list[str])
 
 
+@pytest.mark.needs_threads
 def test_calls_with_an_input() -> None:
     assert_type(add.call(add.decode({"a": 1})), int)
     assert_type(asyncio.run(fetch.acall(fetch.decode({"url": "a"}))), bytes)
@@ -93,6 +97,7 @@ def test_calls_with_an_input() -> None:
     assert_type(asyncio.run(fetch.acall(fetch.decode({"url": "a"}))), bytes)
 
 
+@pytest.mark.needs_threads
 def test_methods() -> None:
     service = Service()
     assert_type(service.find("a"), int)
@@ -135,6 +140,7 @@ def test_raw_arguments() -> None:
     assert_type(RawArguments.described_by({"type": "object"}), SchemaLeaf[RawArguments])
 
 
+@pytest.mark.needs_threads
 def test_errors_carry_data() -> None:
     try:
         asyncio.run(search.arun({"query": "a"}))
