@@ -38,9 +38,20 @@ class Tiers:
     Attributes:
         decode: takes a JSON value; None while it is not compiled.
         encode: takes an instance; likewise.
+        expects: the line that reports end with; None until it was asked for.
     """
 
-    __slots__ = ("_decodes", "_encodes", "_exact", "_graph", "_graph_of", "_max_depth", "decode", "encode")
+    __slots__ = (
+        "_decodes",
+        "_encodes",
+        "_exact",
+        "_graph",
+        "_graph_of",
+        "_max_depth",
+        "decode",
+        "encode",
+        "expects",
+    )
 
     def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf, *, exact: bool = False) -> None:
         self._exact = exact
@@ -51,6 +62,7 @@ class Tiers:
         self._encodes = 0
         self.decode: Callable[[Any], Any] | None = None
         self.encode: Callable[[Any], Any] | None = None
+        self.expects: str | None = None
 
     def count_decode(self) -> None:
         """Count a decode that the interpreter did, and compile after enough of them."""
