@@ -278,7 +278,7 @@ class Codec(Generic[T]):
         return tuple(problems.found)
 
     def _interpret(self, value: object) -> tuple[T, Problems]:
-        instance, problems = interpret(self._graph, value, self._options["max_depth"])
+        instance, problems = interpret(self._graph, value, self._options["max_depth"], self._tiers.plans)
         if problems.found:
             raise self._error(problems)
         return instance, problems

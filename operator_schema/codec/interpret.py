@@ -48,18 +48,22 @@ _KEY = ScalarNode("string")
 _INTEGER_KEY = re.compile(INTEGER_KEY)
 
 
-def interpret(graph: Graph, value: object, max_depth: int) -> tuple[Any, Problems]:
+def interpret(
+    graph: Graph, value: object, max_depth: int, plans: dict[int, UnionPlan] | None = None
+) -> tuple[Any, Problems]:
     """Decode a JSON value.
 
     Args:
         graph: of the type.
         value: made of dict, list, str, int, float, bool and None, or subclasses of them.
         max_depth: levels of arrays and objects that are followed.
+        plans: of the unions of this graph that were met before, by identity of the node; those that
+            are met now are added.
 
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
-    run = _Run(_Shared(graph.definitions, max_depth), Problems(graph.definitions))
+    run = _Run(_Shared(graph.definitions, max_depth, plans), Problems(graph.definitions))
     try:
         decoded = run.decode(graph.root, value, None, 1)
     except RecursionError as error:
@@ -114,10 +118,15 @@ class _Shared:
 
     __slots__ = ("definitions", "fitting", "max_depth", "plans", "raised_by_user")
 
-    def __init__(self, definitions: Mapping[Target, Node], max_depth: int) -> None:
+    def __init__(
+        self,
+        definitions: Mapping[Target, Node],
+        max_depth: int,
+        plans: dict[int, UnionPlan] | None = None,
+    ) -> None:
         self.definitions = definitions
         self.max_depth = max_depth
-        self.plans: dict[int, UnionPlan] = {}
+        self.plans = {} if plans is None else plans
         self.fitting: dict[tuple[int, int, int], bool] = {}
         self.raised_by_user: RecursionError | None = None
 
@@ -165,10 +174,11 @@ class _Run:
             return self.problems.too_deep(path, self.shared.max_depth)
         known = 0
         valid = True
-        decode = self.decode
+        decode, below = self.decode, depth + 1
         arguments: dict[str, Any] = {}
         for field in node.fields:
-            item = value.get(field.key, MISSING)
+            key = field.key
+            item = value.get(key, MISSING)
             if item is MISSING:
                 if field.required:
                     valid = False
@@ -180,7 +190,7 @@ class _Run:
             if item is None and field.absent_is_none:
                 arguments[field.name] = None
                 continue
-            decoded = decode(field.node, item, (path, field.key), depth + 1)
+            decoded = decode(field.node, item, (path, key), below)
             if decoded is INVALID:
                 valid = False
             else:
