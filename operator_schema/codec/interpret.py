@@ -149,7 +149,7 @@ class _Run:
 
     def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
         # Most parts of a value are scalars: they are spared a call.
-        if node.__class__ is ScalarNode:
+        if type(node) is ScalarNode:
             return SCALARS[node.type](self.problems, node, value, path)
         return _DECODERS[node.__class__](self, node, value, path, depth)
 
@@ -168,7 +168,7 @@ class _Run:
     # --- objects ---------------------------------------------------------------------------------
 
     def decode_object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
-        if not isinstance(value, dict):
+        if not is_object(value):
             return self.problems.wrong_type(path, node, value)
         if depth > self.shared.max_depth:
             return self.problems.too_deep(path, self.shared.max_depth)
@@ -332,7 +332,7 @@ class _Run:
         if isinstance(value, float) and not isfinite(value):
             return self.problems.out_of_range(path, value, "is not finite")
         try:
-            if isinstance(given, (list, dict)):
+            if is_array(given) or is_object(given):
                 # The caller's own is not for others to keep or change.
                 given = copy_json(given)
             return leaf.decode(given)

@@ -29,7 +29,7 @@ def datetime_leaf(cls: Any) -> SchemaLeaf[Any]:
     schema = {"type": "string", "format": "date-time", "description": "ISO 8601 date string"}
     hint = "write date, time and UTC offset as in 2026-01-31T09:30:00Z"
     leaf = _clock_leaf(cls, f"{_FULL_DATE}T{_FULL_TIME}", schema, hint, _SAMPLE)
-    encode = _moment_writer(cls, type(leaf.placeholder.tzinfo), leaf.encode)
+    encode = _moment_writer(cls, leaf.placeholder.tzinfo.__class__, leaf.encode)
     return trusted_leaf(cls, schema, leaf.decode, encode, leaf.placeholder)
 
 
