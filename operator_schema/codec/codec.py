@@ -233,7 +233,13 @@ class Codec(Generic[T]):
             DecodeError: the text is no JSON, with line and column; or every problem of its value.
             TypeError: text is neither a string nor bytes.
         """
-        value, _ = self._read(text)
+        loads = self._options["json_loads"]
+        if loads is None:
+            return self.decode(self._read(text)[0])
+        try:
+            value = parse_with(loads, text)
+        except TextRefused as refused:
+            value, _ = self._mended(text, _the_one(refused.problem))
         return self.decode(value)
 
     def decode_report(self, value: object) -> DecodeReport[T]:
@@ -272,7 +278,7 @@ class Codec(Generic[T]):
         return tuple(problems.found)
 
     def _interpret(self, value: object) -> tuple[T, Problems]:
-        instance, problems = interpret(self._graph, value, self._options["max_depth"])
+        instance, problems = interpret(self._graph, value, self._options["max_depth"], self._tiers.plans)
         if problems.found:
             raise self._error(problems)
         return instance, problems
@@ -286,9 +292,15 @@ class Codec(Generic[T]):
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Repair, ...]]:
         loads = self._options["json_loads"]
-        value, problems = _read_json(text) if loads is None else _parse_with(loads, text)
-        if not problems.found:
-            return value, ()
+        if loads is None:
+            value, problems = _read_json(text)
+            return self._mended(text, problems) if problems.found else (value, ())
+        try:
+            return parse_with(loads, text), ()
+        except TextRefused as refused:
+            return self._mended(text, _the_one(refused.problem))
+
+    def _mended(self, text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
         if self._options["repair"]:
             from .json_text import read_nearly_json  # noqa: PLC0415  # only broken text pays for it
 
@@ -392,10 +404,17 @@ class Codec(Generic[T]):
         return DecodeError(
             self._name,
             problems.found,
-            lambda: expected_fields(self._name, self._graph),
+            self._expects,
             problems.omitted,
             self._example,
         )
+
+    def _expects(self) -> str:
+        # A call that fails is seldom the last one: the line is made once.
+        tiers = self._tiers
+        if tiers.expects is None:
+            tiers.expects = expected_fields(self._name, self._graph)
+        return tiers.expects
 
     def _example(self) -> Any:
         from .example import NO_EXAMPLE, example_of  # noqa: PLC0415  # for arguments that are none at all
@@ -431,13 +450,10 @@ def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     return read_json(text)
 
 
-def _parse_with(loads: Callable[[Any], Any], text: str | bytes | bytearray) -> tuple[Any, Problems]:
+def _the_one(problem: Problem) -> Problems:
     problems = Problems()
-    try:
-        return parse_with(loads, text), problems
-    except TextRefused as refused:
-        problems.add(refused.problem)
-    return None, problems
+    problems.add(problem)
+    return problems
 
 
 def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:

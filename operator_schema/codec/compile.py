@@ -306,14 +306,14 @@ class _Decoder(Writer):
         made = self.source.name("choice")
         table: Mapping[Any, Any] = node.table  # by what `choice_key` gives, a pair
         if all(type(key) is str for _, key in table):
-            find = self.source.bind({key: member for (_, key), member in table.items()}.get, "find")
+            choices = self.source.bind({key: member for (_, key), member in table.items()}, "choices")
             self.give_up_unless_class(value, "str", known=known)
-            self.at.line(f"{made} = {find}({value}, {self.give_up})")
+            key = value
         else:
-            find = self.source.bind(node.table.get, "find")
+            choices = self.source.bind(table, "choices")
             self._give_up_unless_scalar(value)
-            self.at.line(f"{made} = {find}(({value}.__class__ is bool, {value}), {self.give_up})")
-        self.give_up_if(f"{made} is {self.give_up}")
+            key = f"{value}.__class__ is bool, {value}"
+        self.look_up(made, choices, key)
         return made
 
     def _give_up_unless_scalar(self, value: str) -> None:

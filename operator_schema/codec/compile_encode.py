@@ -237,16 +237,15 @@ class _Encoder(Writer):
     def _choice(self, node: LiteralNode | EnumNode, value: str) -> str:
         made = self.source.name("choice")
         if isinstance(node, EnumNode):
-            find = self.source.bind(_by_identity(node).get, "find")
-            self.at.line(f"{made} = {find}(id({value}), {self.give_up})")
+            self.look_up(made, self.source.bind(_by_identity(node), "choices"), f"id({value})")
         elif all(type(member) is str for member in node.members):
             self.give_up_unless_class(value, "str")
-            find = self.source.bind(dict(zip(node.members, node.values, strict=True)).get, "find")
-            self.at.line(f"{made} = {find}({value}, {self.give_up})")
+            choices = dict(zip(node.members, node.values, strict=True))
+            self.look_up(made, self.source.bind(choices, "choices"), value)
         else:
             find = self.source.bind(_literal_finder(node), "find")
             self.at.line(f"{made} = {find}({value})")
-        self.give_up_if(f"{made} is {self.give_up}")
+            self.give_up_if(f"{made} is {self.give_up}")
         return made
 
     def _leaf(self, node: LeafNode, value: str, known: str) -> str:

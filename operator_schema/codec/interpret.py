@@ -35,7 +35,7 @@ from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node, Target
@@ -48,18 +48,22 @@ _KEY = ScalarNode("string")
 _INTEGER_KEY = re.compile(INTEGER_KEY)
 
 
-def interpret(graph: Graph, value: object, max_depth: int) -> tuple[Any, Problems]:
+def interpret(
+    graph: Graph, value: object, max_depth: int, plans: dict[int, UnionPlan] | None = None
+) -> tuple[Any, Problems]:
     """Decode a JSON value.
 
     Args:
         graph: of the type.
         value: made of dict, list, str, int, float, bool and None, or subclasses of them.
         max_depth: levels of arrays and objects that are followed.
+        plans: of the unions of this graph that were met before, by identity of the node; those that
+            are met now are added.
 
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
-    run = _Run(_Shared(graph.definitions, max_depth), Problems(graph.definitions))
+    run = _Run(_Shared(graph.definitions, max_depth, plans), Problems(graph.definitions))
     try:
         decoded = run.decode(graph.root, value, None, 1)
     except RecursionError as error:
@@ -114,10 +118,15 @@ class _Shared:
 
     __slots__ = ("definitions", "fitting", "max_depth", "plans", "raised_by_user")
 
-    def __init__(self, definitions: Mapping[Target, Node], max_depth: int) -> None:
+    def __init__(
+        self,
+        definitions: Mapping[Target, Node],
+        max_depth: int,
+        plans: dict[int, UnionPlan] | None = None,
+    ) -> None:
         self.definitions = definitions
         self.max_depth = max_depth
-        self.plans: dict[int, UnionPlan] = {}
+        self.plans = {} if plans is None else plans
         self.fitting: dict[tuple[int, int, int], bool] = {}
         self.raised_by_user: RecursionError | None = None
 
@@ -131,34 +140,18 @@ class _Shared:
 class _Run:
     """One decode, or one trial, which builds no instances and reports nothing."""
 
-    __slots__ = ("problems", "shared")
+    __slots__ = ("builds", "problems", "shared")
 
     def __init__(self, shared: _Shared, problems: Problems) -> None:
         self.shared = shared
         self.problems = problems
+        self.builds = not isinstance(problems, Trial)
 
     def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        match node:
-            case ScalarNode():
-                return SCALARS[node.type](self.problems, node, value, path)
-            case ObjectNode():
-                return self._object(node, value, path, depth)
-            case ArrayNode():
-                return self._array(node, value, path, depth)
-            case LiteralNode() | EnumNode():
-                return self._choice(node, value, path)
-            case LeafNode():
-                return self._leaf(node, value, path)
-            case MapNode():
-                return self._map(node, value, path, depth)
-            case TupleNode():
-                return self._tuple(node, value, path, depth)
-            case UnionNode():
-                return self._union(node, value, path, depth)
-            case RefNode():
-                return self.decode(self.shared.definitions[node.target], value, path, depth)
-            case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
-                return value
+        # Most parts of a value are scalars: they are spared a call.
+        if type(node) is ScalarNode:
+            return SCALARS[node.type](self.problems, node, value, path)
+        return _DECODERS[node.__class__](self, node, value, path, depth)
 
     def _too_deep(self, path: Path, depth: int) -> bool:
         if depth <= self.shared.max_depth:
@@ -166,18 +159,26 @@ class _Run:
         self.problems.too_deep(path, self.shared.max_depth)
         return True
 
+    def decode_meant(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
+        return self.decode(self.shared.definitions[node.target], value, path, depth)
+
+    def decode_anything(self, _node: AnyNode, value: Any, _path: Path, _depth: int) -> Any:
+        return value
+
     # --- objects ---------------------------------------------------------------------------------
 
-    def _object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
+    def decode_object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
         if not is_object(value):
             return self.problems.wrong_type(path, node, value)
-        if self._too_deep(path, depth):
-            return INVALID
+        if depth > self.shared.max_depth:
+            return self.problems.too_deep(path, self.shared.max_depth)
         known = 0
         valid = True
+        decode, below = self.decode, depth + 1
         arguments: dict[str, Any] = {}
         for field in node.fields:
-            item = value.get(field.key, MISSING)
+            key = field.key
+            item = value.get(key, MISSING)
             if item is MISSING:
                 if field.required:
                     valid = False
@@ -189,7 +190,7 @@ class _Run:
             if item is None and field.absent_is_none:
                 arguments[field.name] = None
                 continue
-            decoded = self.decode(field.node, item, (path, field.key), depth + 1)
+            decoded = decode(field.node, item, (path, key), below)
             if decoded is INVALID:
                 valid = False
             else:
@@ -209,7 +210,7 @@ class _Run:
                 self.problems.unknown(path, key, node, value)
 
     def _build(self, node: ObjectNode, arguments: dict[str, Any], path: Path) -> Any:
-        if isinstance(self.problems, Trial):
+        if not self.builds:
             return object()
         try:
             return node.type(**arguments)
@@ -221,13 +222,14 @@ class _Run:
 
     # --- arrays ----------------------------------------------------------------------------------
 
-    def _array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
+    def decode_array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
         if not is_array(value):
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
             return INVALID
         decode, inner = self.decode, node.items
-        valid = check_length(node.constraints, self.problems, value, path, "items") is not INVALID
+        limits = node.constraints
+        valid = limits is None or check_length(limits, self.problems, value, path, "items") is not INVALID
         decoded: list[Any] = []
         for index, item in enumerate(value):
             result = decode(inner, item, (path, index), depth + 1)
@@ -255,7 +257,7 @@ class _Run:
                 crowd.add(item)
         return len(seen) == len(decoded)
 
-    def _tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
+    def decode_tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
         if not is_array(value):
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
@@ -272,7 +274,7 @@ class _Run:
 
     # --- maps ------------------------------------------------------------------------------------
 
-    def _map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
+    def decode_map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
         if not is_object(value):
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
@@ -314,16 +316,18 @@ class _Run:
 
     # --- values without parts --------------------------------------------------------------------
 
-    def _choice(self, node: LiteralNode | EnumNode, value: Any, path: Path) -> Any:
+    def decode_choice(self, node: LiteralNode | EnumNode, value: Any, path: Path, _depth: int) -> Any:
         if value is None or isinstance(value, (str, int, float)):
             member = node.table.get(choice_key(value), INVALID)
             if member is not INVALID:
                 return member
         return self.problems.not_one_of(path, node, value)
 
-    def _leaf(self, node: LeafNode, value: Any, path: Path) -> Any:
+    def decode_leaf(self, node: LeafNode, value: Any, path: Path, _depth: int) -> Any:
         leaf, given = node.leaf, value
-        if not fits_types(value, leaf.json_types):
+        # So most of them are; the rest is for all others.
+        is_text = value.__class__ is str and leaf.json_schema.get("type") == "string"
+        if not is_text and not fits_types(value, leaf.json_types):
             return self.problems.wrong_type(path, node, value)
         if isinstance(value, float) and not isfinite(value):
             return self.problems.out_of_range(path, value, "is not finite")
@@ -340,7 +344,7 @@ class _Run:
 
     # --- unions ----------------------------------------------------------------------------------
 
-    def _union(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
+    def decode_union(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
         plan = self.shared.plan(node)
         candidates = plan.candidates.get(type_of(value) or "", ())
         if not candidates:
@@ -360,11 +364,11 @@ class _Run:
         tag, candidates = plan.tag, plan.candidates["object"]
         if tag is not None and tag.key in value:
             given = value[tag.key]
-            if self._choice(tag.choices, given, (path, tag.key)) is INVALID:
+            if self.decode_choice(tag.choices, given, (path, tag.key), depth + 1) is INVALID:
                 return INVALID
             return self.decode(tag.members[choice_key(given)], value, path, depth)
         fitting = [member for member in candidates if self._fits(member, value, depth)]
-        if isinstance(self.problems, Trial):
+        if not self.builds:
             return object() if fitting else self.problems.no_match(path, node, value)
         if not fitting and tag is not None and tag.required:
             return self.problems.missing_tag(path, tag.key, tag.choices)
@@ -383,6 +387,20 @@ class _Run:
             trial = _Run(self.shared, Trial())
             known = self.shared.fitting[key] = trial.decode(node, value, None, depth) is not INVALID
         return known
+
+
+_DECODERS: Mapping[type[Any], Callable[[_Run, Any, Any, Path, int], Any]] = {
+    ObjectNode: _Run.decode_object,
+    ArrayNode: _Run.decode_array,
+    LiteralNode: _Run.decode_choice,
+    EnumNode: _Run.decode_choice,
+    LeafNode: _Run.decode_leaf,
+    MapNode: _Run.decode_map,
+    TupleNode: _Run.decode_tuple,
+    UnionNode: _Run.decode_union,
+    RefNode: _Run.decode_meant,
+    AnyNode: _Run.decode_anything,
+}
 
 
 def _meant(members: tuple[Node, ...], value: dict[Any, Any]) -> Node | None:

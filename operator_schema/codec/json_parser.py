@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["parse_with"]
 
 _MESSAGE_LENGTH = 200
+_SHORT_LENGTH = 2 * MAX_TEXT_DEPTH
+"""Characters of text that can't nest too deep: each level opens and closes."""
 
 
 def parse_with(loads: Callable[[Any], Any], text: Any) -> Any:
@@ -27,7 +29,7 @@ def parse_with(loads: Callable[[Any], Any], text: Any) -> Any:
         TextRefused: with the one problem of the text.
         TypeError: text is neither a string nor bytes.
     """
-    if not isinstance(text, (str, bytes, bytearray)) or len(text) > MAX_TEXT_DEPTH:
+    if (type(text) is not bytes and type(text) is not str) or len(text) > _SHORT_LENGTH:
         _check_bounds(text)
     try:
         return loads(text)

@@ -23,9 +23,11 @@ _INTEGER_BOUND = 10**MAX_INTEGER_DIGITS
 
 
 def _string(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
-    if not isinstance(value, str):
-        return problems.wrong_type(path, node, value)
-    text = value if value.__class__ is str else str.__str__(value)
+    text = value
+    if value.__class__ is not str:
+        if not isinstance(value, str):
+            return problems.wrong_type(path, node, value)
+        text = str.__str__(value)
     if not text.isascii() and has_surrogate(text):
         return problems.bad_text(path, text)
     return text if node.constraints is None else check_text(node.constraints, problems, text, path)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..introspect.graph import Graph
+    from ..introspect.unions import UnionPlan
 
     GraphOf = Callable[[type], Graph | None]
 
@@ -38,9 +39,22 @@ class Tiers:
     Attributes:
         decode: takes a JSON value; None while it is not compiled.
         encode: takes an instance; likewise.
+        expects: the line that reports end with; None until it was asked for.
+        plans: of the unions that the interpreter has met, by identity of the node.
     """
 
-    __slots__ = ("_decodes", "_encodes", "_exact", "_graph", "_graph_of", "_max_depth", "decode", "encode")
+    __slots__ = (
+        "_decodes",
+        "_encodes",
+        "_exact",
+        "_graph",
+        "_graph_of",
+        "_max_depth",
+        "decode",
+        "encode",
+        "expects",
+        "plans",
+    )
 
     def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf, *, exact: bool = False) -> None:
         self._exact = exact
@@ -51,6 +65,8 @@ class Tiers:
         self._encodes = 0
         self.decode: Callable[[Any], Any] | None = None
         self.encode: Callable[[Any], Any] | None = None
+        self.expects: str | None = None
+        self.plans: dict[int, UnionPlan] = {}
 
     def count_decode(self) -> None:
         """Count a decode that the interpreter did, and compile after enough of them."""

@@ -198,6 +198,16 @@ class Writer(ABC):
         if known not in classes:
             self.give_up_if(" and ".join([f"{value}.__class__ is not {name}" for name in classes]))
 
+    def look_up(self, made: str, table: str, key: str) -> None:
+        """Write that a variable gets the entry of a table, or the function gives up.
+
+        Its key is of a built-in class, whose hash runs no code of the user's.
+        """
+        with self.at.block("try:"):
+            self.at.line(f"{made} = {table}[{key}]")
+        with self.at.block("except KeyError:"):
+            self.at.line(f"return {self.give_up}")
+
     def enter(self, depth: int) -> None:
         """Write the check of the depth of an array or object.
 

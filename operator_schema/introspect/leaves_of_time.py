@@ -11,6 +11,8 @@ from ..wording import quote
 from .leaves import trusted_leaf
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .leaves import SchemaLeaf
 
 __all__ = ["date_leaf", "datetime_leaf", "time_leaf", "timedelta_leaf", "zone_leaf"]
@@ -26,7 +28,9 @@ def datetime_leaf(cls: Any) -> SchemaLeaf[Any]:
     """Read and write a moment as RFC 3339 says, with its UTC offset."""
     schema = {"type": "string", "format": "date-time", "description": "ISO 8601 date string"}
     hint = "write date, time and UTC offset as in 2026-01-31T09:30:00Z"
-    return _clock_leaf(cls, f"{_FULL_DATE}T{_FULL_TIME}", schema, hint, "2026-01-31T09:30:00+00:00")
+    leaf = _clock_leaf(cls, f"{_FULL_DATE}T{_FULL_TIME}", schema, hint, _SAMPLE)
+    encode = _moment_writer(cls, leaf.placeholder.tzinfo.__class__, leaf.encode)
+    return trusted_leaf(cls, schema, leaf.decode, encode, leaf.placeholder)
 
 
 def time_leaf(cls: Any) -> SchemaLeaf[Any]:
@@ -34,6 +38,44 @@ def time_leaf(cls: Any) -> SchemaLeaf[Any]:
     schema = {"type": "string", "format": "time"}
     hint = "write time and UTC offset as in 09:30:00Z"
     return _clock_leaf(cls, _FULL_TIME, schema, hint, "09:30:00+00:00")
+
+
+_SAMPLE = "2026-01-31T09:30:00+00:00"
+_LEAST_YEAR = 1000
+_MOST_OFFSETS = 100
+
+
+def _moment_writer(cls: Any, fixed: type, write: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Return what writes usual moments in less than half the time that `isoformat` takes.
+
+    Args:
+        cls: of the moments.
+        fixed: the class of time zones with a fixed offset.
+        write: writes any moment, or refuses it.
+    """
+    offsets: dict[Any, str] = {}
+    two_digits: list[str] = []
+
+    def encode(value: Any) -> str:
+        zone = value.tzinfo
+        if type(zone) is not fixed or value.__class__ is not cls or value.microsecond:
+            return write(value)
+        offset, year = offsets.get(zone), value.year
+        if offset is not None and year >= _LEAST_YEAR:
+            two = two_digits
+            return (
+                f"{year}-{two[value.month]}-{two[value.day]}"
+                f"T{two[value.hour]}:{two[value.minute]}:{two[value.second]}{offset}"
+            )
+        text = write(value)
+        if not two_digits:
+            two_digits.extend([f"{number:02d}" for number in range(60)])
+        if len(offsets) >= _MOST_OFFSETS:
+            offsets.clear()
+        offsets[zone] = text[len("2026-01-31T09:30:00") :]
+        return text
+
+    return encode
 
 
 # A moment without fraction, by each third of its characters from the fifth on: what separates its

@@ -183,8 +183,9 @@ def _uuid_leaf(cls: Any) -> SchemaLeaf[Any]:
     def encode(value: Any) -> str:
         if value.__class__ is not cls:
             return cls.__str__(value)  # type: ignore[no-any-return]  # of a UUID
-        digits = value.int.to_bytes(_UUID_BYTES, "big").hex()
-        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+        # With a hyphen after every two bytes, the first and the last two of which are too many.
+        digits = value.int.to_bytes(_UUID_BYTES, "big").hex("-", 2)
+        return f"{digits[:4]}{digits[5:29]}{digits[30:34]}{digits[35:]}"
 
     schema = {"type": "string", "format": "uuid", "description": "UUID string"}
     placeholder = cls("12345678-1234-5678-1234-567812345678")

@@ -136,12 +136,18 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
         definitions: of its graph.
     """
     members = flat_members(node, definitions)
-    typed = [(member, json_types_of(member)) for member in members]
-    candidates = {
-        name: tuple(sorted([m for m, types in typed if name in types], key=lambda m: _rank(m, name)))
-        for name in JSON_TYPES
-    }
+    known: dict[str, list[Node]] = {name: [] for name in JSON_TYPES}
+    for member in members:
+        for name in json_types_of(member):
+            known[name].append(member)
+    candidates = {name: _ranked(name, several) for name, several in known.items()}
     return UnionPlan(candidates, tag_of([m for m in members if isinstance(m, ObjectNode)]))
+
+
+def _ranked(json_type: str, members: list[Node]) -> tuple[Node, ...]:
+    if len(members) > 1:
+        members.sort(key=lambda member: _rank(member, json_type))
+    return tuple(members)
 
 
 def flat_members(

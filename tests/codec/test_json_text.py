@@ -227,6 +227,23 @@ def test_text_that_nests_too_deep_never_gets_to_a_parser(make):
     assert [p.code for p in caught.value.problems] == ["invalid_json"]
 
 
+def test_text_too_short_to_nest_too_deep_is_left_to_the_parser():
+    codec = Codec(Any, json_loads=json.loads)
+    with pytest.raises(DecodeError) as caught:
+        codec.decode_json("[" * 501 + "]" * 499)
+    assert [p.code for p in caught.value.problems] == ["invalid_json"]
+
+
+def test_a_report_reads_with_the_parser_too():
+    codec = Codec(dict[str, int], json_loads=json.loads, repair=True)
+    assert codec.decode_json_report('{"a": 1}').instance == {"a": 1}
+    report = codec.decode_json_report("{'a': 1}")
+    assert report.instance == codec.decode_json("{'a': 1}") == {"a": 1}
+    assert [repair.kind for repair in report.repairs] == ["syntax"]
+    with pytest.raises(DecodeError, match="not valid JSON"):
+        codec.decode_json_report("{")
+
+
 def test_a_parser_that_runs_out_of_stack_is_a_problem():
     def run_out(_text):
         raise RecursionError

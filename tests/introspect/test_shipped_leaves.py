@@ -217,6 +217,22 @@ def test_numbers_as_decimals(number):
     assert codec_of(Decimal).decode(codec_of(Decimal).encode(decoded)) == decoded
 
 
+@given(st.datetimes(timezones=OFFSETS), st.booleans())
+def test_moments_with_a_fixed_offset_are_written_as_isoformat_writes_them(moment, whole):
+    moment = moment.replace(microsecond=0) if whole else moment
+    encode = codec_of(datetime).encode
+    assert encode(moment) == encode(moment) == moment.isoformat()
+
+
+def test_every_fixed_offset_is_written_as_it_is():
+    for minutes in [*range(-1439, 1440), 0, 60]:
+        moment = datetime(2026, 1, 31, 9, 30, tzinfo=timezone(timedelta(minutes=minutes), "named"))
+        for year in (2026, 999, 1, 9999):
+            assert (
+                codec_of(datetime).encode(moment.replace(year=year)) == moment.replace(year=year).isoformat()
+            )
+
+
 @given(st.datetimes(timezones=st.timezones()))
 def test_moments_of_every_zone(moment):
     """Offsets of whole minutes are written; those with seconds, as before 1900, are refused."""
