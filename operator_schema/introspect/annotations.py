@@ -43,6 +43,7 @@ from .nodes import (
     LiteralNode,
     MapNode,
     Node,
+    ObjectNode,
     ScalarNode,
     TupleNode,
     UnionNode,
@@ -91,8 +92,13 @@ def _text(item: object) -> str | None:
     return text if isinstance(text, str) else None
 
 
+_SETS = (set, frozenset)
+
+
 def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
     def read(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+        if container in _SETS:
+            walk.has_choices = True
         items = walk.item_node(args[0], place) if args else ANY
         return ArrayNode(items, container, accepts or container)
 
@@ -157,9 +163,15 @@ def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
         node = walk.node(arg, place)
         found += node.members if isinstance(node, UnionNode) and node.description is None else (node,)
     if len(found) == 2 and found[1] is NULL and found[0] is not NULL:  # noqa: PLR2004  # `X | None`, most often
+        # What null is surely none of need not be told from it.
+        walk.has_choices = walk.has_choices or not isinstance(found[0], _NEVER_NULL)
         return UnionNode(tuple(found))
+    walk.has_choices = True
     members = walk.distinct.members(found)
     return members[0] if len(members) == 1 else UnionNode(members)
+
+
+_NEVER_NULL = (ScalarNode, ObjectNode, ArrayNode, TupleNode, MapNode)
 
 
 def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
