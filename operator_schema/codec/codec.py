@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 from .._value import set_once
 from ..errors import BuildRefused, Complaint, DecodeError, EncodeError, SchemaError, TextRefused
@@ -131,8 +131,7 @@ class Codec(Generic[T]):
         json_loads: Callable[[Any], Any] | None = None,
     ) -> None:
         leaves = _checked_leaves(leaves)
-        _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs)
-        _check_parser(json_loads)
+        _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs, json_loads)
         namespace = None if namespace is None else dict(namespace)
         walk = Walk(
             leaves,
@@ -146,7 +145,9 @@ class Codec(Generic[T]):
             graph = walk.graph(annotation, param_descriptions)
         except RecursionError:
             raise _too_deep(own_name) from None
-        complaints = [*walk.complaints, *_check_defaults(walk.defaulted, graph, max_depth)]
+        complaints = walk.complaints
+        if walk.defaulted:
+            complaints += _check_defaults(walk.defaulted, graph, max_depth)
         if complaints:
             raise SchemaError(own_name, complaints)
         set_once(self, "_annotation", annotation)
@@ -167,8 +168,7 @@ class Codec(Generic[T]):
                 "json_loads": json_loads,
             },
         )
-        graph_of = partial(_graph_of, leaves=leaves)
-        set_once(self, "_tiers", Tiers(graph, max_depth, graph_of, exact=repair))
+        set_once(self, "_tiers", Tiers(graph, max_depth, partial(_graph_of, leaves=leaves) if leaves else _graph_of, exact=repair))
 
     @property
     def type(self) -> Any:
@@ -453,6 +453,9 @@ def _checked_leaves(leaves: Iterable[Any]) -> tuple[SchemaLeaf[Any], ...]:
     return given
 
 
+_UNKNOWN_FIELDS = ("ignore", "reject")
+
+
 def _check_options(
     name: object,
     unknown_fields: object,
@@ -460,6 +463,7 @@ def _check_options(
     namespace: object,
     max_depth: object,
     attribute_docs: object,
+    json_loads: object,
 ) -> None:
     if name is not None and not isinstance(name, str):
         message = f"name is a string, not {received(name)}"
@@ -470,9 +474,8 @@ def _check_options(
     if not isinstance(repair, bool):
         message = f"repair is True or False, not {received(repair)}"
         raise ValueError(message)  # noqa: TRY004  # one exception for every option
-    choices = get_args(UnknownFields)
-    if unknown_fields not in choices:
-        near = nearest(unknown_fields, choices) if isinstance(unknown_fields, str) else None
+    if unknown_fields not in _UNKNOWN_FIELDS:
+        near = nearest(unknown_fields, _UNKNOWN_FIELDS) if isinstance(unknown_fields, str) else None
         hint = f"; did you mean {near!r}?" if near else ""
         message = f"unknown_fields is 'ignore' or 'reject', not {received(unknown_fields)}{hint}"
         raise ValueError(message)
@@ -482,9 +485,6 @@ def _check_options(
     if not isinstance(attribute_docs, bool):
         message = f"attribute_docs is True or False, not {received(attribute_docs)}"
         raise ValueError(message)  # noqa: TRY004  # one exception for every option
-
-
-def _check_parser(json_loads: object) -> None:
     if json_loads is not None and not callable(json_loads):
         message = f"json_loads is a function such as orjson.loads, not {received(json_loads)}"
         raise ValueError(message)

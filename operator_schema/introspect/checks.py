@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import Complaint
 from .graph import parts_of
-from .nodes import ArrayNode, ObjectNode, RefNode, UnionNode
+from .nodes import ArrayNode, ObjectNode, RefNode, ScalarNode, UnionNode
 from .sets import SetChecker
 from .unions import check_union, flat_members
 
@@ -47,7 +47,11 @@ def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
         if isinstance(node, ArrayNode) and node.unique:
             yield from sets.check(node, path, owner)
         inner_owner = node.name if isinstance(node, ObjectNode) else owner
-        pending.extend(reversed([((*path, *step), inner_owner, inner) for step, inner in parts_of(node)]))
+        pending += [
+            ((*path, *step), inner_owner, inner)
+            for step, inner in reversed(parts_of(node))
+            if inner.__class__ is not ScalarNode
+        ]
 
 
 class _Unions:

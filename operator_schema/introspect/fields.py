@@ -106,6 +106,8 @@ def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
     ):
         return node, False
     if isinstance(node, UnionNode) and NULL in node.members:
+        if len(node.members) == 2 and node.members[1] is NULL and node.description is None:  # noqa: PLR2004  # `X | None`
+            return node.members[0], True
         rest = tuple([member for member in node.members if member != NULL])
         bare: Node = rest[0] if len(rest) == 1 else UnionNode(rest)
         return (bare if node.description is None else bare.replace(description=node.description)), True
