@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import MISSING
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
@@ -13,14 +14,11 @@ from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import Walk
-from ..schema import render
 from ..wording import nearest, received
-from .encode import encode_node
-from .expected import expected_fields
 from .interpret import interpret
-from .json_parser import parse_with
 from .limits import MAX_DEPTH
 from .problems import GIVE_UP, Problems
+from .scalars import fits_plainly
 from .tiers import Tiers
 
 if TYPE_CHECKING:
@@ -191,6 +189,8 @@ class Codec(Generic[T]):
         Returns:
             A fresh dict, the caller's own; `"type": "object"` at the root for a dataclass.
         """
+        from ..schema import render  # noqa: PLC0415  # a program may decode alone
+
         return render(self._graph, self._encode_default)
 
     def decode(self, value: object) -> T:
@@ -370,6 +370,8 @@ class Codec(Generic[T]):
         return interpret(graph, repaired, self._options["max_depth"])
 
     def _encode_node(self, node: Node, value: object) -> Any:
+        from .encode import encode_node  # noqa: PLC0415  # a program may decode alone
+
         graph = self._graph
         encoded, problems = encode_node(
             node, graph.definitions, value, self._options["max_depth"], self._graph_of
@@ -378,7 +380,8 @@ class Codec(Generic[T]):
             raise EncodeError(self._name, problems.found, problems.omitted)
         return encoded
 
-    _encode_default = _encode_node
+    def _encode_default(self, node: Node, value: object) -> Any:
+        return value if fits_plainly(node, value) else self._encode_node(node, value)
 
     def _graph_of(self, cls: Any) -> Graph | None:
         return _graph_of(cls, self._options["leaves"])
@@ -389,6 +392,8 @@ class Codec(Generic[T]):
         return self._error(problems)
 
     def _error(self, problems: Problems) -> DecodeError:
+        from .expected import expected_fields  # noqa: PLC0415  # only an error pays for it
+
         return DecodeError(
             self._name,
             problems.found,
@@ -432,6 +437,8 @@ def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
 
 
 def _parse_with(loads: Callable[[Any], Any], text: str | bytes | bytearray) -> tuple[Any, Problems]:
+    from .json_parser import parse_with  # noqa: PLC0415  # likewise
+
     problems = Problems()
     try:
         return parse_with(loads, text), problems
@@ -496,8 +503,6 @@ def _too_deep(name: str) -> SchemaError:
 
 
 def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Complaint]:
-    from dataclasses import MISSING  # noqa: PLC0415
-
     for entry in defaulted:
         field = entry.field
         if field.node is UNKNOWN:
@@ -506,6 +511,10 @@ def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
         if field.default is not MISSING and not (field.default is None and field.absent_is_none):
             values.append(("default", field.default))
         for what, value in values:
+            if fits_plainly(field.node, value):
+                continue
+            from .encode import encode_node  # noqa: PLC0415  # most defaults are plain
+
             _, problems = encode_node(field.node, graph.definitions, value, max_depth, _graph_of)
             for problem in problems.found:
                 message = f"its {what} does not fit: {problem}"

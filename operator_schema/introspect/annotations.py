@@ -26,10 +26,8 @@ from typing import (
     get_origin,
 )
 
-from ..errors import Unfit
-from ..json_values import choice_key, has_surrogate
+from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..wording import clip, escape, excerpt, quote
-from .constraints import LONGEST_BITS, constrained, read_constraints
 from .hints import Place, evaluate_forward
 from .identity import name_of, show_annotation, show_value
 from .leaves import as_leaf
@@ -65,6 +63,9 @@ def _inner(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
 
 
 def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    from ..errors import Unfit  # noqa: PLC0415  # many types have no `Annotated`
+    from .constraints import constrained, read_constraints  # noqa: PLC0415  # likewise
+
     if not args:
         return walk.complain_unsupported(annotation, place)
     inner, *metadata = args
