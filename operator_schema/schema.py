@@ -100,13 +100,9 @@ class _Writer:
     def _bare(self, node: Node) -> dict[str, Any]:
         match node:
             case ScalarNode():
-                limits = node.constraints
-                return {"type": node.type, **_constraints(limits, _SCALAR_WORDS)} if limits else {"type": node.type}
+                return _scalar(node)
             case ObjectNode():
-                name = self._shared.get(_identity(node)) if self._shared else None
-                if name is not None:
-                    return {"$ref": f"#/$defs/{name}"}
-                return _described(self.object(node), node.doc)
+                return self._inner_object(node)
             case ArrayNode():
                 return self._array(node)
             case TupleNode():
@@ -124,6 +120,12 @@ class _Writer:
                 return {"$ref": f"#/$defs/{self._names[node.target]}"}
             case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
                 return {}
+
+    def _inner_object(self, node: ObjectNode) -> dict[str, Any]:
+        name = self._shared.get(_identity(node)) if self._shared else None
+        if name is not None:
+            return {"$ref": f"#/$defs/{name}"}
+        return _described(self.object(node), node.doc)
 
     def _array(self, node: ArrayNode) -> dict[str, Any]:
         document: dict[str, Any] = {"type": "array", "items": self.schema(node.items)}
@@ -173,6 +175,12 @@ class _Writer:
         if field.examples:
             document["examples"] = [self._encode_value(field.node, example) for example in field.examples]
         return document
+
+
+def _scalar(node: ScalarNode) -> dict[str, Any]:
+    if node.constraints is None:
+        return {"type": node.type}
+    return {"type": node.type, **_constraints(node.constraints, _SCALAR_WORDS)}
 
 
 def _described(document: dict[str, Any], description: str | None) -> dict[str, Any]:

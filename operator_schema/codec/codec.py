@@ -166,7 +166,11 @@ class Codec(Generic[T]):
                 "json_loads": json_loads,
             },
         )
-        set_once(self, "_tiers", Tiers(graph, max_depth, partial(_graph_of, leaves=leaves) if leaves else _graph_of, exact=repair))
+        set_once(
+            self,
+            "_tiers",
+            Tiers(graph, max_depth, partial(_graph_of, leaves=leaves) if leaves else _graph_of, exact=repair),
+        )
 
     @property
     def type(self) -> Any:

@@ -85,7 +85,7 @@ def fits_plainly(node: Node, value: object) -> bool:
     """
     if isinstance(node, LiteralNode):
         pairs = zip(node.members, node.values, strict=True)
-        return any([_is_same(value, member) and _is_same(value, written) for member, written in pairs])
+        return any(_is_same(value, member) and _is_same(value, written) for member, written in pairs)
     if not isinstance(node, ScalarNode) or node.constraints is not None:
         return False
     if type(value) is str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from dataclasses import MISSING, InitVar
-from typing import TYPE_CHECKING, Annotated, Any, Never, NoReturn, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
 from .hints import Scope, evaluate_forward, inherited_bindings
 from .parameters import parameter_source
@@ -76,9 +75,10 @@ def form_of(cls: Any) -> ObjectForm | None:
         return "dataclass" if parameter_source(cls) is None else "function"
     if not isinstance(cls, type):
         return None
-    if hasattr(cls, "__required_keys__") and issubclass(cls, dict):
+    bases = cls.__mro__  # asked first: an Enum takes long to say that it has no such attribute
+    if dict in bases and hasattr(cls, "__required_keys__"):
         return "typed_dict"
-    if hasattr(cls, "_fields") and issubclass(cls, tuple):
+    if tuple in bases and hasattr(cls, "_fields"):
         return "named_tuple"
     return None
 
@@ -143,9 +143,13 @@ class _Scopes:
 def _evaluate(written: Sequence[Any], scope: Scope) -> Sequence[Any]:
     """Evaluate the annotations of one class, in one go where all of them are text."""
     hints = scope.evaluate_all(written) if set(map(type, written)) == {str} else written
-    if all([type(hint) is type for hint in hints]):
-        return hints
-    return [evaluate_forward(evaluate_forward(hint, scope), scope) for hint in hints]
+    return [
+        evaluate_forward(evaluate_forward(hint, scope), scope) if isinstance(hint, _WRITTEN) else hint
+        for hint in hints
+    ]
+
+
+_WRITTEN = (str, ForwardRef)
 
 
 def lineage(cls: type) -> list[type]:

@@ -58,7 +58,10 @@ def describe_fields(
     """
     names = {source.name: source for source in declared}
     docstrings = _docstrings(cls)
-    text, documented = _from_docstrings(cls, docstrings, names, report) if docstrings else (None, {})
+    text: str | None = None
+    documented: Mapping[str, str] = {}
+    if docstrings:
+        text, documented = _from_docstrings(cls, docstrings, names, report)
     if attribute_docs:
         from .attribute_docs import attribute_docstrings  # noqa: PLC0415  # it needs ast and inspect
 
@@ -88,9 +91,13 @@ def _checked(source: object, names: Mapping[str, Declared], report: Report) -> d
         report(ATTRIBUTE, "bad_description", message, "Map field names to descriptions", None)
         return {}
     # Most often all is well, which takes no loop to say.
-    if type(source) is dict and source.keys() <= names.keys():
-        if _TEXTS.issuperset(map(type, source)) and _TEXTS.issuperset(map(type, source.values())):
-            return source
+    if (
+        type(source) is dict
+        and source.keys() <= names.keys()
+        and _TEXTS.issuperset(map(type, source))
+        and _TEXTS.issuperset(map(type, source.values()))
+    ):
+        return source
     right: dict[str, str] = {}
     for key, text in source.items():
         if not isinstance(key, str) or key not in names:

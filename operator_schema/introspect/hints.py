@@ -151,7 +151,7 @@ class Scope:
         """Evaluate annotations in one go, where the names of the module are all that they need."""
         joined = "".join(texts)
         values: tuple[Any, ...] = ()
-        if len(texts) > 1 and all(map(str.strip, texts)) and not any([mark in joined for mark in _ALONE]):
+        if len(texts) > 1 and all(map(str.strip, texts)) and not any(mark in joined for mark in _ALONE):
             try:
                 values = eval("((" + "),\n(".join(texts) + "),)", self._module)  # noqa: S307  # what they are for
             except MemoryError:
@@ -161,7 +161,7 @@ class Scope:
         return list(values) if len(values) == len(texts) else [self.evaluate(text) for text in texts]
 
     def _own_names(self) -> dict[str, Any]:
-        """Return what the owner knows besides its module: its type parameters, and itself where it is local."""
+        """Return what the owner knows besides its module: its type parameters, and itself if it is local."""
         owner = self._owner
         parameters: tuple[Any, ...] = getattr(owner, "__type_params__", ())
         own: dict[str, Any] = {p.__name__: p for p in parameters} if parameters else {}

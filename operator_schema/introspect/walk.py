@@ -53,7 +53,7 @@ __all__ = ["MAX_ANNOTATIONS", "Defaulted", "Walk"]
 MAX_ANNOTATIONS = 100_000
 """Annotations that one registration reads; what repeats inside itself could double without end."""
 
-_CONSTANT: Final[dict[object, Node]] = {
+_CONSTANT: Final[Mapping[Any, Node]] = {
     str: STRING,
     int: ScalarNode("integer"),
     float: ScalarNode("number"),
@@ -113,7 +113,7 @@ class Walk:
         self.has_choices = False
         self._closed = closed
         self._leaves = index_leaves(leaves) if leaves else {}
-        self._constant = {key: _CONSTANT[key] for key in _CONSTANT if key not in self._leaves} if leaves else _CONSTANT
+        self._constant = _without(_CONSTANT, self._leaves) if leaves else _CONSTANT
         self._namespace = namespace
         self._max_depth = max_depth
         self._attribute_docs = attribute_docs
@@ -197,7 +197,7 @@ class Walk:
         return self.node(annotation, Place((*place.path, "*"), place.owner, place.scope))
 
     def _reach(self, depth: int) -> bool:
-        if depth > self._deepest:
+        if depth > self._deepest:  # noqa: PLR1730  # a call costs more than all the rest of this
             self._deepest = depth
         return depth <= self._max_depth
 
@@ -396,6 +396,10 @@ class Walk:
         near: str | None = None,
     ) -> None:
         self.complaints.append(Complaint(path, code, owner, message, remedy, near))
+
+
+def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping[Any, Node]:
+    return {annotation: node for annotation, node in nodes.items() if annotation not in leaves}
 
 
 def _is_absent(field: Field) -> bool:
