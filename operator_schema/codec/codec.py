@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 from .._value import set_once
-from ..errors import BuildRefused, Complaint, DecodeError, EncodeError, SchemaError, TextRefused
 from ..introspect.classes import form_of
 from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from typing import Self
 
-    from ..errors import Problem
+    from ..errors import Complaint, DecodeError, Problem, SchemaError
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
@@ -147,6 +146,8 @@ class Codec(Generic[T]):
         if walk.defaulted:
             complaints += _check_defaults(walk.defaulted, graph, max_depth)
         if complaints:
+            from ..errors import SchemaError  # noqa: PLC0415  # a program without faults needs no words for them
+
             raise SchemaError(own_name, complaints)
         set_once(self, "_annotation", annotation)
         set_once(self, "_name", name or own_name)
@@ -216,8 +217,11 @@ class Codec(Generic[T]):
         else:
             try:
                 decoded: T = compiled(value)
-            except BuildRefused as refused:
-                raise self._refusal(refused.reason) from None
+            except Exception as error:
+                refusal = self._refusal_of(error)
+                if refusal is None:
+                    raise
+                raise refusal from None
             if decoded is not GIVE_UP:
                 return decoded
         repaired, _ = self._repaired(value)
@@ -381,6 +385,8 @@ class Codec(Generic[T]):
             node, graph.definitions, value, self._options["max_depth"], self._graph_of
         )
         if problems.found:
+            from ..errors import EncodeError  # noqa: PLC0415  # likewise
+
             raise EncodeError(self._name, problems.found, problems.omitted)
         return encoded
 
@@ -390,13 +396,18 @@ class Codec(Generic[T]):
     def _graph_of(self, cls: Any) -> Graph | None:
         return _graph_of(cls, self._options["leaves"])
 
-    def _refusal(self, reason: Exception) -> DecodeError:
+    def _refusal_of(self, error: Exception) -> DecodeError | None:
+        from ..errors import BuildRefused  # noqa: PLC0415  # only an error pays for it
+
+        if not isinstance(error, BuildRefused):
+            return None
         problems = Problems()
-        problems.rejected(None, self._graph.root.name, reason)  # type: ignore[union-attr]  # only a class refuses
+        problems.rejected(None, self._graph.root.name, error.reason)  # type: ignore[union-attr]  # only a class refuses
         return self._error(problems)
 
     def _error(self, problems: Problems) -> DecodeError:
-        from .expected import expected_fields  # noqa: PLC0415  # only an error pays for it
+        from ..errors import DecodeError  # noqa: PLC0415  # likewise
+        from .expected import expected_fields  # noqa: PLC0415  # likewise
 
         return DecodeError(
             self._name,
@@ -441,6 +452,7 @@ def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
 
 
 def _parse_with(loads: Callable[[Any], Any], text: str | bytes | bytearray) -> tuple[Any, Problems]:
+    from ..errors import TextRefused  # noqa: PLC0415  # likewise
     from .json_parser import parse_with  # noqa: PLC0415  # likewise
 
     problems = Problems()
@@ -502,6 +514,8 @@ def _check_options(
 
 
 def _too_deep(name: str) -> SchemaError:
+    from ..errors import Complaint, SchemaError  # noqa: PLC0415  # likewise
+
     message = "the annotation nests too deep to be read"
     return SchemaError(name, [Complaint((), "too_deep", name, message, "Flatten it")])
 
@@ -521,6 +535,8 @@ def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
 
             _, problems = encode_node(field.node, graph.definitions, value, max_depth, _graph_of)
             for problem in problems.found:
+                from ..errors import Complaint  # noqa: PLC0415  # likewise
+
                 message = f"its {what} does not fit: {problem}"
                 remedy = f"Change the {what} or the annotation"
                 yield Complaint(entry.path, "bad_default", entry.owner, message, remedy)
@@ -552,6 +568,8 @@ def codec_of(annotation: Any, *, repair: bool = False) -> Codec[Any]:
 
 
 def _graph_of(cls: type, leaves: tuple[SchemaLeaf[Any], ...] = ()) -> Graph | None:
+    from ..errors import SchemaError  # noqa: PLC0415  # likewise
+
     try:
         graph = Codec(cls, leaves=leaves).graph if leaves else codec_of(cls).graph
     except SchemaError:

@@ -164,15 +164,27 @@ def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
         node = walk.node(arg, place)
         found += node.members if isinstance(node, UnionNode) and node.description is None else (node,)
     if len(found) == 2 and found[1] is NULL and found[0] is not NULL:  # noqa: PLR2004  # `X | None`, most often
-        # What null is surely none of need not be told from it.
-        walk.has_choices = walk.has_choices or not isinstance(found[0], _NEVER_NULL)
-        return UnionNode(tuple(found))
-    walk.has_choices = True
-    members = walk.distinct.members(found)
-    return members[0] if len(members) == 1 else UnionNode(members)
+        members = tuple(found)
+    else:
+        members = walk.distinct.members(found)
+    if len(members) == 1:
+        return members[0]
+    walk.has_choices = walk.has_choices or not _differ_at_sight(members)
+    return UnionNode(members)
 
 
-_NEVER_NULL = (ScalarNode, ObjectNode, ArrayNode, TupleNode, MapNode)
+def _differ_at_sight(members: tuple[Node, ...]) -> bool:
+    """Say whether each member has a JSON type of its own, so that there is nothing to check."""
+    types = [m.type if isinstance(m, ScalarNode) else _JSON_TYPES.get(m.__class__) for m in members]
+    return None not in types and len(set(types)) == len(types)
+
+
+_JSON_TYPES: Final[dict[type, str]] = {
+    ObjectNode: "object",
+    MapNode: "object",
+    ArrayNode: "array",
+    TupleNode: "array",
+}
 
 
 def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:

@@ -59,6 +59,10 @@ def make_field(
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
 
 
+def _is_null(node: Node) -> bool:
+    return node is NULL or (isinstance(node, ScalarNode) and node == NULL)
+
+
 def _read_metadata(
     metadata: Mapping[Any, Any], name: str, report: Callable[..., None]
 ) -> tuple[str | None, str | None, tuple[Any, ...]]:
@@ -105,10 +109,12 @@ def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
         or not (none_by_default or source.default is MISSING)
     ):
         return node, False
-    if isinstance(node, UnionNode) and NULL in node.members:
-        if len(node.members) == 2 and node.members[1] is NULL and node.description is None:  # noqa: PLR2004  # `X | None`
-            return node.members[0], True
-        rest = tuple([member for member in node.members if member != NULL])
+    rest = (
+        tuple([member for member in node.members if not _is_null(member)])
+        if isinstance(node, UnionNode)
+        else ()
+    )
+    if isinstance(node, UnionNode) and len(rest) < len(node.members):
         bare: Node = rest[0] if len(rest) == 1 else UnionNode(rest)
         return (bare if node.description is None else bare.replace(description=node.description)), True
     # `x: int = None` is read as `int | None = None`; where the type takes null by itself, nothing

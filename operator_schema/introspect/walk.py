@@ -10,7 +10,6 @@ import types
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
-from ..errors import Complaint
 from ..json_values import has_surrogate
 from ..wording import received
 from .annotations import CLASSES, NAMED, ORIGINS
@@ -42,7 +41,7 @@ from .targets import Known, target_of
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
-    from ..errors import ComplaintCode
+    from ..errors import Complaint, ComplaintCode
     from .classes import Declared
     from .descriptions import ClassTexts
     from .hints import Bindings, Path
@@ -395,6 +394,8 @@ class Walk:
         remedy: str,
         near: str | None = None,
     ) -> None:
+        from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
+
         self.complaints.append(Complaint(path, code, owner, message, remedy, near))
 
 
