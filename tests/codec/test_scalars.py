@@ -52,7 +52,11 @@ def test_what_fits_plainly_is_encoded_as_itself(annotation):
             assert (encoded, type(encoded)) == (value, type(value))
 
 
-@pytest.mark.parametrize(("annotation", "value"), [(str, "\ud800"), (int, 10**4300), (float, float("nan"))])
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [(str, "\ud800"), (int, 10**4300), (float, float("nan"))],
+    ids=["surrogate", "digits", "nan"],
+)
 def test_what_can_not_be_encoded_does_not_fit_plainly(annotation, value):
     assert not fits_plainly(Codec(annotation).graph.root, value)
     with pytest.raises(EncodeError):
