@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "JSON_TYPES",
+    "LONGEST_BITS",
     "choice_key",
     "copy_json",
     "fits_types",
@@ -17,6 +18,9 @@ __all__ = [
     "is_object",
     "type_of",
 ]
+
+LONGEST_BITS = 2125
+"""Of integers in a schema: what fits into the 640 digits that every process can write (CVE-2020-10735)."""
 
 JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 """What `type` may be in JSON Schema 2020-12 (JSON Schema Validation, section 6.1.1)."""

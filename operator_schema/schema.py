@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
+from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
-from .introspect.graph import parts_of
+from .introspect.graph import nodes_inside
 from .introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -54,9 +54,9 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
         would then hold more than `MAX_INLINED` schemas: classes and aliases that are used more than
         once stand under `$defs` too.
     """
-    shared = _shared_nodes(graph)
+    shared = {} if _inlined_size(graph) <= MAX_INLINED else _shared_nodes(graph)
     definitions = {**graph.definitions, **shared}
-    names = _definition_names(definitions)
+    names = _definition_names(definitions) if definitions else {}
     writer = _Writer(names, {target.identity: names[target] for target in shared}, encode_value)
     root = graph.resolve_root()
     # What the class says of itself is the tool's description, not its parameters'.
@@ -91,20 +91,18 @@ class _Writer:
         return _described(self._bare(node), node.description)
 
     def schema(self, node: Node) -> dict[str, Any]:
-        name = self._shared.get(id(node))
+        name = self._shared.get(id(node)) if self._shared else None
         if name is not None:
             return {"$ref": f"#/$defs/{name}"}
-        return _described(self._bare(node), node.description)
+        description = node.description
+        return self._bare(node) if description is None else _described(self._bare(node), description)
 
     def _bare(self, node: Node) -> dict[str, Any]:
         match node:
             case ScalarNode():
-                return {"type": node.type, **_constraints(node.constraints, _SCALAR_WORDS)}
+                return _scalar(node)
             case ObjectNode():
-                name = self._shared.get(_identity(node))
-                if name is not None:
-                    return {"$ref": f"#/$defs/{name}"}
-                return _described(self.object(node), node.doc)
+                return self._inner_object(node)
             case ArrayNode():
                 return self._array(node)
             case TupleNode():
@@ -123,10 +121,17 @@ class _Writer:
             case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
                 return {}
 
+    def _inner_object(self, node: ObjectNode) -> dict[str, Any]:
+        name = self._shared.get(_identity(node)) if self._shared else None
+        if name is not None:
+            return {"$ref": f"#/$defs/{name}"}
+        return _described(self.object(node), node.doc)
+
     def _array(self, node: ArrayNode) -> dict[str, Any]:
-        unique = {"uniqueItems": True} if node.unique else {}
-        words = _constraints(node.constraints, _ARRAY_WORDS)
-        return {"type": "array", "items": self.schema(node.items), **unique, **words}
+        document: dict[str, Any] = {"type": "array", "items": self.schema(node.items)}
+        if node.unique:
+            document["uniqueItems"] = True
+        return {**document, **_constraints(node.constraints, _ARRAY_WORDS)} if node.constraints else document
 
     def _tuple(self, node: TupleNode) -> dict[str, Any]:
         if not node.items:  # an empty prefixItems is no valid schema
@@ -140,7 +145,7 @@ class _Writer:
         if keys:
             document["propertyNames"] = keys
         document["additionalProperties"] = self.schema(node.values)
-        return {**document, **_constraints(node.constraints, _MAP_WORDS)}
+        return {**document, **_constraints(node.constraints, _MAP_WORDS)} if node.constraints else document
 
     def _keys(self, node: Node) -> dict[str, Any]:
         if isinstance(node, ScalarNode) and node.type == "integer":
@@ -162,12 +167,20 @@ class _Writer:
         return document
 
     def _property(self, field: Field) -> dict[str, Any]:
-        document = _described(self.schema(field.node), field.description)
-        if field.default is not dataclasses.MISSING and field.default is not None:
-            document["default"] = self._encode_value(field.node, field.default)
+        document, default = self.schema(field.node), field.default
+        if field.description is not None:
+            document = _described(document, field.description)
+        if default is not MISSING and default is not None:
+            document["default"] = self._encode_value(field.node, default)
         if field.examples:
             document["examples"] = [self._encode_value(field.node, example) for example in field.examples]
         return document
+
+
+def _scalar(node: ScalarNode) -> dict[str, Any]:
+    if node.constraints is None:
+        return {"type": node.type}
+    return {"type": node.type, **_constraints(node.constraints, _SCALAR_WORDS)}
 
 
 def _described(document: dict[str, Any], description: str | None) -> dict[str, Any]:
@@ -193,16 +206,14 @@ _ARRAY_WORDS = {"min_length": "minItems", "max_length": "maxItems"}
 _MAP_WORDS = {"min_length": "minProperties", "max_length": "maxProperties"}
 
 
-def _constraints(constraints: Constraints | None, words: Mapping[str, str]) -> dict[str, Any]:
-    if constraints is None:
-        return {}
+def _constraints(constraints: Constraints, words: Mapping[str, str]) -> dict[str, Any]:
     found = {word: getattr(constraints, slot) for slot, word in words.items()}
     return {word: getattr(value, "pattern", value) for word, value in found.items() if value is not None}
 
 
 def _choice(values: Iterable[Any]) -> dict[str, Any]:
     values = list(values)
-    types = {_JSON_TYPES[type(value)] for value in values}
+    types = set(map(_JSON_TYPES.__getitem__, map(type, values)))
     if types == {"integer", "number"}:
         types = {"number"}
     return {**({"type": types.pop()} if len(types) == 1 else {}), "enum": values}
@@ -238,28 +249,43 @@ def _definition_names(definitions: Iterable[Target]) -> dict[Target, str]:
     return names
 
 
-def _shared_nodes(graph: Graph) -> dict[Target, Node]:
-    """Return the nodes that are used more than once, if inlining them would make much of little."""
+def _inlined_size(graph: Graph) -> int:
+    """Count the schemas of the document if what is no recursive type is inlined wherever it is used."""
     sizes: dict[int, int] = {}
+
+    def size(node: Node) -> int:
+        known = sizes.get(id(node))
+        if known is None:
+            known = 1
+            for inner in nodes_inside(node):
+                known += 1 if inner.__class__ is ScalarNode else size(inner)
+            sizes[id(node)] = known
+        return known
+
+    return sum([size(node) for node in (graph.root, *graph.definitions.values())])
+
+
+def _shared_nodes(graph: Graph) -> dict[Target, Node]:
+    """Return the nodes that are used more than once and have others inside."""
+    met: set[int] = set()
     uses: dict[Target, int] = {}
     shared: dict[Target, Node] = {}
     aliases = {id(node): target for target, node in reversed(tuple(graph.aliases.items()))}
 
-    def size(node: Node) -> int:
+    def meet(node: Node) -> None:
         target = _target_of(node, aliases)
         if target is not None:
             shared.setdefault(
                 target, node.replace(description=None) if isinstance(node, ObjectNode) else node
             )
             uses[target] = uses.get(target, 0) + 1
-        known = sizes.get(id(node))
-        if known is None:
-            known = sizes[id(node)] = 1 + sum([size(inner) for _, inner in parts_of(node)])
-        return known
+        if id(node) not in met:
+            met.add(id(node))
+            for inner in nodes_inside(node):
+                meet(inner)
 
-    total = sum([size(node) for node in (graph.root, *graph.definitions.values())])
-    if total <= MAX_INLINED:
-        return {}
+    for node in (graph.root, *graph.definitions.values()):
+        meet(node)
     # What is defined already is used by its reference.
     defined = {_target_of(node, aliases) for node in graph.definitions.values()}
     return {target: shared[target] for target, count in uses.items() if count > 1 and target not in defined}

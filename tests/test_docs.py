@@ -15,13 +15,13 @@ from judge import validator
 from operator_schema import Codec, DecodeError
 from operator_schema.codec import limits
 from operator_schema.codec.expected import EXPECTED_LENGTH
-from operator_schema.codec.problems import MESSAGE_LENGTH
+from operator_schema.codec.problem_texts import MESSAGE_LENGTH
 from operator_schema.codec.report import RepairKind
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS, ProblemCode
 from operator_schema.introspect.annotations import ORIGINS
 from operator_schema.introspect.checks import MAX_COMPARED_MEMBERS
-from operator_schema.introspect.constraints import LONGEST_BITS
 from operator_schema.introspect.walk import MAX_ANNOTATIONS
+from operator_schema.json_values import LONGEST_BITS
 from operator_schema.wording import EXCERPT_LENGTH
 
 ROOT = Path(__file__).parent.parent

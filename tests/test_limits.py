@@ -19,7 +19,7 @@ from operator_schema.codec.limits import (
     MAX_PROBLEMS,
     MAX_TEXT_DEPTH,
 )
-from operator_schema.codec.problems import MESSAGE_LENGTH
+from operator_schema.codec.problem_texts import MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
 from operator_schema.introspect import walk
 from operator_schema.schema import MAX_INLINED

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import MISSING
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 from .._value import set_once
-from ..errors import BuildRefused, Complaint, DecodeError, EncodeError, SchemaError, TextRefused
 from ..introspect.classes import form_of
 from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import Walk
-from ..schema import render
 from ..wording import nearest, received
-from .encode import encode_node
-from .expected import expected_fields
 from .interpret import interpret
-from .json_parser import parse_with
 from .limits import MAX_DEPTH
 from .problems import GIVE_UP, Problems
+from .scalars import fits_plainly
 from .tiers import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from typing import Self
 
-    from ..errors import Problem
+    from ..errors import Complaint, DecodeError, Problem, SchemaError
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
@@ -73,12 +70,13 @@ class Codec(Generic[T]):
         ValueError: an option is not of its kind, or out of range.
     """
 
-    __slots__ = ("_annotation", "_graph", "_name", "_options", "_tiers")
+    __slots__ = ("_annotation", "_graph", "_name", "_options", "_parse", "_tiers")
 
     _annotation: Any
     _graph: Graph
     _name: str
     _options: dict[str, Any]
+    _parse: Callable[[Any], tuple[Any, Problem | None]] | None
     _tiers: Tiers
 
     @overload
@@ -131,8 +129,7 @@ class Codec(Generic[T]):
         json_loads: Callable[[Any], Any] | None = None,
     ) -> None:
         leaves = _checked_leaves(leaves)
-        _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs)
-        _check_parser(json_loads)
+        _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs, json_loads)
         namespace = None if namespace is None else dict(namespace)
         walk = Walk(
             leaves,
@@ -146,8 +143,12 @@ class Codec(Generic[T]):
             graph = walk.graph(annotation, param_descriptions)
         except RecursionError:
             raise _too_deep(own_name) from None
-        complaints = [*walk.complaints, *_check_defaults(walk.defaulted, graph, max_depth)]
+        complaints = walk.complaints
+        if walk.defaulted:
+            complaints += _check_defaults(walk.defaulted, graph, max_depth)
         if complaints:
+            from ..errors import SchemaError  # noqa: PLC0415  # a program without faults needs no words for them
+
             raise SchemaError(own_name, complaints)
         set_once(self, "_annotation", annotation)
         set_once(self, "_name", name or own_name)
@@ -167,8 +168,12 @@ class Codec(Generic[T]):
                 "json_loads": json_loads,
             },
         )
-        graph_of = partial(_graph_of, leaves=leaves)
-        set_once(self, "_tiers", Tiers(graph, max_depth, graph_of, exact=repair))
+        set_once(self, "_parse", None if json_loads is None else _parser_of(json_loads))
+        set_once(
+            self,
+            "_tiers",
+            Tiers(graph, max_depth, partial(_graph_of, leaves=leaves) if leaves else _graph_of, exact=repair),
+        )
 
     @property
     def type(self) -> Any:
@@ -191,6 +196,8 @@ class Codec(Generic[T]):
         Returns:
             A fresh dict, the caller's own; `"type": "object"` at the root for a dataclass.
         """
+        from ..schema import render  # noqa: PLC0415  # a program may decode alone
+
         return render(self._graph, self._encode_default)
 
     def decode(self, value: object) -> T:
@@ -212,8 +219,11 @@ class Codec(Generic[T]):
         else:
             try:
                 decoded: T = compiled(value)
-            except BuildRefused as refused:
-                raise self._refusal(refused.reason) from None
+            except Exception as error:
+                refusal = self._refusal_of(error)
+                if refusal is None:
+                    raise
+                raise refusal from None
             if decoded is not GIVE_UP:
                 return decoded
         repaired, _ = self._repaired(value)
@@ -233,13 +243,12 @@ class Codec(Generic[T]):
             DecodeError: the text is no JSON, with line and column; or every problem of its value.
             TypeError: text is neither a string nor bytes.
         """
-        loads = self._options["json_loads"]
-        if loads is None:
+        parse = self._parse
+        if parse is None:
             return self.decode(self._read(text)[0])
-        try:
-            value = parse_with(loads, text)
-        except TextRefused as refused:
-            value, _ = self._mended(text, _the_one(refused.problem))
+        value, problem = parse(text)
+        if problem is not None:
+            value, _ = self._mended(text, _the_one(problem))
         return self.decode(value)
 
     def decode_report(self, value: object) -> DecodeReport[T]:
@@ -291,14 +300,11 @@ class Codec(Generic[T]):
         return repair_value(graph or self._graph, value, self._options["max_depth"])
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Repair, ...]]:
-        loads = self._options["json_loads"]
-        if loads is None:
+        if self._parse is None:
             value, problems = _read_json(text)
             return self._mended(text, problems) if problems.found else (value, ())
-        try:
-            return parse_with(loads, text), ()
-        except TextRefused as refused:
-            return self._mended(text, _the_one(refused.problem))
+        value, problem = self._parse(text)
+        return (value, ()) if problem is None else self._mended(text, _the_one(problem))
 
     def _mended(self, text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
         if self._options["repair"]:
@@ -382,25 +388,36 @@ class Codec(Generic[T]):
         return interpret(graph, repaired, self._options["max_depth"])
 
     def _encode_node(self, node: Node, value: object) -> Any:
+        from .encode import encode_node  # noqa: PLC0415  # a program may decode alone
+
         graph = self._graph
         encoded, problems = encode_node(
             node, graph.definitions, value, self._options["max_depth"], self._graph_of
         )
         if problems.found:
+            from ..errors import EncodeError  # noqa: PLC0415  # likewise
+
             raise EncodeError(self._name, problems.found, problems.omitted)
         return encoded
 
-    _encode_default = _encode_node
+    def _encode_default(self, node: Node, value: object) -> Any:
+        return value if fits_plainly(node, value) else self._encode_node(node, value)
 
     def _graph_of(self, cls: Any) -> Graph | None:
         return _graph_of(cls, self._options["leaves"])
 
-    def _refusal(self, reason: Exception) -> DecodeError:
+    def _refusal_of(self, error: Exception) -> DecodeError | None:
+        from ..errors import BuildRefused  # noqa: PLC0415  # only an error pays for it
+
+        if not isinstance(error, BuildRefused):
+            return None
         problems = Problems()
-        problems.rejected(None, self._graph.root.name, reason)  # type: ignore[union-attr]  # only a class refuses
+        problems.rejected(None, self._graph.root.name, error.reason)  # type: ignore[union-attr]  # only a class refuses
         return self._error(problems)
 
     def _error(self, problems: Problems) -> DecodeError:
+        from ..errors import DecodeError  # noqa: PLC0415  # likewise
+
         return DecodeError(
             self._name,
             problems.found,
@@ -413,6 +430,8 @@ class Codec(Generic[T]):
         # A call that fails is seldom the last one: the line is made once.
         tiers = self._tiers
         if tiers.expects is None:
+            from .expected import expected_fields  # noqa: PLC0415  # likewise
+
             tiers.expects = expected_fields(self._name, self._graph)
         return tiers.expects
 
@@ -443,6 +462,12 @@ class Codec(Generic[T]):
         return _restore, (self._annotation, self._options)
 
 
+def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, Problem | None]]:
+    from .json_parser import parser_of  # noqa: PLC0415  # only codecs with a parser of the user's pay for it
+
+    return parser_of(json_loads)
+
+
 def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     # A program that decodes parsed values alone does not pay for the json module.
     from .json_text import read_json  # noqa: PLC0415
@@ -469,6 +494,9 @@ def _checked_leaves(leaves: Iterable[Any]) -> tuple[SchemaLeaf[Any], ...]:
     return given
 
 
+_UNKNOWN_FIELDS = ("ignore", "reject")
+
+
 def _check_options(
     name: object,
     unknown_fields: object,
@@ -476,6 +504,7 @@ def _check_options(
     namespace: object,
     max_depth: object,
     attribute_docs: object,
+    json_loads: object,
 ) -> None:
     if name is not None and not isinstance(name, str):
         message = f"name is a string, not {received(name)}"
@@ -486,9 +515,8 @@ def _check_options(
     if not isinstance(repair, bool):
         message = f"repair is True or False, not {received(repair)}"
         raise ValueError(message)  # noqa: TRY004  # one exception for every option
-    choices = get_args(UnknownFields)
-    if unknown_fields not in choices:
-        near = nearest(unknown_fields, choices) if isinstance(unknown_fields, str) else None
+    if unknown_fields not in _UNKNOWN_FIELDS:
+        near = nearest(unknown_fields, _UNKNOWN_FIELDS) if isinstance(unknown_fields, str) else None
         hint = f"; did you mean {near!r}?" if near else ""
         message = f"unknown_fields is 'ignore' or 'reject', not {received(unknown_fields)}{hint}"
         raise ValueError(message)
@@ -498,22 +526,19 @@ def _check_options(
     if not isinstance(attribute_docs, bool):
         message = f"attribute_docs is True or False, not {received(attribute_docs)}"
         raise ValueError(message)  # noqa: TRY004  # one exception for every option
-
-
-def _check_parser(json_loads: object) -> None:
     if json_loads is not None and not callable(json_loads):
         message = f"json_loads is a function such as orjson.loads, not {received(json_loads)}"
         raise ValueError(message)
 
 
 def _too_deep(name: str) -> SchemaError:
+    from ..errors import Complaint, SchemaError  # noqa: PLC0415  # likewise
+
     message = "the annotation nests too deep to be read"
     return SchemaError(name, [Complaint((), "too_deep", name, message, "Flatten it")])
 
 
 def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Complaint]:
-    from dataclasses import MISSING  # noqa: PLC0415
-
     for entry in defaulted:
         field = entry.field
         if field.node is UNKNOWN:
@@ -522,8 +547,14 @@ def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
         if field.default is not MISSING and not (field.default is None and field.absent_is_none):
             values.append(("default", field.default))
         for what, value in values:
+            if fits_plainly(field.node, value):
+                continue
+            from .encode import encode_node  # noqa: PLC0415  # most defaults are plain
+
             _, problems = encode_node(field.node, graph.definitions, value, max_depth, _graph_of)
             for problem in problems.found:
+                from ..errors import Complaint  # noqa: PLC0415  # likewise
+
                 message = f"its {what} does not fit: {problem}"
                 remedy = f"Change the {what} or the annotation"
                 yield Complaint(entry.path, "bad_default", entry.owner, message, remedy)
@@ -555,6 +586,8 @@ def codec_of(annotation: Any, *, repair: bool = False) -> Codec[Any]:
 
 
 def _graph_of(cls: type, leaves: tuple[SchemaLeaf[Any], ...] = ()) -> Graph | None:
+    from ..errors import SchemaError  # noqa: PLC0415  # likewise
+
     try:
         graph = Codec(cls, leaves=leaves).graph if leaves else codec_of(cls).graph
     except SchemaError:

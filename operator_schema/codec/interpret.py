@@ -7,7 +7,6 @@ and returns `INVALID`. The value that came in is never changed and, but for what
 
 from __future__ import annotations
 
-import re
 from dataclasses import MISSING
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -25,9 +24,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.unions import make_plan
 from ..json_values import choice_key, copy_json, fits_types, is_array, is_object, type_of
-from ..schema import INTEGER_KEY
 from ..wording import excerpt
 from .checks import Crowd, check_length, count_of
 from .limits import MAX_KEY_DIGITS
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["Fitting", "distance", "interpret"]
 
 _KEY = ScalarNode("string")
-_INTEGER_KEY = re.compile(INTEGER_KEY)
 
 
 def interpret(
@@ -133,6 +129,8 @@ class _Shared:
     def plan(self, node: UnionNode) -> UnionPlan:
         plan = self.plans.get(id(node))
         if plan is None:
+            from ..introspect.unions import make_plan  # noqa: PLC0415  # most types have no unions
+
             plan = self.plans[id(node)] = make_plan(node, self.definitions)
         return plan
 
@@ -304,8 +302,7 @@ class _Run:
         if not isinstance(key, str):
             return self.problems.wrong_type(path, _KEY, key)
         if isinstance(node, ScalarNode) and node.type == "integer":
-            # `$` also matches before a line break at the end.
-            if not _INTEGER_KEY.fullmatch(key) or key.endswith("\n"):
+            if not _is_integer(key):
                 return self.problems.bad_integer_key(path, key)
             if len(key) > MAX_KEY_DIGITS:
                 return self.problems.bad_length(
@@ -423,3 +420,11 @@ def distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
     assert isinstance(node, ObjectNode)  # noqa: S101  # a leaf or a map is never one of several
     keys = {field.key for field in node.fields}
     return len(value.keys() - keys), len(keys - value.keys()), f"{node.type.__module__}.{node.name}"
+
+
+def _is_integer(key: str) -> bool:
+    """Say whether a key is written as `schema.INTEGER_KEY` says."""
+    digits = key.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal()):
+        return False
+    return digits[0] != "0" or key == "0"

@@ -11,11 +11,23 @@ from .limits import MAX_TEXT_DEPTH
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["parse_with"]
+__all__ = ["parse_with", "parser_of"]
 
 _MESSAGE_LENGTH = 200
 _SHORT_LENGTH = 2 * MAX_TEXT_DEPTH
 """Characters of text that can't nest too deep: each level opens and closes."""
+
+
+def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, Problem | None]]:
+    """Return a function of a text that gives its value, or None and what is wrong with the text."""
+
+    def parse(text: Any) -> tuple[Any, Problem | None]:
+        try:
+            return parse_with(loads, text), None
+        except TextRefused as refused:
+            return None, refused.problem
+
+    return parse
 
 
 def parse_with(loads: Callable[[Any], Any], text: Any) -> Any:

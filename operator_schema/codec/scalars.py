@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from ..introspect.nodes import LiteralNode, ScalarNode
 from ..json_values import has_surrogate
 from .checks import check_float, check_number, check_text
 from .limits import MAX_INTEGER_DIGITS
@@ -12,12 +13,12 @@ from .limits import MAX_INTEGER_DIGITS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ..introspect.nodes import ScalarNode, ScalarType
+    from ..introspect.nodes import Node, ScalarType
     from .problems import Path, Problems
 
     Check = Callable[[Problems, ScalarNode, Any, Path], Any]
 
-__all__ = ["SCALARS"]
+__all__ = ["SCALARS", "fits_plainly"]
 
 _INTEGER_BOUND = 10**MAX_INTEGER_DIGITS
 
@@ -75,3 +76,31 @@ SCALARS: Mapping[ScalarType, Check] = {
     "null": _null,
 }
 """By JSON type: each returns the value as its own built-in type, or notes what is wrong with it."""
+
+
+def fits_plainly(node: Node, value: object) -> bool:
+    """Say whether a value is what encoding it as a node gives, where that takes no more than a look.
+
+    Args:
+        node: any; all but scalars without constraints and literals take more.
+        value: a default, or an example.
+    """
+    if isinstance(node, LiteralNode):
+        pairs = zip(node.members, node.values, strict=True)
+        return any(_is_same(value, member) and _is_same(value, written) for member, written in pairs)
+    if not isinstance(node, ScalarNode) or node.constraints is not None:
+        return False
+    if type(value) is str:
+        return node.type == "string" and value.isascii()
+    if type(value) is int:
+        return node.type == "integer" and -_INTEGER_BOUND < value < _INTEGER_BOUND
+    if type(value) is float:
+        return node.type == "number" and isfinite(value)
+    return type(value) is bool and node.type == "boolean"
+
+
+def _is_same(value: object, other: object) -> bool:
+    return type(value) is type(other) and type(value) in _PLAIN and value == other
+
+
+_PLAIN = frozenset({str, int, bool})

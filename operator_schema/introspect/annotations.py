@@ -26,10 +26,8 @@ from typing import (
     get_origin,
 )
 
-from ..errors import Unfit
-from ..json_values import choice_key, has_surrogate
+from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..wording import clip, escape, excerpt, quote
-from .constraints import LONGEST_BITS, constrained, read_constraints
 from .hints import Place, evaluate_forward
 from .identity import name_of, show_annotation, show_value
 from .leaves import as_leaf
@@ -43,6 +41,7 @@ from .nodes import (
     LiteralNode,
     MapNode,
     Node,
+    ObjectNode,
     ScalarNode,
     TupleNode,
     UnionNode,
@@ -64,6 +63,9 @@ def _inner(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
 
 
 def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    from ..errors import Unfit  # noqa: PLC0415  # many types have no `Annotated`
+    from .constraints import constrained, read_constraints  # noqa: PLC0415  # likewise
+
     if not args:
         return walk.complain_unsupported(annotation, place)
     inner, *metadata = args
@@ -91,8 +93,13 @@ def _text(item: object) -> str | None:
     return text if isinstance(text, str) else None
 
 
+_SETS = (set, frozenset)
+
+
 def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
     def read(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+        if container in _SETS:
+            walk.has_choices = True
         items = walk.item_node(args[0], place) if args else ANY
         return ArrayNode(items, container, accepts or container)
 
@@ -157,9 +164,27 @@ def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
         node = walk.node(arg, place)
         found += node.members if isinstance(node, UnionNode) and node.description is None else (node,)
     if len(found) == 2 and found[1] is NULL and found[0] is not NULL:  # noqa: PLR2004  # `X | None`, most often
-        return UnionNode(tuple(found))
-    members = walk.distinct.members(found)
-    return members[0] if len(members) == 1 else UnionNode(members)
+        members = tuple(found)
+    else:
+        members = walk.distinct.members(found)
+    if len(members) == 1:
+        return members[0]
+    walk.has_choices = walk.has_choices or not _differ_at_sight(members)
+    return UnionNode(members)
+
+
+def _differ_at_sight(members: tuple[Node, ...]) -> bool:
+    """Say whether each member has a JSON type of its own, so that there is nothing to check."""
+    types = [m.type if isinstance(m, ScalarNode) else _JSON_TYPES.get(m.__class__) for m in members]
+    return None not in types and len(set(types)) == len(types)
+
+
+_JSON_TYPES: Final[dict[type, str]] = {
+    ObjectNode: "object",
+    MapNode: "object",
+    ArrayNode: "array",
+    TupleNode: "array",
+}
 
 
 def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import Complaint
 from .graph import parts_of
-from .nodes import ArrayNode, ObjectNode, RefNode, UnionNode
-from .sets import SetChecker
+from .nodes import ArrayNode, ObjectNode, RefNode, ScalarNode, UnionNode
 from .unions import check_union, flat_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..errors import Complaint
     from .graph import Graph
     from .nodes import Node
+    from .sets import SetChecker
 
     Path = tuple[str, ...]
 
@@ -32,7 +32,7 @@ def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
         name: of the type, for complaints about its root.
     """
     unions = _Unions(graph)
-    sets = SetChecker(graph.definitions, unions.members_of)
+    sets: SetChecker | None = None
     seen: set[int] = set()
     pending: list[tuple[Path, str, Node]] = [((), name, graph.root)]
     while pending:
@@ -45,9 +45,20 @@ def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
         if isinstance(node, UnionNode):
             yield from unions.check(node, path, owner)
         if isinstance(node, ArrayNode) and node.unique:
+            sets = sets or _set_checker(graph, unions)
             yield from sets.check(node, path, owner)
         inner_owner = node.name if isinstance(node, ObjectNode) else owner
-        pending.extend(reversed([((*path, *step), inner_owner, inner) for step, inner in parts_of(node)]))
+        pending += [
+            ((*path, *step), inner_owner, inner)
+            for step, inner in reversed(parts_of(node))
+            if inner.__class__ is not ScalarNode
+        ]
+
+
+def _set_checker(graph: Graph, unions: _Unions) -> SetChecker:
+    from .sets import SetChecker  # noqa: PLC0415  # most types have no sets
+
+    return SetChecker(graph.definitions, unions.members_of)
 
 
 class _Unions:
@@ -73,6 +84,8 @@ class _Unions:
         if self._compared <= MAX_COMPARED_MEMBERS:
             yield from check_union(members, path, owner)
         elif before <= MAX_COMPARED_MEMBERS:
+            from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
+
             message = "the unions of the type have too many members to be told apart"
             yield Complaint(
                 path, "too_large", owner, message, "Use fewer, or an Enum for those that are texts"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from dataclasses import MISSING, InitVar
-from typing import TYPE_CHECKING, Annotated, Any, Never, NoReturn, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
-from .._value import Value, set_once
 from .hints import Scope, evaluate_forward, inherited_bindings
 from .parameters import parameter_source
 
@@ -29,7 +27,7 @@ __all__ = [
 ]
 
 
-class Declared(Value):
+class Declared:
     """One field as its class declares it.
 
     Attributes:
@@ -44,16 +42,7 @@ class Declared(Value):
         metadata: of a dataclass field.
     """
 
-    __slots__ = ("name", "hint", "scope", "default", "has_factory", "required", "init_only", "metadata")
-
-    name: str
-    hint: Any
-    scope: Scope
-    default: Any
-    has_factory: bool
-    required: bool | None
-    init_only: bool
-    metadata: Mapping[Any, Any]
+    __slots__ = ("default", "has_factory", "hint", "init_only", "metadata", "name", "required", "scope")
 
     def __init__(
         self,
@@ -61,19 +50,20 @@ class Declared(Value):
         hint: Any,
         scope: Scope,
         default: Any = MISSING,
-        has_factory: bool = False,  # noqa: FBT001,FBT002  # `Value.replace` gives every attribute by position
-        required: bool | None = None,  # noqa: FBT001  # likewise
-        init_only: bool = False,  # noqa: FBT001,FBT002  # likewise
+        *,
+        has_factory: bool = False,
+        required: bool | None = None,
+        init_only: bool = False,
         metadata: Mapping[Any, Any] | None = None,
     ) -> None:
-        set_once(self, "name", name)
-        set_once(self, "hint", hint)
-        set_once(self, "scope", scope)
-        set_once(self, "default", default)
-        set_once(self, "has_factory", has_factory)
-        set_once(self, "required", required)
-        set_once(self, "init_only", init_only)
-        set_once(self, "metadata", metadata or {})
+        self.name = name
+        self.hint = hint
+        self.scope = scope
+        self.default = default
+        self.has_factory = has_factory
+        self.required = required
+        self.init_only = init_only
+        self.metadata = metadata or {}
 
 
 def form_of(cls: Any) -> ObjectForm | None:
@@ -81,14 +71,14 @@ def form_of(cls: Any) -> ObjectForm | None:
 
     The dataclass that is made for the parameters of a function is of the form `function`.
     """
-    if dataclasses.is_dataclass(cls):
-        is_made: bool = parameter_source(cls) is not None  # type: ignore[arg-type]  # it is no instance
-        return "function" if is_made else "dataclass"
+    if hasattr(cls, "__dataclass_fields__"):
+        return "dataclass" if parameter_source(cls) is None else "function"
     if not isinstance(cls, type):
         return None
-    if hasattr(cls, "__required_keys__") and issubclass(cls, dict):
+    bases = cls.__mro__  # asked first: an Enum takes long to say that it has no such attribute
+    if dict in bases and hasattr(cls, "__required_keys__"):
         return "typed_dict"
-    if hasattr(cls, "_fields") and issubclass(cls, tuple):
+    if tuple in bases and hasattr(cls, "_fields"):
         return "named_tuple"
     return None
 
@@ -130,7 +120,7 @@ class _Scopes:
         self._self_type = self_type
         self._outer = outer
         is_derived = len(lineage(cls)) > 1
-        self._bindings = inherited_bindings(cls, bindings, own) if is_derived else {cls: bindings}
+        self._bindings = inherited_bindings(cls, bindings, own) if is_derived else {}
 
     def of(self, owner: type) -> Scope:
         scope = self._made.get(owner)
@@ -140,20 +130,26 @@ class _Scopes:
             self._made[owner] = scope
         return scope
 
-    def evaluate(self, written: Sequence[tuple[Any, type]]) -> list[Any]:
-        """Evaluate annotations together with those of the same class."""
-        hints = [annotation for annotation, _ in written]
-        for owner in dict.fromkeys([owner for _, owner in written]):
-            scope = self.of(owner)
-            texts = [i for i, hint in enumerate(hints) if type(hint) is str and written[i][1] is owner]
-            if texts:
-                values = scope.evaluate_all([hints[i] for i in texts])
-                for i, value in zip(texts, values, strict=True):
-                    hints[i] = value
-        return [
-            evaluate_forward(evaluate_forward(hint, self.of(owner)), self.of(owner))
-            for hint, (_, owner) in zip(hints, written, strict=True)
-        ]
+    def evaluate(self, written: Sequence[Any], owners: Sequence[type]) -> list[Any]:
+        """Evaluate annotations together with those of the same class, which may be written anywhere."""
+        hints = list(written)
+        for owner in dict.fromkeys(owners):
+            places = [i for i, other in enumerate(owners) if other is owner]
+            for i, hint in zip(places, _evaluate([written[i] for i in places], self.of(owner)), strict=True):
+                hints[i] = hint
+        return hints
+
+
+def _evaluate(written: Sequence[Any], scope: Scope) -> Sequence[Any]:
+    """Evaluate the annotations of one class, in one go where all of them are text."""
+    hints = scope.evaluate_all(written) if set(map(type, written)) == {str} else written
+    return [
+        evaluate_forward(evaluate_forward(hint, scope), scope) if isinstance(hint, _WRITTEN) else hint
+        for hint in hints
+    ]
+
+
+_WRITTEN = (str, ForwardRef)
 
 
 def lineage(cls: type) -> list[type]:
@@ -162,7 +158,7 @@ def lineage(cls: type) -> list[type]:
     A TypedDict forgets its bases; before Python 3.12 only a generic one is remembered.
     """
     bases = list(cls.__mro__[:-1])
-    if form_of(cls) == "typed_dict":
+    if dict in bases and form_of(cls) == "typed_dict":
         for base in vars(cls).get("__orig_bases__", ()):
             origin: Any = get_origin(base) or base
             if isinstance(origin, type) and form_of(origin) == "typed_dict":
@@ -178,26 +174,31 @@ def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
         # dataclasses has no public name for what kind of field this is.
         if field.init and field._field_type.name != "_FIELD_CLASSVAR"  # noqa: SLF001
     ]
+    written = [source.type for source in sources]
     bases = cls.__mro__[:-1]
-    owners = [cls if len(bases) == 1 else _definer(source, bases) for source in sources]
-    written = [(source.type, owner) for source, owner in zip(sources, owners, strict=True)]
-    declared: list[Declared] = []
-    for source, owner, hint in zip(sources, owners, scopes.evaluate(written), strict=True):
-        init_only = isinstance(hint, InitVar)
-        inner = _inside(hint) if init_only else hint
-        declared.append(
-            Declared(
-                source.name,
-                inner,
-                scopes.of(owner),
-                source.default,
-                source.default_factory is not MISSING,
-                None,
-                init_only,
-                source.metadata,
-            )
-        )
-    return declared
+    if len(bases) == 1:
+        scope = scopes.of(cls)
+        hints = _evaluate(written, scope)
+        return [_of_dataclass(source, hint, scope) for source, hint in zip(sources, hints, strict=True)]
+    owners = [_definer(source, bases) for source in sources]
+    hints = scopes.evaluate(written, owners)
+    return [
+        _of_dataclass(source, hint, scopes.of(owner))
+        for source, hint, owner in zip(sources, hints, owners, strict=True)
+    ]
+
+
+def _of_dataclass(source: Any, hint: Any, scope: Scope) -> Declared:
+    init_only = isinstance(hint, InitVar)
+    return Declared(
+        source.name,
+        _inside(hint) if init_only else hint,
+        scope,
+        source.default,
+        has_factory=source.default_factory is not MISSING,
+        init_only=init_only,
+        metadata=source.metadata,
+    )
 
 
 def _inside(init_var: Any) -> Any:
@@ -218,7 +219,7 @@ def _typed_dict_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
         next((base for base in reversed(bases) if annotations_of(base).get(name) == annotation), cls)
         for name, annotation in annotations.items()
     ]
-    hints = scopes.evaluate(list(zip(annotations.values(), owners, strict=True)))
+    hints = scopes.evaluate(list(annotations.values()), owners)
     declared: list[Declared] = []
     for name, hint, owner in zip(annotations, hints, owners, strict=True):
         said = qualifiers(hint)
@@ -231,11 +232,12 @@ def _typed_dict_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
 def _named_tuple_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
     definer = next(base for base in cls.__mro__ if "_fields" in vars(base))
     annotations = annotations_of(definer)
-    written = [(annotations.get(name, Any), definer) for name in cls._fields]
+    written = [annotations.get(name, Any) for name in cls._fields]
+    scope = scopes.of(definer)
     defaults: Mapping[str, Any] = cls._field_defaults
     return [
-        Declared(name, hint, scopes.of(definer), defaults.get(name, MISSING))
-        for name, hint in zip(cls._fields, scopes.evaluate(written), strict=True)
+        Declared(name, hint, scope, defaults.get(name, MISSING))
+        for name, hint in zip(cls._fields, _evaluate(written, scope), strict=True)
     ]
 
 

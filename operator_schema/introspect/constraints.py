@@ -11,7 +11,7 @@ from math import ceil, floor, isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Unfit
-from ..json_values import has_surrogate
+from ..json_values import LONGEST_BITS, has_surrogate
 from ..wording import clip, escape, excerpt, received
 from .identity import show_value
 from .nodes import ArrayNode, Constraints, MapNode, Node, RefNode, ScalarNode, UnionNode
@@ -19,7 +19,7 @@ from .nodes import ArrayNode, Constraints, MapNode, Node, RefNode, ScalarNode, U
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["LONGEST_BITS", "constrained", "read_constraints"]
+__all__ = ["constrained", "read_constraints"]
 
 _NUMBERS = ("ge", "gt", "le", "lt", "multiple_of")
 _LENGTHS = ("min_length", "max_length")
@@ -38,8 +38,6 @@ _UNTELLABLE = frozenset({"Predicate", "Not", "Timezone"})
 # A denominator that every validator reckons with exactly.
 _EXACT_DENOMINATOR = 2**20
 _EXACT_INTEGER = 2**53
-LONGEST_BITS = 2125
-"""Of integers in a schema: what fits into the 640 digits that every process can write (CVE-2020-10735)."""
 
 _PYTHON_SYNTAX = re.compile(r"\(\?[aiLmsux(P#>]|\\[AZ]|[*+?}]\+")
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._value import Value, set_once
 from ..json_values import is_object
 from ..wording import excerpt, listed, nearest, quote, received
 from .classes import lineage
-from .docstrings import own_docstring, parse_docstring
 from .parameters import parameter_source
 
 if TYPE_CHECKING:
@@ -19,52 +17,26 @@ if TYPE_CHECKING:
 
     Report = Callable[[str, ComplaintCode, str, str, str | None], None]
 
-__all__ = ["ClassTexts", "FieldTexts", "describe_fields", "text_or_report"]
+__all__ = ["ClassTexts", "describe_fields", "own_docstring", "text_or_report"]
 
 ATTRIBUTE = "param_descriptions"
 
 
-class FieldTexts(Value):
-    """Descriptions of one field.
-
-    Attributes:
-        given: from `param_descriptions`, which wins over every other, or None.
-        documented: from a docstring, which only a leaf's own stands behind, or None.
-    """
-
-    __slots__ = ("given", "documented")
-
-    given: str | None
-    documented: str | None
-
-    def __init__(self, given: str | None, documented: str | None) -> None:
-        set_once(self, "given", given)
-        set_once(self, "documented", documented)
-
-
-class ClassTexts(Value):
+class ClassTexts:
     """Descriptions of a class and its fields.
 
     Attributes:
         text: of the class itself, or None.
-        given: field name to text in `param_descriptions`.
-        documented: field name to text in a docstring.
+        given: field name to text in `param_descriptions`, which wins over every other.
+        documented: field name to text in a docstring, which only a leaf's own stands behind.
     """
 
-    __slots__ = ("text", "given", "documented")
-
-    text: str | None
-    given: Mapping[str, str]
-    documented: Mapping[str, str]
+    __slots__ = ("documented", "given", "text")
 
     def __init__(self, text: str | None, given: Mapping[str, str], documented: Mapping[str, str]) -> None:
-        set_once(self, "text", text)
-        set_once(self, "given", given)
-        set_once(self, "documented", documented)
-
-    def of(self, name: str) -> FieldTexts:
-        """Return the descriptions of a field."""
-        return FieldTexts(self.given.get(name), self.documented.get(name))
+        self.text = text
+        self.given = given
+        self.documented = documented
 
 
 def describe_fields(
@@ -84,8 +56,12 @@ def describe_fields(
         report: takes step, code, message, remedy and suggestion of each complaint.
         attribute_docs: whether to read the docstrings below attributes, which needs the source.
     """
-    names = [source.name for source in declared]
-    text, documented = _from_docstrings(cls, names, report)
+    names = {source.name: source for source in declared}
+    docstrings = _docstrings(cls)
+    text: str | None = None
+    documented: Mapping[str, str] = {}
+    if docstrings:
+        text, documented = _from_docstrings(cls, docstrings, names, report)
     if attribute_docs:
         from .attribute_docs import attribute_docstrings  # noqa: PLC0415  # it needs ast and inspect
 
@@ -94,24 +70,34 @@ def describe_fields(
 
 
 def _param_descriptions(
-    cls: type, given: Mapping[str, str] | None, names: Collection[str], report: Report
+    cls: type, given: Mapping[str, str] | None, names: Mapping[str, Declared], report: Report
 ) -> Mapping[str, str]:
     sources: list[object] = [vars(base)[ATTRIBUTE] for base in cls.__mro__ if ATTRIBUTE in vars(base)]
     if given is not None:
         sources.insert(0, given)
     if not sources or ATTRIBUTE in names:
         return {}
+    if len(sources) == 1:
+        return _checked(sources[0], names, report)
     merged: dict[str, str] = {}
     for source in reversed(sources):
         merged.update(_checked(source, names, report))
     return merged
 
 
-def _checked(source: object, names: Collection[str], report: Report) -> dict[str, str]:
+def _checked(source: object, names: Mapping[str, Declared], report: Report) -> dict[str, str]:
     if not is_object(source):
         message = f"{ATTRIBUTE} is {received(source)}, not a dict"
         report(ATTRIBUTE, "bad_description", message, "Map field names to descriptions", None)
         return {}
+    # Most often all is well, which takes no loop to say.
+    if (
+        type(source) is dict
+        and source.keys() <= names.keys()
+        and _TEXTS.issuperset(map(type, source))
+        and _TEXTS.issuperset(map(type, source.values()))
+    ):
+        return source
     right: dict[str, str] = {}
     for key, text in source.items():
         if not isinstance(key, str) or key not in names:
@@ -124,6 +110,9 @@ def _checked(source: object, names: Collection[str], report: Report) -> dict[str
     return right
 
 
+_TEXTS = frozenset({str})
+
+
 def _report_unknown(where: str, key: object, names: Collection[str], report: Report) -> None:
     message = f"it describes {excerpt(key)}, which is no field"
     near = nearest(key, names) if isinstance(key, str) else None
@@ -133,11 +122,13 @@ def _report_unknown(where: str, key: object, names: Collection[str], report: Rep
 
 
 def _from_docstrings(
-    cls: type, names: Collection[str], report: Report
+    cls: type, docstrings: Sequence[tuple[type, str]], names: Collection[str], report: Report
 ) -> tuple[str | None, Mapping[str, str]]:
+    from .docstrings import parse_docstring  # noqa: PLC0415  # many classes have no docstring of their own
+
     text: str | None = None
     documented: dict[str, str] = {}
-    for base, doc in _docstrings(cls):
+    for base, doc in docstrings:
         parsed = parse_docstring(doc)
         if base is cls:
             text = parsed.text or None
@@ -154,6 +145,38 @@ def _docstrings(cls: type) -> list[tuple[type, str]]:
     source = parameter_source(cls)
     found = [(base, own_docstring(base)) for base in lineage(cls)] if source is None else [(cls, source.doc)]
     return [(base, doc) for base, doc in found if doc]
+
+
+def own_docstring(cls: type) -> str | None:
+    """Return the docstring that somebody wrote for this very class.
+
+    Args:
+        cls: any class.
+
+    Returns:
+        The docstring as it stands in the source. None where the class has none of its own, where
+        it is blank, and where it is the signature that `dataclass` or `NamedTuple` put there.
+    """
+    doc = vars(cls).get("__doc__")
+    if not isinstance(doc, str) or not doc.strip():
+        return None
+    makes_docstrings = "__dataclass_fields__" in vars(cls) or issubclass(cls, tuple)
+    return None if makes_docstrings and _is_signature(doc, cls.__name__) else doc
+
+
+def _is_signature(doc: str, name: str) -> bool:
+    if doc == name:
+        return True  # all that `dataclass` writes when the signature can't be had
+    if "\n" in doc or not doc.startswith(f"{name}(") or not doc.endswith(")"):
+        return False
+    inside = doc[len(name) + 1 : -1]
+    names = inside.partition(":")[0].partition("=")[0]
+    if names.isidentifier():
+        return True
+    # Between the commas are parameters, the bare `*` and `/`, and nothing behind a last comma;
+    # a sentence such as "File(s) to read (at once)" has something else there.
+    parts = [part.strip(" */") for part in names.split(",")]
+    return all(not part or part.isidentifier() for part in parts)
 
 
 def _may_be_described(cls: type, name: str) -> bool:

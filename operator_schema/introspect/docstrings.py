@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     EntryReader = Callable[[str], Entry | None]
     Opening = tuple[str, EntryReader, int]  # what the section holds, how to read it, its first line
 
-__all__ = ["Docstring", "own_docstring", "parse_docstring", "split_summary"]
+__all__ = ["Docstring", "parse_docstring", "split_summary"]
 
 _PARAMETERS: Final = "parameters"
 _REMARK: Final = "a remark, which is prose until a section has begun"
@@ -273,36 +273,6 @@ def _is_item(text: str) -> bool:
     marker, space, _ = text.partition(" ")
     is_short = 1 < len(marker) <= _LONGEST_NUMBER
     return bool(space) and is_short and marker[-1] in ".)" and marker[:-1].isdecimal()
-
-
-def own_docstring(cls: type) -> str | None:
-    """Return the docstring that somebody wrote for this very class.
-
-    Args:
-        cls: any class.
-
-    Returns:
-        The docstring as it stands in the source. None where the class has none of its own, where
-        it is blank, and where it is the signature that `dataclass` or `NamedTuple` put there.
-    """
-    doc = vars(cls).get("__doc__")
-    if not isinstance(doc, str) or not doc.strip():
-        return None
-    makes_docstrings = "__dataclass_fields__" in vars(cls) or issubclass(cls, tuple)
-    return None if makes_docstrings and _is_signature(doc, cls.__name__) else doc
-
-
-def _is_signature(doc: str, name: str) -> bool:
-    if doc == name:
-        return True  # all that `dataclass` writes when the signature can't be had
-    if "\n" in doc or not doc.startswith(f"{name}(") or not doc.endswith(")"):
-        return False
-    inside = doc[len(name) + 1 : -1]
-    names = inside.partition(":")[0].partition("=")[0]
-    # Between the commas are parameters, the bare `*` and `/`, and nothing behind a last comma;
-    # a sentence such as "File(s) to read (at once)" has something else there.
-    parts = [part.strip(" */") for part in names.split(",")]
-    return all(not part or part.isidentifier() for part in parts)
 
 
 def split_summary(text: str) -> tuple[str, str | None]:

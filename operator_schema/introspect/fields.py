@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from .classes import Declared
-    from .descriptions import FieldTexts
+    from .descriptions import ClassTexts
     from .nodes import ObjectForm
 
 __all__ = ["make_field", "report_class", "report_collisions", "settle_null"]
@@ -27,7 +27,7 @@ __all__ = ["make_field", "report_class", "report_collisions", "settle_null"]
 def make_field(
     source: Declared,
     node: Node,
-    texts: FieldTexts,
+    texts: ClassTexts,
     report: Callable[..., None],
 ) -> Field:
     """Make a field of what its class declares.
@@ -35,29 +35,41 @@ def make_field(
     Args:
         source: as declared.
         node: of its annotation.
-        texts: its descriptions outside the annotation.
+        texts: the descriptions of its class.
         report: takes step, code, message, remedy and suggestion of each complaint.
     """
-    node, absent_is_none = _without_null(source, node)
-    in_metadata = text_or_report(source.metadata, "description", source.name, report)
-    alias = text_or_report(source.metadata, "alias", source.name, report)
-    found = [texts.given, node.description, in_metadata, texts.documented]
-    description = next((text for text in found if text is not None), None)
-    if not f"{source.name}{alias}{description}".isascii():
-        _report_surrogates(source.name, alias, description, report)
-    has_default = source.has_factory or source.default is not MISSING
-    required = not (has_default or absent_is_none) if source.required is None else source.required
-    return Field(
-        source.name,
-        source.name if alias is None else alias,
-        node,
-        required,
-        source.default,
-        absent_is_none,
-        source.init_only,
-        description,
-        _examples(source.metadata, source.name, report),
-    )
+    name, default, metadata = source.name, source.default, source.metadata
+    absent_is_none = False
+    if default is None or isinstance(node, UnionNode):
+        node, absent_is_none = _without_null(source, node)
+    alias, in_metadata, examples = _read_metadata(metadata, name, report) if metadata else _NO_METADATA
+    description = texts.given.get(name)
+    if description is None:
+        found = [node.description, in_metadata, texts.documented.get(name)]
+        description = next((text for text in found if text is not None), None)
+    if not f"{name}{alias}{description}".isascii():
+        _report_surrogates(name, alias, description, report)
+    required = source.required
+    if required is None:
+        required = default is MISSING and not (source.has_factory or absent_is_none)
+    key = name if alias is None else alias
+    return Field(name, key, node, required, default, absent_is_none, source.init_only, description, examples)
+
+
+_NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
+
+
+def _is_null(node: Node) -> bool:
+    return node is NULL or (isinstance(node, ScalarNode) and node == NULL)
+
+
+def _read_metadata(
+    metadata: Mapping[Any, Any], name: str, report: Callable[..., None]
+) -> tuple[str | None, str | None, tuple[Any, ...]]:
+    """Return the alias, the description and the examples in the metadata of a field."""
+    description = text_or_report(metadata, "description", name, report)
+    alias = text_or_report(metadata, "alias", name, report)
+    return alias, description, _examples(metadata, name, report)
 
 
 def _report_surrogates(
@@ -97,8 +109,12 @@ def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
         or not (none_by_default or source.default is MISSING)
     ):
         return node, False
-    if isinstance(node, UnionNode) and NULL in node.members:
-        rest = tuple([member for member in node.members if member != NULL])
+    rest = (
+        tuple([member for member in node.members if not _is_null(member)])
+        if isinstance(node, UnionNode)
+        else ()
+    )
+    if isinstance(node, UnionNode) and len(rest) < len(node.members):
         bare: Node = rest[0] if len(rest) == 1 else UnionNode(rest)
         return (bare if node.description is None else bare.replace(description=node.description)), True
     # `x: int = None` is read as `int | None = None`; where the type takes null by itself, nothing
@@ -158,7 +174,11 @@ def _misfits(cls: Any, fields: Mapping[str, Any]) -> tuple[list[str], list[str]]
     if code is None:
         return [], []
     last = code.co_argcount + code.co_kwonlyargcount
-    given = {name for name, field in fields.items() if field.init}
+    names = [name for name, field in fields.items() if field.init]
+    # What `dataclass` writes takes them in this order, but for those that are keyword-only.
+    if code.co_posonlyargcount <= 1 and tuple(names) == code.co_varnames[1:last]:
+        return [], []
+    given = set(names)
     if code.co_posonlyargcount <= 1 and given == set(code.co_varnames[1:last]):
         return [], []
     # dataclasses has no public name for what kind of field this is.
@@ -177,6 +197,8 @@ _TAKES_ANY_NAME = 0x08  # inspect.CO_VARKEYWORDS
 
 def report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> None:
     """Complain about each field whose JSON key an earlier one has already."""
+    if len({field.key for field in fields}) == len(fields):
+        return
     first: dict[str, str] = {}
     for field in fields:
         other = first.setdefault(field.key, field.name)

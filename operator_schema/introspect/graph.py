@@ -20,11 +20,11 @@ from .nodes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from .nodes import Node, Target
 
-__all__ = ["Graph", "parts_of", "takes_null"]
+__all__ = ["Graph", "nodes_inside", "parts_of", "takes_null"]
 
 
 class Graph(Value):
@@ -71,6 +71,23 @@ def takes_null(node: Node) -> bool:
             return "null" in leaf.json_types
         case _:
             return False
+
+
+def nodes_inside(node: Node) -> Sequence[Node]:
+    """Return the nodes right inside a node, in the order of `parts_of`."""
+    match node:
+        case ObjectNode():
+            return [field.node for field in node.fields]
+        case ArrayNode():
+            return (node.items,)
+        case MapNode():
+            return (node.values,)
+        case TupleNode():
+            return node.items
+        case UnionNode():
+            return node.members
+        case _:
+            return ()
 
 
 def parts_of(node: Node) -> list[tuple[tuple[str, ...], Node]]:

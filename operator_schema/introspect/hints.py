@@ -6,9 +6,10 @@ them. PEP 484, PEP 563, PEP 649, PEP 695, PEP 696.
 
 from __future__ import annotations
 
+import builtins
 import sys
 import typing
-from types import CellType, CodeType
+from types import CellType
 from typing import TYPE_CHECKING, Any, ForwardRef, get_args, get_origin
 
 from .._value import Value, set_once
@@ -127,18 +128,54 @@ class Scope:
             return self._unresolved(text, error)
 
     def evaluate_all(self, texts: Sequence[str]) -> list[Any]:
-        """Evaluate several annotations."""
-        return [self.evaluate(text) for text in texts]
+        """Evaluate several annotations: bare names are looked up, the others evaluated in one go."""
+        if self._namespace or self._own_names():
+            return [self.evaluate(text) for text in texts]
+        found = [self._look_up(text) for text in texts]
+        others = [text for text, value in zip(texts, found, strict=True) if value is _NOT_FOUND]
+        if not others:
+            return found
+        values = iter(self._evaluate_together(others))
+        return [next(values) if value is _NOT_FOUND else value for value in found]
+
+    def _look_up(self, text: str) -> Any:
+        """Return what evaluating a bare name gives, `_NOT_FOUND` for every other text."""
+        names = self._module
+        if text in names:
+            return names[text] if text.isidentifier() else _NOT_FOUND
+        # A module may have been given other builtins.
+        usual = names.get("__builtins__")
+        return _BUILTINS.get(text, _NOT_FOUND) if usual is _BUILTINS or usual is builtins else _NOT_FOUND
+
+    def _evaluate_together(self, texts: Sequence[str]) -> list[Any]:
+        """Evaluate annotations in one go, where the names of the module are all that they need."""
+        joined = "".join(texts)
+        values: tuple[Any, ...] = ()
+        if len(texts) > 1 and all(map(str.strip, texts)) and not any(mark in joined for mark in _ALONE):
+            try:
+                values = eval("((" + "),\n(".join(texts) + "),)", self._module)  # noqa: S307  # what they are for
+            except MemoryError:
+                raise
+            except Exception:  # noqa: BLE001,S110  # the culprit is found by taking them one by one
+                pass
+        return list(values) if len(values) == len(texts) else [self.evaluate(text) for text in texts]
+
+    def _own_names(self) -> dict[str, Any]:
+        """Return what the owner knows besides its module: its type parameters, and itself if it is local."""
+        owner = self._owner
+        parameters: tuple[Any, ...] = getattr(owner, "__type_params__", ())
+        own: dict[str, Any] = {p.__name__: p for p in parameters} if parameters else {}
+        if "<locals>" in getattr(owner, "__qualname__", ""):
+            # A class of the module that has the same name is another one.
+            own[owner.__name__] = owner
+        return own
 
     def _evaluate(self, text: str, module: str | None, enclosing: Mapping[str, Any]) -> Any:
         names = self._module if module is None else _names_of_module(module)
-        own: dict[str, Any] = {p.__name__: p for p in getattr(self._owner, "__type_params__", ())}
-        if "<locals>" in getattr(self._owner, "__qualname__", ""):
-            # A class of the module that has the same name is another one.
-            own[self._owner.__name__] = self._owner
+        own = self._own_names()
         if not (self._namespace or own or enclosing):
             try:
-                return eval(_code_of(text), names)  # noqa: S307  # what annotations as text are for
+                return eval(text, names)  # noqa: S307  # what annotations as text are for
             except NameError:
                 pass
         owner = self._owner
@@ -146,7 +183,7 @@ class Scope:
         outer: dict[str, Any] = {"typing": typing}
         if isinstance(owner, type):
             outer |= {**vars(owner), owner.__name__: owner}
-        return eval(_code_of(text), outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # likewise
+        return eval(text, outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # likewise
 
     def _unresolved(self, text: str, error: Exception) -> Unresolved:
         shown = clip(escape(text), _TEXT_LENGTH)
@@ -164,21 +201,10 @@ class Scope:
         return Unresolved(shown, reason, remedy)
 
 
-_codes: dict[str, CodeType] = {}
-_CACHED_CODES = 1024
-_CACHED_LENGTH = 100
-
-
-def _code_of(text: str) -> CodeType:
-    """Compile an annotation; the short ones repeat all through a program, and are kept."""
-    code = _codes.get(text)
-    if code is None:
-        code = compile(text.lstrip(), "<annotation>", "eval", dont_inherit=True)
-        if len(text) <= _CACHED_LENGTH:
-            if len(_codes) >= _CACHED_CODES:
-                _codes.clear()
-            _codes[text] = code
-    return code
+_NOT_FOUND: Any = object()
+_BUILTINS = vars(builtins)
+_ALONE = (")", ":", "#", "\\", "\n", "\r", "for")
+"""What only text has that could leave its brackets, or mean something else in them than alone."""
 
 
 def _names_of_module(name: str | None) -> dict[str, Any]:
@@ -186,7 +212,7 @@ def _names_of_module(name: str | None) -> dict[str, Any]:
     return {} if module is None else vars(module)
 
 
-class Place(Value):
+class Place:
     """Where an annotation stands.
 
     Attributes:
@@ -195,16 +221,12 @@ class Place(Value):
         scope: what names and type parameters mean there.
     """
 
-    __slots__ = ("path", "owner", "scope")
-
-    path: Path
-    owner: str
-    scope: Scope
+    __slots__ = ("owner", "path", "scope")
 
     def __init__(self, path: Path, owner: str, scope: Scope) -> None:
-        set_once(self, "path", path)
-        set_once(self, "owner", owner)
-        set_once(self, "scope", scope)
+        self.path = path
+        self.owner = owner
+        self.scope = scope
 
 
 def evaluate_forward(annotation: Any, scope: Scope) -> Any:
@@ -280,6 +302,8 @@ def bind(generic: Any, args: Sequence[Any], scope: Scope) -> dict[Any, Any]:
         Parameter to type, without those that are left open.
     """
     bindings: dict[Any, Any] = {}
+    if not args:
+        return bindings
     for parameter, arg in _pairs(parameters_of(generic), args):
         # PEP 696: a default may name the parameters before it, and is filled in by Python.
         is_default = getattr(parameter, "__default__", None) == arg and arg is not None

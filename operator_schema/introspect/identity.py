@@ -20,6 +20,10 @@ _COMPARED_PARTS = 1000
 
 def name_of(annotation: object) -> str:
     """Return the short name by which messages call a type: `Page[User]`."""
+    if type(annotation) is type and annotation is not NoneType:
+        name = annotation.__name__
+        if name.isprintable() and len(name) <= _SHOWN_LENGTH:
+            return name
     return clip(escape(_show(annotation, _SHOWN_LEVELS, with_module=False)), _SHOWN_LENGTH)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._value import Value, set_once
-from ..errors import Complaint, SchemaError
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
 from ..wording import kind, received
 
@@ -116,6 +115,8 @@ def _check_leaf(
         or _describe_placeholder_fault(cls, json_schema, decode, encode, placeholder)  # type: ignore[arg-type]  # likewise
     )
     if fault:
+        from ..errors import Complaint, SchemaError  # noqa: PLC0415  # only what is wrong pays for it
+
         name = getattr(cls, "__qualname__", None) or repr(cls)
         message, remedy = fault
         title = f"SchemaLeaf({name})"

@@ -11,7 +11,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from .._value import Value, set_once
-from ..errors import Complaint
 from ..json_values import choice_key
 from ..wording import listed
 from .identity import show_value
@@ -34,6 +33,7 @@ from .nodes import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
+    from ..errors import Complaint
     from .nodes import Field, Target
 
 __all__ = [
@@ -288,6 +288,8 @@ def check_union(members: Sequence[Node], path: tuple[str, ...], owner: str) -> I
             first, second = sorted([node_name(one), node_name(other)])
             if first == second:
                 second = f"another {second.removeprefix('an ').removeprefix('a ')}"
+            from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
+
             message = f"{first} and {second} can't be told apart by their JSON"
             yield Complaint(path, "ambiguous", owner, message, remedy)
 

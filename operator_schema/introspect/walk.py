@@ -6,16 +6,13 @@ on and everything wrong is said in one report.
 
 from __future__ import annotations
 
-import dataclasses
 import types
+from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
-from .._value import Value, set_once
-from ..errors import Complaint
 from ..json_values import has_surrogate
 from ..wording import received
 from .annotations import CLASSES, NAMED, ORIGINS
-from .checks import check_graph
 from .classes import declared_fields, form_of, is_closed
 from .descriptions import describe_fields
 from .distinct import Distinct
@@ -40,13 +37,13 @@ from .nodes import (
 )
 from .shipped_leaves import shipped_leaf
 from .targets import Known, target_of
-from .unions import flat_members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
-    from ..errors import ComplaintCode
+    from ..errors import Complaint, ComplaintCode
     from .classes import Declared
+    from .descriptions import ClassTexts
     from .hints import Bindings, Path
     from .nodes import ObjectForm
 
@@ -55,7 +52,7 @@ __all__ = ["MAX_ANNOTATIONS", "Defaulted", "Walk"]
 MAX_ANNOTATIONS = 100_000
 """Annotations that one registration reads; what repeats inside itself could double without end."""
 
-_CONSTANT: Final[dict[object, Node]] = {
+_CONSTANT: Final[Mapping[Any, Node]] = {
     str: STRING,
     int: ScalarNode("integer"),
     float: ScalarNode("number"),
@@ -72,19 +69,15 @@ _ORDER: Final = "It is a value, no annotation; the annotation comes first: decod
 _SUPPORTED: Final = "See the page of supported annotations, or give a SchemaLeaf for it"
 
 
-class Defaulted(Value):
+class Defaulted:
     """A field with a default or examples, which are to be checked against its node."""
 
-    __slots__ = ("path", "owner", "field")
-
-    path: Path
-    owner: str
-    field: Field
+    __slots__ = ("field", "owner", "path")
 
     def __init__(self, path: Path, owner: str, field: Field) -> None:
-        set_once(self, "path", path)
-        set_once(self, "owner", owner)
-        set_once(self, "field", field)
+        self.path = path
+        self.owner = owner
+        self.field = field
 
 
 class Walk:
@@ -101,6 +94,7 @@ class Walk:
         complaints: everything wrong so far.
         defaulted: the fields whose defaults and examples are still to be checked.
         distinct: tells which nodes are equal.
+        has_choices: whether there are unions or sets, which are checked once the graph is known.
     """
 
     def __init__(
@@ -115,12 +109,14 @@ class Walk:
         self.complaints: list[Complaint] = []
         self.defaulted: list[Defaulted] = []
         self.distinct = Distinct()
+        self.has_choices = False
         self._closed = closed
-        self._leaves = index_leaves(leaves)
+        self._leaves = index_leaves(leaves) if leaves else {}
+        self._constant = _without(_CONSTANT, self._leaves) if leaves else _CONSTANT
         self._namespace = namespace
         self._max_depth = max_depth
         self._attribute_docs = attribute_docs
-        self._known: dict[Target, Known] = {}
+        self._known: dict[Hashable, Known] = {}
         self._definitions: dict[Target, Node] = {}
         self._aliases: dict[Target, Node] = {}
         self._unsettled: list[Field] = []
@@ -144,13 +140,22 @@ class Walk:
         name = name_of(annotation)
         root = self.node(annotation, Place((), name, Scope(owner, self._namespace)))
         graph = Graph(root, self._definitions, self._aliases)
-        for field in self._unsettled:
-            settle_null(field, flat_members(UnionNode((field.node,)), self._definitions))
+        if self._unsettled:
+            self._settle_nulls()
         if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
             message = "param_descriptions are given, but it has no fields"
             self._complain((), "unknown_description", name, message, "Leave them out")
-        self.complaints.extend(check_graph(graph, name))
+        if self.has_choices:
+            from .checks import check_graph  # noqa: PLC0415  # most types have neither
+
+            self.complaints.extend(check_graph(graph, name))
         return graph
+
+    def _settle_nulls(self) -> None:
+        from .unions import flat_members  # noqa: PLC0415  # most types have no such fields
+
+        for field in self._unsettled:
+            settle_null(field, flat_members(UnionNode((field.node,)), self._definitions))
 
     def node(self, annotation: Any, place: Place) -> Node:
         """Return the node of an annotation."""
@@ -164,8 +169,7 @@ class Walk:
                 if type(annotation).__hash__ is None:
                     message = f"{show_annotation(annotation)} has a metaclass without hash"
                     return self.complain(place, "unsupported", message, "Give the metaclass a __hash__")
-                known = None if annotation in self._leaves else _CONSTANT.get(annotation)
-                return known or self._class_node(annotation, (), place)
+                return self._constant.get(annotation) or self._class_node(annotation, (), place)
             origin: Any = get_origin(annotation)
             if origin is None:
                 return self._special_node(annotation, place)
@@ -192,7 +196,8 @@ class Walk:
         return self.node(annotation, Place((*place.path, "*"), place.owner, place.scope))
 
     def _reach(self, depth: int) -> bool:
-        self._deepest = max(self._deepest, depth)
+        if depth > self._deepest:  # noqa: PLR1730  # a call costs more than all the rest of this
+            self._deepest = depth
         return depth <= self._max_depth
 
     def _special_node(self, annotation: Any, place: Place) -> Node:
@@ -248,11 +253,11 @@ class Walk:
         return self.complain(place, "bad_leaf", message, _LEAF_METHOD)
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
-        bindings = bind(cls, args, place.scope)
+        bindings = bind(cls, args, place.scope) if args else {}
         target = target_of(cls, bindings, is_object=True)
         if target is None:
             return self._complain_arguments(cls, place)
-        known = self._known.get(target)
+        known = self._known.get(target.identity)
         if known is not None:
             return self._again(target, known, place)
         if not self._reach(len(place.path) + 1):
@@ -266,7 +271,7 @@ class Walk:
         target = target_of(alias, bindings, is_object=False)
         if target is None:
             return self._complain_arguments(alias, place)
-        known = self._known.get(target)
+        known = self._known.get(target.identity)
         if known is not None:
             return self._again(target, known, place)
         try:
@@ -285,14 +290,14 @@ class Walk:
         # Where what the type parameters are given can't be compared, the class they are of said so.
         identity = (text, place.scope.identity)
         target = Target(identity, text if text.isidentifier() else "Text", text, is_object=False)
-        known = self._known.get(target)
+        known = self._known.get(identity)
         if known is not None:
             return self._again(target, known, place)
         return self._closing(target, place, lambda: self.node(meant, place))
 
     def _closing(self, key: Target, place: Place, make: Any) -> Node:
         """Make the node of a class or alias, and define it if it came round meanwhile."""
-        known = self._known[key] = Known(place.path)
+        known = self._known[key.identity] = Known(place.path)
         before, self._deepest = self._deepest, len(place.path)
         node: Node = make()
         known.height = self._deepest - len(place.path)
@@ -326,20 +331,25 @@ class Walk:
         self_type = generic[tuple(bindings.values())] if bindings else cls
         declared = declared_fields(cls, form, bindings, self_type, self._namespace, place.scope)
         descriptions = describe_fields(cls, given, declared, report, attribute_docs=self._attribute_docs)
-        fields = [self._field(source, descriptions.of(source.name), place, report) for source in declared]
+        fields = [self._field(source, descriptions, place, report) for source in declared]
         report_collisions(fields, report)
         closed = self._closed or (form == "typed_dict" and is_closed(cls))
         if descriptions.text and has_surrogate(descriptions.text):
             report("__doc__", "bad_description", "it has half of a surrogate pair", "Take it out", None)
         return ObjectNode(cls, place.owner, form, tuple(fields), closed, descriptions.text)
 
-    def _field(self, source: Declared, described: Any, place: Place, report: Any) -> Field:
-        inner = Place((*place.path, source.name), place.owner, source.scope)
-        field = make_field(source, self.node(source.hint, inner), described, report)
+    def _field(self, source: Declared, texts: ClassTexts, place: Place, report: Any) -> Field:
+        hint = source.hint
+        node = self._constant.get(hint) if type(hint) is type and self._met < MAX_ANNOTATIONS else None
+        if node is None:
+            node = self.node(hint, Place((*place.path, source.name), place.owner, source.scope))
+        else:
+            self._met += 1
+        field = make_field(source, node, texts, report)
         if field.required and isinstance(field.node, (UnionNode, RefNode)) and source.required is None:
             self._unsettled.append(field)
-        if field.examples or field.default is not dataclasses.MISSING:
-            self.defaulted.append(Defaulted(inner.path, place.owner, field))
+        if field.examples or (field.default is not MISSING and not _is_absent(field)):
+            self.defaulted.append(Defaulted((*place.path, source.name), place.owner, field))
         return field
 
     # --- complaints ------------------------------------------------------------------------------
@@ -384,7 +394,17 @@ class Walk:
         remedy: str,
         near: str | None = None,
     ) -> None:
+        from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
+
         self.complaints.append(Complaint(path, code, owner, message, remedy, near))
+
+
+def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping[Any, Node]:
+    return {annotation: node for annotation, node in nodes.items() if annotation not in leaves}
+
+
+def _is_absent(field: Field) -> bool:
+    return field.default is None and field.absent_is_none
 
 
 def _describe_leaf(own: object) -> str:

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from operator_schema.introspect.docstrings import Docstring, own_docstring, parse_docstring, split_summary
+from operator_schema.introspect.descriptions import own_docstring
+from operator_schema.introspect.docstrings import Docstring, parse_docstring, split_summary
 
 GOOGLE = """Search the web.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import types
 from dataclasses import dataclass
@@ -101,10 +102,50 @@ def test_the_namespace_goes_first():
     assert Codec(Thing, namespace={"int": str}).decode({"value": "x"}) == Thing("x")
 
 
-def test_compiled_annotations_are_kept_up_to_a_number_and_a_length(monkeypatch):
-    monkeypatch.setattr(hints, "_CACHED_CODES", 2)
-    monkeypatch.setattr(hints, "_codes", {})
-    scope = hints.Scope(None, {"x": int})
-    for text in ("x", " x", "(x)", "((x))", f"({' ' * 200}x)"):
-        assert scope.evaluate(text) is int
-    assert set(hints._codes) == {"(x)", "((x))"}
+TEXTS = (
+    "x",
+    " x",
+    "(x)",
+    "list[x]",
+    "list[int]",
+    "int",
+    "None",
+    "x, int",
+    "x), (x",
+    "x)",
+    "(x",
+    "list[(x",
+    "x)]",
+    "x # why",
+    "x |\n int",
+    "y := x",
+    "y for y in x",
+    "int\\",
+    'Literal["""',
+    '"""]',
+    "nowhere",
+    "class",
+    "",
+)
+
+
+@pytest.mark.parametrize("namespace", [{}, {"x": int}])
+@pytest.mark.parametrize("others", [(), ("list[str]", "dict[str, int]")])
+def test_an_annotation_means_the_same_beside_others_as_alone(namespace, others, monkeypatch):
+    module = types.ModuleType("beside")
+    exec("x = int", module.__dict__)  # noqa: S102  # a module of its own
+    monkeypatch.setitem(sys.modules, "beside", module)
+    owner = type("Owner", (), {"__module__": "beside", "__qualname__": "Owner"})
+    scope = hints.Scope(owner, namespace)
+    for pair in itertools.product(TEXTS, repeat=2):
+        texts = [*pair, *others]
+        assert scope.evaluate_all(texts) == [scope.evaluate(text) for text in texts]
+
+
+def test_a_module_may_have_builtins_of_its_own(monkeypatch):
+    module = types.ModuleType("limited")
+    module.__dict__["__builtins__"] = {"int": str}
+    monkeypatch.setitem(sys.modules, "limited", module)
+    scope = hints.Scope(type("Owner", (), {"__module__": "limited", "__qualname__": "Owner"}), {})
+    found = scope.evaluate_all(["int", "list", "list[int]"])
+    assert found == [str, list, list[int]]

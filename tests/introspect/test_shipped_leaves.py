@@ -659,7 +659,8 @@ def module_of(cls):
 @pytest.mark.parametrize("module", sorted(set(map(module_of, SHIPPED))))
 def test_registering_imports_nothing(module):
     types = [f"{module}.{cls.__name__}" for cls in SHIPPED if module_of(cls) == module]
-    assert output_of(REGISTERING.format(module=module, types=", ".join(types))) == set()
+    brought = output_of(REGISTERING.format(module=module, types=", ".join(types)))
+    assert {name for name in brought if not name.startswith("operator_schema.")} == set()
 
 
 @needs_processes

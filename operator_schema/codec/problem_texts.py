@@ -1,0 +1,289 @@
+"""The words for each problem: what is wrong, what was expected, what came, what was probably meant."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import Problem
+from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
+from ..introspect.unions import json_types_of, spread_members
+from ..json_values import fits_types, is_array, is_object, type_of
+from ..schema import INTEGER_KEY
+from ..wording import clip, escape, excerpt, kind, nearest, quote, received
+from .expected import EXPECTED_LENGTH, expected, expected_field, fitted, show_choice
+from .quoted import quoted_scalar, quoted_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from ..introspect.nodes import Field, Node, Target
+
+    Definitions = Mapping[Target, Node]
+    Steps = tuple[str | int, ...]
+
+__all__ = ["MESSAGE_LENGTH", "ProblemKind", "make_problem"]
+
+MESSAGE_LENGTH = 300
+"""Characters of a problem's message, at most."""
+
+_SAID_LENGTH = 180
+_CHOICES_LENGTH = 200
+_NAME_LENGTH = 60
+_SUGGESTED_LENGTH = 100
+_LISTED_CHOICES = 20
+_COMPARED_KEYS = 500
+
+ProblemKind = Literal[
+    "missing",
+    "missing_tag",
+    "unknown",
+    "wrong_type",
+    "not_one_of",
+    "of_number",
+    "bad_length",
+    "bad_pattern",
+    "bad_integer_key",
+    "bad_text",
+    "duplicate",
+    "crowded",
+    "repeated",
+    "no_match",
+    "not_an",
+    "no_json_form",
+    "bad_format",
+    "rejected",
+    "too_deep",
+]
+"""By which `Problems` asks for the words."""
+
+
+def make_problem(which: ProblemKind, steps: Steps, *about: Any) -> Problem:
+    """Make the problem of a kind.
+
+    Args:
+        which: kind of problem.
+        steps: keys and indexes that lead to the value.
+        about: what the words of that kind need.
+    """
+    return _MAKERS[which](steps, *about)
+
+
+def _missing(
+    steps: Steps, field: Field, node: ObjectNode, sent: Iterable[object], definitions: Definitions
+) -> Problem:
+    what = expected_field(field, definitions)
+    keys = {known.key for known in node.fields}
+    unused = [key for key in islice(sent, _COMPARED_KEYS) if isinstance(key, str) and key not in keys]
+    near = (nearest(field.key, unused) or nearest(field.name, unused)) if unused else None
+    instead = f"; you sent {quote(near)} instead" if near else ""
+    return Problem(steps, "missing", f"missing ({what}){instead}", what)
+
+
+def _missing_tag(steps: Steps, choices: LiteralNode) -> Problem:
+    what = f"{expected(choices)}, required"
+    return Problem(steps, "missing", f"missing ({what}); it says which object this is", what)
+
+
+def _unknown(steps: Steps, key: object, node: ObjectNode, sent: Collection[object]) -> Problem:
+    names = [known.key for known in node.fields]
+    name = key if isinstance(key, str) else excerpt(key)
+    near = nearest(name, [known for known in names if known not in sent])
+    fields = fitted(names, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES) if names else "none"
+    message = f"unknown key; the keys are {fields}" if names else "unknown key; there are no keys"
+    return Problem((*steps, name), "unknown", message, fields, None, _suggested(near))
+
+
+def _suggested(value: Any) -> str | None:
+    return None if value is None else excerpt(value, _SUGGESTED_LENGTH)
+
+
+def _wrong_type(steps: Steps, node: Node, value: object, definitions: Definitions) -> Problem:
+    # At the root the keys stand in the line below the problems.
+    what, came = expected(node, 1 if steps else 0, EXPECTED_LENGTH, definitions), received(value)
+    types = _types_of(node, definitions)
+    held = quoted_type(value) if isinstance(value, str) else None
+    if held in {"array", "object"} and held in types:
+        message = f"got a string that holds JSON; send the {held} itself, not as a string: expected {what}"
+        return Problem(steps, "wrong_type", message, what, came)
+    near = _in_array(node, value) if held is None else _without_quotes(types, quoted_scalar(str(value)))
+    message = f"expected {what}{_sample(node)}, got {came}{_out_of_array(types, value)}"
+    return Problem(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came, near)
+
+
+def _types_of(node: Node, definitions: Definitions) -> set[str]:
+    if isinstance(node, ScalarNode):
+        return {node.type}
+    members = spread_members(node, definitions) if isinstance(node, UnionNode) else [node]
+    return {name for member in members for name in json_types_of(member)}
+
+
+def _sample(node: Node) -> str:
+    """Show how a leaf is written, which its type alone does not say."""
+    if not isinstance(node, LeafNode):
+        return ""
+    try:
+        sample = node.leaf.encode(node.leaf.placeholder)
+    except Exception:  # noqa: BLE001  # the leaf's own code, which takes no part in this report
+        return ""
+    return f" such as {excerpt(sample)}" if fits_types(sample, node.leaf.json_types) else ""
+
+
+def _out_of_array(types: set[str], value: object) -> str:
+    if not is_array(value) or len(value) != 1 or type_of(value[0]) not in types:
+        return ""
+    return "; send the item alone, not in an array"
+
+
+def _without_quotes(types: set[str], scalar: Any) -> str | None:
+    """Show the number, boolean or null that stood in quotes, where it is what was wanted."""
+    return excerpt(scalar) if fits_types(scalar, types) else None
+
+
+def _in_array(node: Node, value: object) -> str | None:
+    """Return one item as the array that was wanted, where it is short enough to be shown whole."""
+    if not isinstance(node, ArrayNode) or type_of(value) not in json_types_of(node.items):
+        return None
+    shown = excerpt(value)
+    return None if "…" in shown else f"[{shown}]"
+
+
+def _not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Problem:
+    what = fitted(node.values, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES)
+    near = _nearest_choice(node.values, value) or _nearest_member(node, value)
+    shown = excerpt(value) if kind(value) in _SCALAR_KINDS else received(value)
+    return Problem(steps, "not_one_of", f"{shown} is not one of {what}", what, received(value), near)
+
+
+_SCALAR_KINDS = frozenset({"string", "integer", "number", "boolean", "null"})
+
+
+def _nearest_choice(values: tuple[Any, ...], value: object) -> str | None:
+    if not isinstance(value, str):
+        return next((_suggested(v) for v in values if isinstance(v, str) and v == excerpt(value)), None)
+    texts = {v if isinstance(v, str) else excerpt(v): v for v in values}
+    if None in texts.values():
+        texts.setdefault("none", None)
+    near = nearest(value, texts)
+    return None if near is None else excerpt(texts[near], _SUGGESTED_LENGTH)
+
+
+def _nearest_member(node: LiteralNode | EnumNode, value: object) -> str | None:
+    """Find the value of the Enum's member that was meant by its name."""
+    if not isinstance(node, EnumNode) or not isinstance(value, str):
+        return None
+    name = nearest(value, node.type.__members__)
+    return None if name is None else _suggested(node.type.__members__[name].value)
+
+
+def _of_number(steps: Steps, code: Any, value: object, message: str) -> Problem:
+    return Problem(steps, code, f"{excerpt(value)} {message}", None, received(value))
+
+
+def _bad_length(steps: Steps, value: object, message: str) -> Problem:
+    return Problem(steps, "bad_length", message, None, received(value))
+
+
+def _bad_pattern(steps: Steps, value: str, pattern: str) -> Problem:
+    what = clip(escape(pattern), _SAID_LENGTH)
+    message = f"{excerpt(value)} does not match the pattern {what}"
+    return Problem(steps, "bad_format", message, what, received(value))
+
+
+def _bad_integer_key(steps: Steps, key: str) -> Problem:
+    message = f"the key {excerpt(key)} is no integer in plain digits, such as 42"
+    return Problem(steps, "bad_format", message, INTEGER_KEY, received(key))
+
+
+def _bad_text(steps: Steps, value: str) -> Problem:
+    message = f"{excerpt(value)} has half of a surrogate pair, which is no character"
+    return Problem(steps, "bad_format", message, "string", received(value))
+
+
+def _duplicate(steps: Steps, value: object, what: str) -> Problem:
+    message = f"{excerpt(value)} equals an earlier one; {what} must differ"
+    return Problem(steps, "duplicate", message, None, received(value))
+
+
+def _crowded(steps: Steps, what: str) -> Problem:
+    message = f"too many of {what} share one hash, so that telling them apart would take too long; send fewer"
+    return Problem(steps, "too_large", message)
+
+
+def _repeated(steps: Steps) -> Problem:
+    return Problem(steps, "duplicate", "the key is there more than once")
+
+
+def _no_match(steps: Steps, node: UnionNode, value: object, definitions: Definitions) -> Problem:
+    what, came = expected(node, 1, EXPECTED_LENGTH, definitions), received(value)
+    members = spread_members(node, definitions)
+    if is_object(value):
+        near = _nearest_key([member for member in members if isinstance(member, ObjectNode)], value)
+    else:
+        choices = [member.values for member in members if isinstance(member, (LiteralNode, EnumNode))]
+        near = _nearest_choice(sum(choices, ()), value)
+    return Problem(steps, "no_match", f"{came} fits none of {what}", what, came, near)
+
+
+def _nearest_key(members: list[ObjectNode], value: dict[Any, Any]) -> str | None:
+    """Find the key of any of these objects that was meant by a key that none of them has."""
+    keys = list(dict.fromkeys([field.key for member in members for field in member.fields]))
+    unknown = [key for key in islice(value, _COMPARED_KEYS) if isinstance(key, str) and key not in keys]
+    return next((f"{quote(near)} for {quote(key)}" for key in unknown if (near := nearest(key, keys))), None)
+
+
+def _not_an(steps: Steps, cls: type, value: object) -> Problem:
+    came, name = received(value), _name(cls.__name__)
+    return Problem(steps, "wrong_type", f"expected {name}, got {came}", name, came)
+
+
+def _no_json_form(steps: Steps, value: object) -> Problem:
+    message = f"{kind(value)} has no JSON form; give its type a SchemaLeaf or make it a dataclass"
+    return Problem(steps, "wrong_type", message, "a JSON value", received(value))
+
+
+def _bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -> Problem:
+    what = expected(node)
+    message = f"{excerpt(value)} is not accepted: {_said(reason)}"
+    return Problem(steps, "bad_format", message, what, received(value))
+
+
+def _rejected(steps: Steps, type_name: str, reason: Exception) -> Problem:
+    said = clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH)
+    why = f"refused it: {said}" if said else f"refused it without saying why ({_name(type(reason).__name__)})"
+    return Problem(steps, "rejected", f"{_name(type_name)} {why}")
+
+
+def _name(text: str) -> str:
+    return clip(escape(text), _NAME_LENGTH)
+
+
+def _too_deep(steps: Steps, message: str) -> Problem:
+    return Problem(steps, "too_deep", message)
+
+
+def _said(reason: Exception) -> str:
+    return clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH) or type(reason).__name__
+
+
+_MAKERS: Mapping[ProblemKind, Callable[..., Problem]] = {
+    "missing": _missing,
+    "missing_tag": _missing_tag,
+    "unknown": _unknown,
+    "wrong_type": _wrong_type,
+    "not_one_of": _not_one_of,
+    "of_number": _of_number,
+    "bad_length": _bad_length,
+    "bad_pattern": _bad_pattern,
+    "bad_integer_key": _bad_integer_key,
+    "bad_text": _bad_text,
+    "duplicate": _duplicate,
+    "crowded": _crowded,
+    "repeated": _repeated,
+    "no_match": _no_match,
+    "not_an": _not_an,
+    "no_json_form": _no_json_form,
+    "bad_format": _bad_format,
+    "rejected": _rejected,
+    "too_deep": _too_deep,
+}

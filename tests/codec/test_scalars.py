@@ -1,0 +1,75 @@
+"""What is plain enough to be encoded by a look, and how an integer is written as a key."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from operator_schema import Codec, EncodeError
+from operator_schema.codec.interpret import _is_integer
+from operator_schema.codec.scalars import fits_plainly
+from operator_schema.schema import INTEGER_KEY
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Text(str):
+    __slots__ = ()
+
+
+ANNOTATIONS = (
+    str,
+    int,
+    float,
+    bool,
+    None,
+    Any,
+    Colour,
+    list[int],
+    Literal["a", 1, True, None],
+    Literal[Colour.RED, "blue"],
+)
+VALUES = (
+    *("a", "blue", "red", "é", "\ud800", Text("a"), Colour.RED),
+    *(0, 1, -1, 10**4300, True, False, None),
+    *(0.0, 1.0, 1.5, float("nan"), float("inf"), [1], {}),
+)
+
+
+@pytest.mark.parametrize("annotation", ANNOTATIONS)
+def test_what_fits_plainly_is_encoded_as_itself(annotation):
+    codec = Codec(annotation)
+    for value in VALUES:
+        if fits_plainly(codec.graph.root, value):
+            encoded = codec.encode(value)
+            assert (encoded, type(encoded)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [(str, "\ud800"), (int, 10**4300), (float, float("nan"))],
+    ids=["surrogate", "digits", "nan"],
+)
+def test_what_can_not_be_encoded_does_not_fit_plainly(annotation, value):
+    assert not fits_plainly(Codec(annotation).graph.root, value)
+    with pytest.raises(EncodeError):
+        Codec(annotation).encode(value)
+
+
+@pytest.mark.parametrize("value", ["a", 1, True])
+def test_plain_defaults_fit_plainly(value):
+    assert fits_plainly(Codec(type(value)).graph.root, value)
+    assert fits_plainly(Codec(Literal["a", 1, True]).graph.root, value)
+
+
+@given(st.text(alphabet="-0123456789\n ٣²", max_size=4))
+def test_an_integer_as_a_key_is_written_as_the_schema_says(key):
+    matches = re.fullmatch(INTEGER_KEY, key) is not None and not key.endswith("\n")
+    assert _is_integer(key) == matches
