@@ -72,7 +72,9 @@ def describe_fields(
 def _param_descriptions(
     cls: type, given: Mapping[str, str] | None, names: Mapping[str, Declared], report: Report
 ) -> Mapping[str, str]:
-    sources: list[object] = [vars(base)[ATTRIBUTE] for base in cls.__mro__ if ATTRIBUTE in vars(base)]
+    sources: list[object] = [
+        base.__dict__[ATTRIBUTE] for base in cls.__mro__[:-1] if ATTRIBUTE in base.__dict__
+    ]
     if given is not None:
         sources.insert(0, given)
     if not sources or ATTRIBUTE in names:

@@ -341,13 +341,14 @@ class Walk:
     def _field(self, source: Declared, texts: ClassTexts, place: Place, report: Any) -> Field:
         hint = source.hint
         node = self._constant.get(hint) if type(hint) is type and self._met < MAX_ANNOTATIONS else None
-        if node is None:
-            node = self.node(hint, Place((*place.path, source.name), place.owner, source.scope))
-        else:
+        if node is not None:
             self._met += 1
-        field = make_field(source, node, texts, report)
-        if field.required and isinstance(field.node, (UnionNode, RefNode)) and source.required is None:
-            self._unsettled.append(field)
+            field = make_field(source, node, texts, report)
+        else:
+            node = self.node(hint, Place((*place.path, source.name), place.owner, source.scope))
+            field = make_field(source, node, texts, report)
+            if field.required and isinstance(field.node, (UnionNode, RefNode)) and source.required is None:
+                self._unsettled.append(field)
         if field.examples or (field.default is not MISSING and not _is_absent(field)):
             self.defaulted.append(Defaulted((*place.path, source.name), place.owner, field))
         return field
