@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem, TextRefused
 from ..json_values import is_array, is_object
 from ..wording import clip, escape, excerpt, quote
 from .broken_text import describe_broken, invalid, position_of
-from .limits import MAX_INTEGER_DIGITS, MAX_TEXT_DEPTH
+from .limits import MAX_TEXT_DEPTH, most_digits
 from .problems import Problems, steps_of
 from .report import Repair
 
@@ -146,7 +145,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.has_faults = False
-        self._most_digits = min(MAX_INTEGER_DIGITS, sys.get_int_max_str_digits() or MAX_INTEGER_DIGITS)
+        self._most_digits = most_digits()
 
     def read(self, text: str) -> Any:
         try:

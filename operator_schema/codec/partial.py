@@ -10,10 +10,12 @@ from .._value import Value, set_once
 from ..errors import DecodeError
 from ..introspect.graph import Graph
 from ..introspect.nodes import ObjectNode
+from ..json_values import is_object
 from .growing_text import GrowingText
 from .json_text import read_json
 from .limits import MAX_PROBLEMS
 from .problems import Problems
+from .repair_names import sent_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -86,10 +88,15 @@ class ArgumentStream(Generic[T]):
         graph: of the type.
         decode: decodes one field's value.
         decode_json: decodes the whole text.
+        read: gives the value of the whole text as it is decoded; only where that may be another than
+            the members that came say: where the codec repairs, or has a parser of its own.
+        repairs: whether the codec does.
     """
 
     __slots__ = (
         "_decode_json",
+        "_read_whole",
+        "_repairs",
         "_chunks",
         "_kind",
         "_utf8",
@@ -103,8 +110,18 @@ class ArgumentStream(Generic[T]):
         "_partial",
     )
 
-    def __init__(self, graph: Graph, decode: Decode, decode_json: Callable[[str | bytes], T]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        decode: Decode,
+        decode_json: Callable[[str | bytes], T],
+        read: Callable[[str | bytes], Any] | None = None,
+        *,
+        repairs: bool = False,
+    ) -> None:
         self._decode_json = decode_json
+        self._read_whole = read
+        self._repairs = repairs
         self._chunks: list[Any] = []
         self._kind: type[str | bytes] | None = None
         self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
@@ -112,7 +129,7 @@ class ArgumentStream(Generic[T]):
         self._text = GrowingText()
         self._length = 0  # of the text that is read
         self._unread = ""
-        self._members = _Members(graph, decode)
+        self._members = _Members(graph, decode, repairs=repairs)
         self._refused: Problem | None = None
         self._whole: tuple[T] | None = None
         self._partial = self._members.show(())
@@ -201,10 +218,14 @@ class ArgumentStream(Generic[T]):
         members, refused = self._members, self._refused
         if refused is not None:
             members.receiving = None
-            self._partial = members.show([*members.problems.found[: MAX_PROBLEMS - 1], refused])
+            problems = members.problems.found
+            # Whether repair mends the text is known at its end.
+            is_known = not (self._repairs and self._is_utf8 and refused.code == "invalid_json")
+            self._partial = members.show([*problems[: MAX_PROBLEMS - 1], refused] if is_known else problems)
         elif self._is_complete():
             if not self._partial.is_complete:
-                self._partial = members.show(self._problems_of_whole(), is_complete=True)
+                problems = self._problems_of_whole()
+                self._partial = members.show(problems, is_complete=True)
         elif members.changed or self._partial.is_complete:
             self._partial = members.show(members.problems.found)
 
@@ -213,8 +234,11 @@ class ArgumentStream(Generic[T]):
         return self._text.ended and not self._utf8.getstate()[0]
 
     def _problems_of_whole(self) -> tuple[Problem, ...]:
+        text = self._joined()
         try:
-            self._whole = (self._decode_json(self._joined()),)
+            if self._read_whole is not None:
+                self._members.replace(self._read_whole(text))
+            self._whole = (self._decode_json(text),)
         except DecodeError as error:
             return error.problems
         return ()
@@ -246,6 +270,7 @@ class _Members:
         "_node",
         "_fields",
         "_decode",
+        "_repairs",
         "_times",
         "_key",
         "_is_repeated",
@@ -253,7 +278,7 @@ class _Members:
         "_missing",
     )
 
-    def __init__(self, graph: Graph, decode: Decode) -> None:
+    def __init__(self, graph: Graph, decode: Decode, *, repairs: bool) -> None:
         root = graph.resolve_root()
         self.problems = Problems()
         self.receiving: str | None = None
@@ -263,6 +288,7 @@ class _Members:
         fields = () if self._node is None else self._node.fields
         self._fields = {field.key: field for field in fields}
         self._decode = decode
+        self._repairs = repairs
         self._times: dict[str, int] = {}
         self._key = ""
         self._is_repeated = False
@@ -286,9 +312,29 @@ class _Members:
         self.receiving = key if field is None else field.name
         if times == 2:  # noqa: PLR2004  # once is enough
             self.problems.repeated((None, key))
-        elif times == 1 and field is None and self._node is not None and self._node.closed:
+        elif times == 1 and field is None and self._is_refused(key):
             self.problems.unknown(None, key, self._node)
         return None
+
+    def _is_refused(self, key: str) -> bool:
+        if self._node is None or not self._node.closed:
+            return False
+        # Whether a key that may be meant for a field is taken for it depends on the others.
+        return not (self._repairs and sent_keys(self._node, {key: None}))
+
+    def replace(self, value: object) -> None:
+        """Take the value of the whole in the place of the members that came."""
+        if self._node is None or not is_object(value):
+            return
+        found, before = self.problems, self._values
+        self.problems, self._values = Problems(), {}
+        for field in self._node.fields:
+            if field.key in value:
+                self._missing.pop(field.name, None)
+                self._decode_field(field, value[field.key])
+        names = [name for name in before if name in self._values]
+        self._values = {name: self._values[name] for name in dict.fromkeys([*names, *self._values])}
+        self.problems = found
 
     def end(self, text: str) -> Problem | None:
         """Take the JSON text of that key's value; return what makes the whole text no JSON."""

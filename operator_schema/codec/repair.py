@@ -367,20 +367,32 @@ def _has_default(node: ObjectNode, field: Field) -> bool:
 
 def _is_rounded(node: Node, text: str, number: Any) -> bool:
     """Say whether a node would take another number than the text says."""
-    if not isinstance(node, ScalarNode):
-        return False
-    if isinstance(number, float):
-        return node.type == "integer" and not _says(text, number)
-    return node.type == "number" and isinstance(number, int) and not _is_exact(number)
+    if not isinstance(number, float):
+        is_float = isinstance(node, ScalarNode) and node.type == "number"
+        return is_float and isinstance(number, int) and not _is_exact(number)
+    # A fraction is what JSON makes of it: no float is exactly 0.1.
+    return number.is_integer() and not _says(text, number, takes_fraction=_takes_fraction(node))
 
 
-def _says(text: str, number: float) -> bool:
+def _takes_fraction(node: Node) -> bool:
+    match node:
+        case ScalarNode():
+            return node.type == "number"
+        case LeafNode():
+            return "number" in node.leaf.json_types
+        case _:
+            return False
+
+
+def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
+    """Say whether a text spells a whole number, or a fraction next to it where those are taken."""
     from decimal import Decimal  # noqa: PLC0415  # only a quoted number with a fraction or exponent pays
 
     try:
-        return Decimal(text) == Decimal(number)
+        spelt = Decimal(text)
     except ArithmeticError:  # its exponent is beyond what decimals have
-        return False
+        return takes_fraction
+    return spelt == Decimal.from_float(number) or (takes_fraction and spelt != spelt.to_integral_value())
 
 
 def _is_exact(number: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+import sys
 from collections import deque
 from dataclasses import InitVar, dataclass, field
 from datetime import date
@@ -271,6 +272,12 @@ def test_integers_have_one_spelling(text):
     ("annotation", "value"),
     [
         (int, "9007199254740993.0"),  # the float nearest to it is another integer
+        (float, "9007199254740993.0"),
+        (float, "1e30"),
+        (float, "9007199254740993e0"),
+        (Literal[1, 2], "1.00000000000000000001"),
+        (Literal[1, 2], "1e-" + "9" * 30),
+        (Level, "1.00000000000000000001"),
         (int, "1e-400"),
         (int, "1e-" + "9" * 30),
         (float, "9007199254740993"),
@@ -298,6 +305,37 @@ def test_what_would_be_guessed_or_rounded_is_refused(annotation, value):
 
 def test_a_float_takes_the_largest_exact_integer():
     assert repaired(float, "9007199254740992")[0] == 2.0**53
+    assert repaired(float, "9007199254740992.0")[0] == 2.0**53
+    assert repaired(float, "1e22")[0] == 1e22
+
+
+@pytest.mark.parametrize("text", ["0.1", "1.00000000000000000001", "1e-400", "1e-" + "9" * 30, "-0.0"])
+def test_a_float_takes_fractions_as_json_does(text):
+    made, kinds = repaired(float, text)
+    assert (repr(made), kinds) == (repr(json.loads(text)), ["scalar"])
+
+
+def test_choices_are_never_rounded_to():
+    class Share(enum.Enum):
+        TENTH = 0.1
+        ALL = 1.0
+
+    assert repaired(Share, "0.1")[0] is Share.TENTH
+    assert repaired(Share, "1.0")[0] is Share.ALL
+    assert refused(Share, "1.00000000000000000001")
+
+
+@pytest.mark.parametrize("limit", [640, 0])
+def test_integers_of_more_digits_than_the_interpreter_takes_are_refused(limit):
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(limit)
+    try:
+        assert Codec(int).problems("9" * 1000)
+        most = limit or MAX_INTEGER_DIGITS - 1
+        assert repaired(int, "-" + "9" * most)[0] == 1 - 10**most
+        assert not limit or refused(Trip, {"legs": [], "labels": "9" * 1000, "limit": "9" * 1000})
+    finally:
+        sys.set_int_max_str_digits(before)
 
 
 # --- null where the default is meant ----------------------------------------------------------------
@@ -380,6 +418,12 @@ def test_leaves_read_strings_themselves():
 def test_leaves_of_numbers_are_given_numbers():
     leaf = SchemaLeaf(complex, {"type": "number"}, complex, lambda value: value.real, 1j)
     assert repaired(complex, "5", leaves=[leaf]) == (complex(5), ["scalar"])
+    assert repaired(complex, "0.1", leaves=[leaf]) == (complex(0.1), ["scalar"])
+    assert refused(complex, "9007199254740993.0", leaves=[leaf])
+    whole = SchemaLeaf(complex, {"type": "integer"}, complex, lambda value: int(value.real), 1j)
+    assert repaired(complex, "9007199254740992.0", leaves=[whole]) == (complex(2**53), ["scalar"])
+    assert refused(complex, "9007199254740993.0", leaves=[whole])
+    assert refused(complex, "1.00000000000000000001", leaves=[whole])
 
 
 # --- choices -----------------------------------------------------------------------------------------
