@@ -286,13 +286,14 @@ class Codec(Generic[T]):
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Repair, ...]]:
         loads = self._options["json_loads"]
-        value, problems = _read_json(text) if loads is None else _parse_with(loads, text)
+        read = None if loads is None else partial(_parse_with, loads)
+        value, problems = (read or _read_json)(text)
         if not problems.found:
             return value, ()
         if self._options["repair"]:
             from .json_text import read_nearly_json  # noqa: PLC0415  # only broken text pays for it
 
-            value, repairs = read_nearly_json(text, problems)
+            value, repairs, problems = read_nearly_json(text, problems, read)
             if repairs:
                 return value, repairs
         raise self._error(problems)
@@ -346,7 +347,11 @@ class Codec(Generic[T]):
         """Return a stream that takes the text of a model's arguments chunk by chunk."""
         from .partial import ArgumentStream  # noqa: PLC0415  # likewise
 
-        return ArgumentStream(self._graph, self._decode_part, self.decode_json)
+        repairs, has_parser = self._options["repair"], self._options["json_loads"] is not None
+        read = (lambda text: self._repaired(self._read(text)[0])[0]) if repairs or has_parser else None
+        return ArgumentStream(
+            self._graph, self._decode_part, self.decode_json, read, repairs=repairs, has_parser=has_parser
+        )
 
     def compile(self) -> Self:
         """Compile decoder and encoder now, instead of after the first calls.
@@ -366,8 +371,10 @@ class Codec(Generic[T]):
         return self._tiers.source()
 
     def _decode_part(self, graph: Graph, value: object) -> tuple[Any, Problems]:
+        # Repair sees the class, which says what has a default; what is decoded is not built.
         repaired, _ = self._repaired(value, graph)
-        return interpret(graph, repaired, self._options["max_depth"])
+        parts = graph.replace(root=graph.root.replace(type=dict, form="typed_dict"))
+        return interpret(parts, repaired, self._options["max_depth"])
 
     def _encode_node(self, node: Node, value: object) -> Any:
         graph = self._graph

@@ -392,7 +392,8 @@ def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
         spelt = Decimal(text)
     except ArithmeticError:  # its exponent is beyond what decimals have
         return takes_fraction
-    return spelt == Decimal.from_float(number) or (takes_fraction and spelt != spelt.to_integral_value())
+    exact = Decimal.from_float(number)  # noqa: FURB164  # programs may forbid `Decimal` of a float
+    return spelt == exact or (takes_fraction and spelt != spelt.to_integral_value())
 
 
 def _is_exact(number: int) -> bool:

@@ -806,6 +806,12 @@ def test_text_is_made_json(text, value):
         "{'a': '\\ud800'}",
         "{'a': 1e400}",
         "[" * 501 + "]" * 501,
+        r"{'a': 'b\/c'}",
+        r"""{'a': "b\/c"}""",
+        r'{"a": None, "b": "b\/c"}',
+        "{'a':\xa01}",
+        '\xa0```json\n{"a": 1}\n```',
+        "{'a': 1}\x0c",
     ],
 )
 def test_text_that_would_be_guessed_is_refused(text):
@@ -821,6 +827,61 @@ def test_the_error_is_that_of_the_text_as_it_came():
         with pytest.raises(DecodeError) as without:
             Codec(dict[str, Any]).decode_json(text)
         assert with_repair.value.problems == without.value.problems
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("{'query': 'delete all but", "line 1 column 26"),
+        ('{"query": True, "x": "abc', "line 1 column 26"),
+        ('// c\n{"query": "abc", ', "line 2 column 18"),
+        ('{"query": "a", "tags": ["x",]', "line 1 column 30"),
+        ('```json\n{"query": "abc\n```', "line 2 column 15"),
+        ('```json\n{"query": "abc", \n', "line 3 column 1"),
+        ('{"query": None, "a": Tru', "line 1 column 25"),
+        ('{"query": "a",} /* so', None),
+        ("{'query': 'a' /* so", "line 1 column 20"),
+        ("'abc", "line 1 column 5"),
+        ("{'query': [1}", None),
+        ("{'query': 1}}", None),
+        ("{'query': it's", None),
+        ("{'query': 'it's'}", None),
+        ('```json\n{"a": 1\n```\nDone!', None),
+        (b"{'query': '\xc3\xa4", "line 1 column 13"),
+    ],
+)
+def test_text_that_was_cut_off_says_so_whatever_else_would_be_mended(text, where):
+    with pytest.raises(DecodeError) as caught:
+        Codec(dict[str, Any], repair=True).decode_json(text)
+    [problem] = caught.value.problems
+    assert problem.code == "invalid_json"
+    assert ("the text ends early" in problem.message) is (where is not None)
+    assert where is None or f"ends early at {where}, after " in problem.message
+
+
+def test_mended_text_goes_through_the_parser_of_the_user():
+    seen = []
+
+    def loads(text):
+        seen.append(text)
+        return json.loads(text)
+
+    codec = Codec(dict[str, Any], repair=True, json_loads=loads)
+    assert codec.decode_json("{'a': 1,}") == {"a": 1}
+    assert codec.decode_json(b"{'a': [1,]}") == {"a": [1]}
+    assert codec.decode_json(bytearray(b"{'a': 1}")) == {"a": 1}
+    assert codec.decode_json('{"a": 1, "a": 2,}') == {"a": 2}
+    assert [type(text) for text in seen] == [str, str, bytes, bytes, bytearray, bytes, str, str]
+    assert seen[1] == '{ "a" : 1 }'
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', b'{"a": 1}', '{"a": 1, "a": 2}', '{"a": 1e999}', "{'a': 1}"])
+def test_what_the_parser_of_the_user_refuses_stays_refused(text):
+    def loads(_):
+        raise ValueError("not today")
+
+    with pytest.raises(DecodeError, match="not valid JSON: not today"):
+        Codec(dict[str, Any], repair=True, json_loads=loads).decode_json(text)
 
 
 def test_text_that_is_json_is_not_touched():
