@@ -587,6 +587,11 @@ def test_one_item_becomes_an_array(annotation, value, instance, kinds):
         (list[int], "x"),
         (list[int | None], None),
         (list[str], 5),
+        (list[str], ""),
+        (set[str], ""),
+        (list[Any], ""),
+        (list[str] | None, ""),
+        (list[list[str]], ""),
         (list[str], '["a"'),
         (list[str], '"a"'),
         (list[str], " {"),
@@ -642,6 +647,54 @@ def test_a_repair_that_members_take_differently_is_not_made():
     assert refused(Apart | Close, {"AB": 1})
     assert repaired(Loose | Other, {"NAME": "a"})[0] == kept(Loose | Other, {"name": "a"})
     assert refused(Union[dict[str, int], list[int]], "x")
+
+
+class Counted(enum.Enum):
+    ONE = 1
+
+
+class Said(enum.Enum):
+    ONE = True
+
+
+@dataclass
+class Filed:
+    name: str
+    tags: list[int] = field(default_factory=list)
+    first: int = 0
+
+
+@dataclass
+class Found:
+    name: str
+    tags: list[int] = field(default_factory=list)
+    last: int = 0
+
+
+def test_readings_that_are_equal_in_python_alone_are_two():
+    assert refused(Counted | Said, "one")
+    assert repaired(Counted | int, "1.0") == (Counted.ONE, ["scalar"])
+    both = repaired(Filed | Found, {"NAME": "a", "tags": ["1", 2]})
+    assert both == (Filed("a", [1, 2]), ["key", "scalar"])
+
+
+def test_values_that_no_json_has_are_left_alone():
+    class Vague:
+        def __eq__(self, other):
+            raise ValueError("neither")
+
+        __hash__ = None
+
+    @dataclass
+    class Held:
+        anything: Any = None
+        number: int = 0
+        either: int | list[int] = 0
+
+    vague = Vague()
+    assert Codec(Held, repair=True).decode({"anything": vague, "number": "5"}).number == 5
+    assert set(refused(Held, {"anything": vague, "number": vague, "either": vague})) == {"wrong_type"}
+    assert Codec(dict[str, Any] | list[Any], repair=True).decode({"a": vague})["a"] is vague
 
 
 def test_a_member_that_needs_no_array_comes_first():
