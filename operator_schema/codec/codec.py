@@ -348,10 +348,13 @@ class Codec(Generic[T]):
         from .partial import ArgumentStream  # noqa: PLC0415  # likewise
 
         repairs, has_parser = self._options["repair"], self._options["json_loads"] is not None
-        read = (lambda text: self._repaired(self._read(text)[0])[0]) if repairs or has_parser else None
+        read = self._read_whole if repairs or has_parser else None
         return ArgumentStream(
             self._graph, self._decode_part, self.decode_json, read, repairs=repairs, has_parser=has_parser
         )
+
+    def _read_whole(self, text: str | bytes) -> Any:
+        return self._repaired(self._read(text)[0])[0]
 
     def compile(self) -> Self:
         """Compile decoder and encoder now, instead of after the first calls.

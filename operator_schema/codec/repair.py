@@ -424,7 +424,7 @@ def _takes_fraction(node: Node) -> bool:
 
 
 def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
-    """Say whether a text spells a whole number, or a fraction next to it where those are taken."""
+    """Say whether a text spells a whole number; where fractions are taken, as JSON writes floats."""
     from decimal import Decimal  # noqa: PLC0415  # only a quoted number with a fraction or exponent pays
 
     try:
@@ -432,7 +432,10 @@ def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
     except ArithmeticError:  # its exponent is beyond what decimals have
         return takes_fraction
     exact = Decimal.from_float(number)  # noqa: FURB164  # programs may forbid `Decimal` of a float
-    return spelt == exact or (takes_fraction and spelt != spelt.to_integral_value())
+    if spelt == exact or not takes_fraction:
+        return spelt == exact
+    # "1e30" is how its float is written, though no float is exactly that.
+    return spelt == Decimal(float.__repr__(number)) or spelt != spelt.to_integral_value()
 
 
 def _is_exact(number: int) -> bool:
