@@ -310,7 +310,9 @@ def test_a_float_takes_the_largest_exact_integer():
     assert repaired(float, "1e22")[0] == 1e22
 
 
-@pytest.mark.parametrize("text", ["0.1", "1.00000000000000000001", "1e-400", "1e30", "2.5E+40", "1e-" + "9" * 30, "-0.0"])
+@pytest.mark.parametrize(
+    "text", ["0.1", "1.00000000000000000001", "1e-400", "1e30", "2.5E+40", "1e-" + "9" * 30, "-0.0"]
+)
 def test_a_float_takes_what_json_writes(text):
     made, kinds = repaired(float, text)
     assert (repr(made), kinds) == (repr(json.loads(text)), ["scalar"])
