@@ -24,6 +24,23 @@ _COMPARED_NAMES = 500
 _LONGEST_INTEGER_BITS = 128
 _SHORTEST_EXCERPT = 8
 
+_INVISIBLE = (
+    range(0x034F, 0x0350),
+    range(0x115F, 0x1161),
+    range(0x17B4, 0x17B6),
+    range(0x180B, 0x1810),
+    range(0x2065, 0x2066),
+    range(0x3164, 0x3165),
+    range(0xFE00, 0xFE10),
+    range(0xFFA0, 0xFFA1),
+    range(0xFFF0, 0xFFF9),
+    range(0xE0000, 0xE1000),
+)
+"""What `isprintable` may take for printable, but has no shape: Default_Ignorable_Code_Point (Unicode,
+DerivedCoreProperties) but for the format characters."""
+
+_FIRST_INVISIBLE = _INVISIBLE[0].start
+
 
 def escape(text: str) -> str:
     """Return the text with every character that is no plain printable one escaped as in JSON.
@@ -34,9 +51,16 @@ def escape(text: str) -> str:
     Returns:
         One printable line, which UTF-8 can encode.
     """
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    return "".join([c if c.isprintable() else _escape_character(c) for c in text])
+    return "".join([_escape_character(c) if _is_invisible(c) else c for c in text])
+
+
+def _is_invisible(character: str) -> bool:
+    if not character.isprintable():
+        return True
+    code = ord(character)
+    return code >= _FIRST_INVISIBLE and any(code in span for span in _INVISIBLE)
 
 
 def _escape_character(character: str) -> str:

@@ -451,6 +451,7 @@ TEXTS = {
     "empty": text(""),
     "blank": text(" \n "),
     "a Markdown fence": text("```json\n" + json.dumps(GOOD) + "\n```"),
+    "a fence with text behind it": text("```json\n" + json.dumps(GOOD) + "\n```\nDone!"),
     "a fence that is cut off": text('```json\n{"query": "coffee"'),
     "single quotes": text("{'query': 'coffee'}"),
     "keys without quotes": text('{query: "coffee"}'),

@@ -80,6 +80,10 @@ def test_quote_and_clip():
     assert quote('"' * 60, 20) == '"' + '\\"' * 8 + "\\" + '…"'
     assert clip("abc", 2) == "a…"
     assert escape("plain") == "plain"
+    assert escape("größe 日本語 \U0001f600") == "größe 日本語 \U0001f600"
+    for character in "\u034f\u115f\u1160\u17b4\u180b\u180f\u3164\ufe00\ufe0f\uffa0":
+        assert escape(f"a{character}") == f"a\\u{ord(character):04x}"
+    assert escape("\U000e0100") == "\\udb40\\udd00"
 
 
 @pytest.mark.parametrize(

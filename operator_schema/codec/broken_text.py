@@ -14,10 +14,11 @@ from ..wording import quote
 if TYPE_CHECKING:
     import json
 
-__all__ = ["describe_broken", "invalid", "position_of"]
+__all__ = ["describe_broken", "ends_early", "invalid", "position_of"]
 
 _SHOWN = 20
 _FENCE = "```"
+_CLOSING_FENCE = re.compile(r"\n[ \t]*```")
 _BEGUN = re.compile(r"[-.]|[eE][+-]?|t(r(ue?)?)?|f(a(lse?)?)?|n(u(ll?)?)?|\\(u[0-9a-fA-F]{0,4})?")
 _TRAILING_COMMA = re.compile(r",\s*[\]}]?", re.ASCII)
 _WORD = re.compile(r"None|True|False|undefined")
@@ -59,16 +60,26 @@ def describe_broken(error: json.JSONDecodeError) -> Problem:
     if not text.strip():
         return invalid(f"{position_of(text, len(text))}: the text is empty")
     if _ends_early(error):
-        end = quote(text[-_SHOWN:])
-        return invalid(
-            f": the text ends early{position_of(text, len(text))}, after {end}; send the whole of it again",
-            end,
-        )
+        return ends_early(text, len(text))
     if text.lstrip().startswith(_FENCE):
-        return invalid(": it stands in a Markdown fence; send the JSON alone", quote(text[:_SHOWN]))
+        around = "" if text.rstrip().endswith(_FENCE) else " with text around it"
+        shown = quote(text[:_SHOWN])
+        return invalid(f": it stands in a Markdown fence{around}; send the JSON alone", shown)
     what, position = _what(error)
     near = quote(text[max(position - _SHOWN, 0) : position + _SHOWN])
     return invalid(f"{position_of(text, position)}: {what}, near {near}", near)
+
+
+def ends_early(text: str, end: int) -> Problem:
+    """Make the problem of a text that was cut off.
+
+    Args:
+        text: what came.
+        end: index after the last character of its JSON.
+    """
+    shown = quote(text[max(end - _SHOWN, 0) : end])
+    where = position_of(text, end)
+    return invalid(f": the text ends early{where}, after {shown}; send the whole of it again", shown)
 
 
 def _what(error: json.JSONDecodeError) -> tuple[str, int]:
@@ -96,7 +107,7 @@ def _ends_early(error: json.JSONDecodeError) -> bool:
     """Say whether the text is the beginning of JSON, as far as the parser came."""
     text = error.doc.rstrip()
     if text.lstrip().startswith(_FENCE):
-        return not text.endswith(_FENCE) or text.lstrip() == _FENCE
+        return text.lstrip() == _FENCE or not (text.endswith(_FENCE) or _CLOSING_FENCE.search(text.lstrip()))
     rest = text[error.pos :]
     return (
         not rest.strip(", \t\r\n")

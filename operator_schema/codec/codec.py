@@ -300,17 +300,20 @@ class Codec(Generic[T]):
         return repair_value(graph or self._graph, value, self._options["max_depth"])
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Repair, ...]]:
-        if self._parse is None:
-            value, problems = _read_json(text)
-            return self._mended(text, problems) if problems.found else (value, ())
+        value, problems = _read_json(text) if self._parse is None else self._parsed(text)
+        return self._mended(text, problems) if problems.found else (value, ())
+
+    def _parsed(self, text: str | bytes | bytearray) -> tuple[Any, Problems]:
+        assert self._parse is not None  # noqa: S101  # it is asked for where there is one
         value, problem = self._parse(text)
-        return (value, ()) if problem is None else self._mended(text, _the_one(problem))
+        return value, Problems() if problem is None else _the_one(problem)
 
     def _mended(self, text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
         if self._options["repair"]:
             from .json_text import read_nearly_json  # noqa: PLC0415  # only broken text pays for it
 
-            value, repairs = read_nearly_json(text, problems)
+            read = None if self._parse is None else self._parsed
+            value, repairs, problems = read_nearly_json(text, problems, read)
             if repairs:
                 return value, repairs
         raise self._error(problems)
@@ -364,7 +367,14 @@ class Codec(Generic[T]):
         """Return a stream that takes the text of a model's arguments chunk by chunk."""
         from .partial import ArgumentStream  # noqa: PLC0415  # likewise
 
-        return ArgumentStream(self._graph, self._decode_part, self.decode_json)
+        repairs, has_parser = self._options["repair"], self._options["json_loads"] is not None
+        read = self._read_whole if repairs or has_parser else None
+        return ArgumentStream(
+            self._graph, self._decode_part, self.decode_json, read, repairs=repairs, has_parser=has_parser
+        )
+
+    def _read_whole(self, text: str | bytes) -> Any:
+        return self._repaired(self._read(text)[0])[0]
 
     def compile(self) -> Self:
         """Compile decoder and encoder now, instead of after the first calls.
@@ -384,8 +394,10 @@ class Codec(Generic[T]):
         return self._tiers.source()
 
     def _decode_part(self, graph: Graph, value: object) -> tuple[Any, Problems]:
+        # Repair sees the class, which says what has a default; what is decoded is not built.
         repaired, _ = self._repaired(value, graph)
-        return interpret(graph, repaired, self._options["max_depth"])
+        parts = graph.replace(root=graph.root.replace(type=dict, form="typed_dict"))
+        return interpret(parts, repaired, self._options["max_depth"])
 
     def _encode_node(self, node: Node, value: object) -> Any:
         from .encode import encode_node  # noqa: PLC0415  # a program may decode alone

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem, TextRefused
 from ..json_values import is_array, is_object
 from ..wording import clip, escape, excerpt, quote
-from .broken_text import describe_broken, invalid, position_of
-from .limits import MAX_INTEGER_DIGITS, MAX_TEXT_DEPTH
+from .broken_text import describe_broken, ends_early, invalid, position_of
+from .limits import MAX_TEXT_DEPTH, most_digits
 from .problems import Problems, steps_of
 from .report import Repair
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..errors import ProblemCode
     from .problems import Path
 
@@ -72,27 +73,40 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     return None, problems
 
 
-def read_nearly_json(text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
+def read_nearly_json(
+    text: str | bytes | bytearray,
+    problems: Problems,
+    read: Callable[[str | bytes], tuple[Any, Problems]] | None = None,
+) -> tuple[Any, tuple[Repair, ...], Problems]:
     """Parse a text that is no JSON as it stands, if it can be made JSON in one way only.
 
     Args:
         text: a string, or its UTF-8 bytes.
-        problems: what `read_json` said of it.
+        problems: what was said of it.
+        read: what said so, if it was another parser than `read_json`.
 
     Returns:
-        The value and the repair that was made; None and nothing where it stays as it is.
+        The value, the repair that was made and no problems; or None, nothing and what is wrong.
     """
-    from .repair_text import as_json_text  # noqa: PLC0415  # only broken text pays for it
+    from .repair_text import as_json_text, end_of_open  # noqa: PLC0415  # only broken text pays for it
 
-    if [problem.code for problem in problems.found] != ["invalid_json"]:
-        return None, ()
+    # What a parser of the user's refuses in text that is JSON is no matter of its syntax.
+    _, own = (None, problems) if read is None else read_json(text)
+    if [problem.code for problem in own.found] != ["invalid_json"]:
+        return None, (), problems
     try:
         source = text_of(text)
     except TextRefused:
-        return None, ()
-    rewritten = as_json_text(source)
-    value, left = (None, problems) if rewritten is None else read_json(rewritten)
-    return (None, ()) if left.found else (value, (Repair((), "syntax", quote(source), excerpt(value)),))
+        return None, (), problems
+    rewritten, end = as_json_text(source), end_of_open(source)
+    if end is not None:
+        problems = Problems()
+        problems.add(ends_early(source, end))
+    elif rewritten is not None:
+        value, left = (read or read_json)(rewritten if isinstance(text, str) else rewritten.encode())
+        if not left.found:
+            return value, (Repair((), "syntax", quote(source), excerpt(value)),), left
+    return None, (), problems
 
 
 def text_of(text: object) -> str:
@@ -146,7 +160,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.has_faults = False
-        self._most_digits = min(MAX_INTEGER_DIGITS, sys.get_int_max_str_digits() or MAX_INTEGER_DIGITS)
+        self._most_digits = most_digits()
 
     def read(self, text: str) -> Any:
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 __all__ = [
     "MAX_COLLISIONS",
     "MAX_DEPTH",
@@ -9,6 +11,7 @@ __all__ = [
     "MAX_KEY_DIGITS",
     "MAX_PROBLEMS",
     "MAX_TEXT_DEPTH",
+    "most_digits",
 ]
 
 MAX_DEPTH = 100
@@ -30,3 +33,8 @@ difference, as far as they are integers."""
 
 MAX_PROBLEMS = 100
 """Problems that one error carries; those past it are counted."""
+
+
+def most_digits() -> int:
+    """Return how many digits of an integer are read: the fewer of ours and what the interpreter takes."""
+    return min(MAX_INTEGER_DIGITS, sys.get_int_max_str_digits() or MAX_INTEGER_DIGITS)

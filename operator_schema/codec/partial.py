@@ -10,10 +10,12 @@ from .._value import Value, set_once
 from ..errors import DecodeError
 from ..introspect.graph import Graph
 from ..introspect.nodes import ObjectNode
+from ..json_values import is_object
 from .growing_text import GrowingText
 from .json_text import read_json
 from .limits import MAX_PROBLEMS
 from .problems import Problems
+from .repair_names import sent_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from ..errors import Problem
     from ..introspect.nodes import Field
 
-    # Decodes a value by a graph, as `interpret` does within the codec's own limit on depth.
+    # Decodes an object of one field by the graph of that field alone, as the codec does, to a dict by
+    # the field's name: empty where repair takes the default.
     Decode = Callable[[Graph, object], tuple[Any, Problems]]
 
 __all__ = ["ArgumentStream", "Partial"]
@@ -43,8 +46,9 @@ class Partial(Value):
             declaration; the one that is being received is still among them.
         problems: what is wrong already, at most `operator_schema.codec.limits.MAX_PROBLEMS`: values
             that do not fit, unknown keys where they are refused, keys that came twice, and last
-            what makes the text no JSON, after which nothing more of it is read. Once `is_complete`
-            they are those of `ArgumentStream.finish`, missing fields included.
+            what makes the text no JSON, after which nothing more of it is read; where repair may mend
+            that, it is left out. Once `is_complete` they are those of `ArgumentStream.finish`, missing
+            fields included.
         is_complete: whether the value has ended. A number that is all of the text has not: another
             digit may come.
     """
@@ -86,14 +90,22 @@ class ArgumentStream(Generic[T]):
         graph: of the type.
         decode: decodes one field's value.
         decode_json: decodes the whole text.
+        read: gives the value of the whole text as it is decoded; only where its members may be others
+            than those that came.
+        repairs: whether the codec does, so that they may be.
+        has_parser: whether the codec has a parser of the user's, likewise.
     """
 
     __slots__ = (
         "_decode_json",
+        "_read_whole",
+        "_repairs",
+        "_has_parser",
         "_chunks",
         "_kind",
         "_utf8",
         "_is_utf8",
+        "_skipped",
         "_text",
         "_length",
         "_unread",
@@ -103,16 +115,29 @@ class ArgumentStream(Generic[T]):
         "_partial",
     )
 
-    def __init__(self, graph: Graph, decode: Decode, decode_json: Callable[[str | bytes], T]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        decode: Decode,
+        decode_json: Callable[[str | bytes], T],
+        read: Callable[[str | bytes], Any] | None = None,
+        *,
+        repairs: bool = False,
+        has_parser: bool = False,
+    ) -> None:
         self._decode_json = decode_json
+        self._read_whole = read
+        self._repairs = repairs
+        self._has_parser = has_parser
         self._chunks: list[Any] = []
         self._kind: type[str | bytes] | None = None
         self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
         self._is_utf8 = True
+        self._skipped: int | None = None  # byte order marks of a string, once its first character is there
         self._text = GrowingText()
         self._length = 0  # of the text that is read
         self._unread = ""
-        self._members = _Members(graph, decode)
+        self._members = _Members(graph, decode, repairs=repairs)
         self._refused: Problem | None = None
         self._whole: tuple[T] | None = None
         self._partial = self._members.show(())
@@ -165,6 +190,9 @@ class ArgumentStream(Generic[T]):
 
     def _decoded(self, chunk: str | bytes | bytearray) -> str:
         if isinstance(chunk, str):
+            if self._skipped is None and chunk:
+                self._skipped = int(chunk[0] == "\ufeff")
+                return chunk[self._skipped :]
             return chunk
         try:
             return self._utf8.decode(chunk) if self._is_utf8 else ""
@@ -186,7 +214,7 @@ class ArgumentStream(Generic[T]):
             self._unread = text[self._text.index :]
             self._length += self._text.index
         if self._text.broken:
-            self._refuse_text(self._text_so_far()[: self._length + 1])
+            self._refuse_text(self._text_so_far()[: (self._skipped or 0) + self._length + 1])
 
     def _text_so_far(self) -> str:
         joined = self._joined()
@@ -201,10 +229,14 @@ class ArgumentStream(Generic[T]):
         members, refused = self._members, self._refused
         if refused is not None:
             members.receiving = None
-            self._partial = members.show([*members.problems.found[: MAX_PROBLEMS - 1], refused])
+            # Whether repair mends the text is known at its end.
+            is_open = self._repairs and self._is_utf8 and refused.code == "invalid_json"
+            found = members.problems.found
+            self._partial = members.show(found if is_open else [*found[: MAX_PROBLEMS - 1], refused])
         elif self._is_complete():
             if not self._partial.is_complete:
-                self._partial = members.show(self._problems_of_whole(), is_complete=True)
+                problems = self._problems_of_whole()
+                self._partial = members.show(problems, is_complete=True)
         elif members.changed or self._partial.is_complete:
             self._partial = members.show(members.problems.found)
 
@@ -213,8 +245,11 @@ class ArgumentStream(Generic[T]):
         return self._text.ended and not self._utf8.getstate()[0]
 
     def _problems_of_whole(self) -> tuple[Problem, ...]:
+        text = self._joined()
         try:
-            self._whole = (self._decode_json(self._joined()),)
+            if self._read_whole is not None:
+                self._members.take_whole(self._read_whole(text), keeps=not self._has_parser)
+            self._whole = (self._decode_json(text),)
         except DecodeError as error:
             return error.problems
         return ()
@@ -246,6 +281,7 @@ class _Members:
         "_node",
         "_fields",
         "_decode",
+        "_repairs",
         "_times",
         "_key",
         "_is_repeated",
@@ -253,7 +289,7 @@ class _Members:
         "_missing",
     )
 
-    def __init__(self, graph: Graph, decode: Decode) -> None:
+    def __init__(self, graph: Graph, decode: Decode, *, repairs: bool) -> None:
         root = graph.resolve_root()
         self.problems = Problems()
         self.receiving: str | None = None
@@ -263,6 +299,7 @@ class _Members:
         fields = () if self._node is None else self._node.fields
         self._fields = {field.key: field for field in fields}
         self._decode = decode
+        self._repairs = repairs
         self._times: dict[str, int] = {}
         self._key = ""
         self._is_repeated = False
@@ -286,9 +323,33 @@ class _Members:
         self.receiving = key if field is None else field.name
         if times == 2:  # noqa: PLR2004  # once is enough
             self.problems.repeated((None, key))
-        elif times == 1 and field is None and self._node is not None and self._node.closed:
+        elif times == 1 and self._node is not None and self._is_refused(self._node, key):
             self.problems.unknown(None, key, self._node)
         return None
+
+    def _is_refused(self, node: ObjectNode, key: str) -> bool:
+        # Whether repair takes a key for a field's depends on the others.
+        may_be_meant = self._repairs and sent_keys(node, {key: None})
+        return node.closed and key not in self._fields and not may_be_meant
+
+    def take_whole(self, value: object, *, keeps: bool) -> None:
+        """Take over the members of the whole value.
+
+        Args:
+            value: as it is decoded.
+            keeps: whether what came already stays as it is.
+        """
+        if self._node is None or not is_object(value):
+            return
+        before, values, missing = self._values, dict[str, Any](), dict(self._missing)
+        for field in self._node.fields:
+            if field.key in value:
+                missing.pop(field.name, None)
+                is_kept = keeps and field.name in before
+                values.update({} if is_kept else self._decoded(field, value[field.key])[0])
+        if not keeps:
+            before = {name: values[name] for name in before if name in values}
+        self._values, self._missing = {**before, **values}, missing
 
     def end(self, text: str) -> Problem | None:
         """Take the JSON text of that key's value; return what makes the whole text no JSON."""
@@ -303,15 +364,16 @@ class _Members:
         if field is not None and not self._is_repeated:
             self._missing.pop(field.name, None)
             if not found.found:
-                self._decode_field(field, value)
+                decoded, found = self._decoded(field, value)
+                for problem in found.found:
+                    self.problems.add(problem)
+                self._values.update(decoded)
         return None
 
-    def _decode_field(self, field: Field, value: object) -> None:
+    def _decoded(self, field: Field, value: object) -> tuple[dict[str, Any], Problems]:
+        """Return the field's value by its name; nothing where it does not fit or means the default."""
         assert self._node is not None  # noqa: S101  # whose field it is
         # An object with this field alone: paths, depth and the meaning of null are those of the whole.
-        alone = self._node.replace(type=dict, form="typed_dict", fields=(field,), closed=False)
+        alone = self._node.replace(fields=(field,), closed=False)
         decoded, found = self._decode(Graph(alone, self._graph.definitions), {field.key: value})
-        for problem in found.found:
-            self.problems.add(problem)
-        if not found.found:
-            self._values[field.name] = decoded[field.name]
+        return {} if found.found else decoded, found

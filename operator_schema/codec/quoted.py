@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from ..json_values import type_of
-from .limits import MAX_INTEGER_DIGITS
+from .limits import MAX_INTEGER_DIGITS, most_digits
 
 __all__ = ["NOTHING", "quoted_scalar", "quoted_type"]
 
@@ -44,7 +44,7 @@ def quoted_scalar(text: str) -> Any:
     if match is None:
         return NOTHING
     if match[1] is match[2] is None:
-        return int(text)
+        return int(text) if len(text.lstrip("-")) <= most_digits() else NOTHING
     number = float(text)
     return number if number - number == 0 else NOTHING
 

@@ -23,7 +23,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..introspect.unions import flat_members
-from ..json_values import is_object
+from ..json_values import choice_key, is_array, is_object, type_of
 from ..wording import excerpt
 from .checks import check_length
 from .interpret import Fitting
@@ -34,7 +34,7 @@ from .repair_names import meant_choice, sent_keys
 from .report import Repair
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..introspect.graph import Graph
     from ..introspect.nodes import Field, Node
@@ -83,12 +83,15 @@ class _Reading(NamedTuple):
             equal, a class's own check.
         unused: whether keys are left that name no field.
         changes: what was put right.
+        unclear: whether it is an empty text that would fit as the one item of an array: nothing at all
+            may be meant as well.
     """
 
     value: Any
     fits: bool
     unused: bool = False
     changes: _Changes = ()
+    unclear: bool = False
 
     def after(self, kind: RepairKind, before: object) -> _Reading:
         """Return this reading as that of another value, from which it was made."""
@@ -177,7 +180,7 @@ class _Repairer:
             return reading
         wrapped = self._wrap(node, value, depth)
         if not wrapped.fits:
-            return reading
+            return wrapped if wrapped.unclear else reading
         # Each item an array of its own, or the whole an item: who could tell?
         return _Reading(value, fits=False) if reading.fits else wrapped
 
@@ -208,8 +211,10 @@ class _Repairer:
         if isinstance(value, str) and self._takes_text(node.items) and self._could_be_json(value):
             return missed
         item = self.read(node.items, value, depth + 1)
-        if not item.fits or not _has_length(node, [item.value]):
+        if not (item.fits or item.unclear) or not _has_length(node, [item.value]):
             return missed
+        if isinstance(value, str) and not value:
+            return missed._replace(unclear=True)
         inner = ((0, item.changes),) if item.changes else ()
         return _Reading([item.value], fits=True, unused=item.unused, changes=inner).after("array", value)
 
@@ -263,11 +268,7 @@ class _Repairer:
         if value is None and field.absent_is_none:
             return _Reading(None, fits=True)
         reading = self.read(field.node, value, depth)
-        if reading.fits:
-            # Nothing at all, or an array of one empty text: who could tell?
-            is_unclear = value == "" and reading.changes and not field.required
-            return _Reading(value, fits=False) if is_unclear else reading
-        if not (value is None or isinstance(value, str)):
+        if reading.fits or reading.unclear or not (value is None or isinstance(value, str)):
             return reading
         is_null = value is None or value in _NULLS
         if isinstance(value, str) and self._takes_text(field.node):
@@ -326,7 +327,34 @@ class _Repairer:
             members = texts if is_choice or self.fitting.fits(node, value, depth) else []
         if is_object(value):
             members = self.fitting.tagged(node, value) or members
-        return _only([self.read(member, value, depth) for member in members]) or _Reading(value, fits=False)
+        needless = self._needless(members) if is_object(value) else set[int]()
+        missed = _Reading(value, fits=False)
+        readings = [missed if id(each) in needless else self.read(each, value, depth) for each in members]
+        is_unclear = any(reading.unclear for reading in readings)
+        return _only(readings) or _Reading(value, fits=False, unclear=is_unclear)
+
+    def _needless(self, members: Sequence[Node]) -> set[int]:
+        """Identify the arrays of what is a member itself: no object is meant as the one item of such.
+
+        It would be read one level deeper for each, so that objects in objects would take more time
+        with each level.
+        """
+        direct = {id(self._resolved(member)) for member in members}
+        return {
+            id(member)
+            for member in members
+            if isinstance(member, ArrayNode)
+            and all(id(self._resolved(item)) in direct for item in self._flat(member.items))
+        }
+
+    def _flat(self, node: Node) -> Sequence[Node]:
+        node = self._resolved(node)
+        return flat_members(node, self.definitions) if isinstance(node, UnionNode) else [node]
+
+    def _resolved(self, node: Node) -> Node:
+        while isinstance(node, RefNode):
+            node = self.definitions[node.target]
+        return node
 
 
 def _only(readings: list[_Reading]) -> _Reading | None:
@@ -339,11 +367,22 @@ def _only(readings: list[_Reading]) -> _Reading | None:
         single = [reading for reading in group if not _is_wrapped(reading.changes)] or group
         if unchanged:
             return unchanged[0]
-        if single and all(reading.value == single[0].value for reading in single):
+        if single and all(_is_same(reading.value, single[0].value) for reading in single):
             return single[0]
         if len(single) > 1 and group is whole and not any(not reading.changes for reading in fitting):
             return None
     return readings[0] if len(readings) == 1 else None
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Say whether two readings of one value are the same JSON value: 1 and true are not."""
+    if one is other:
+        return True
+    if is_array(one) and is_array(other):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    if is_object(one) and is_object(other):
+        return one.keys() == other.keys() and all(_is_same(item, other[key]) for key, item in one.items())
+    return bool(type_of(one) and type_of(other)) and choice_key(one) == choice_key(other)
 
 
 def _is_wrapped(changes: _Changes) -> bool:
@@ -367,20 +406,36 @@ def _has_default(node: ObjectNode, field: Field) -> bool:
 
 def _is_rounded(node: Node, text: str, number: Any) -> bool:
     """Say whether a node would take another number than the text says."""
-    if not isinstance(node, ScalarNode):
-        return False
-    if isinstance(number, float):
-        return node.type == "integer" and not _says(text, number)
-    return node.type == "number" and isinstance(number, int) and not _is_exact(number)
+    if not isinstance(number, float):
+        is_float = isinstance(node, ScalarNode) and node.type == "number"
+        return is_float and isinstance(number, int) and not _is_exact(number)
+    # A fraction is what JSON makes of it: no float is exactly 0.1.
+    return number.is_integer() and not _says(text, number, takes_fraction=_takes_fraction(node))
 
 
-def _says(text: str, number: float) -> bool:
+def _takes_fraction(node: Node) -> bool:
+    match node:
+        case ScalarNode():
+            return node.type == "number"
+        case LeafNode():
+            return "number" in node.leaf.json_types
+        case _:
+            return False
+
+
+def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
+    """Say whether a text spells a whole number; where fractions are taken, as JSON writes floats."""
     from decimal import Decimal  # noqa: PLC0415  # only a quoted number with a fraction or exponent pays
 
     try:
-        return Decimal(text) == Decimal(number)
+        spelt = Decimal(text)
     except ArithmeticError:  # its exponent is beyond what decimals have
-        return False
+        return takes_fraction
+    exact = Decimal.from_float(number)  # noqa: FURB164  # programs may forbid `Decimal` of a float
+    if spelt == exact or not takes_fraction:
+        return spelt == exact
+    # "1e30" is how its float is written, though no float is exactly that.
+    return spelt == Decimal(float.__repr__(number)) or spelt != spelt.to_integral_value()
 
 
 def _is_exact(number: int) -> bool:

@@ -10,14 +10,18 @@ from __future__ import annotations
 import json
 import re
 import sys
+from typing import TYPE_CHECKING
 
-__all__ = ["as_json_text"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["as_json_text", "end_of_open"]
 
 _FENCE = "```"
-_OPENING = re.compile(r"\s*```[\w+-]*[ \t]*\r?\n")
+_OPENING = re.compile(r"[ \t\n\r]*```[\w+-]*[ \t]*\r?\n")
 _TOKEN = re.compile(
     r"""
-    (?P<space>\s+ | //[^\r\n]* | \#[^\r\n]* | /\*.*?\*/)
+    (?P<space>[ \t\n\r]+ | //[^\r\n]* | \#[^\r\n]* | /\*.*?\*/)
     | (?P<double>"[^"\\]*(?:\\.[^"\\]*)*")
     | (?P<single>'[^'\\]*(?:\\.[^'\\]*)*')
     | (?P<mark>[\[\]{}:,])
@@ -28,6 +32,13 @@ _TOKEN = re.compile(
 )
 _WORDS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
 _PYTHON = frozenset({"True", "False", "None"})
+_SPACE = " \t\n\r"
+_QUOTES = "'\""
+_CLOSED_BY = {"{": "}", "[": "]"}
+_BEGUN = re.compile(
+    r"""["'].* | /(\*.*)? | [Tt](r(ue?)?)? | [Ff](a(l(se?)?)?)? | N(o(ne?)?)? | n(u(ll?)?)?""",
+    re.DOTALL | re.VERBOSE,
+)
 _ESCAPE = re.compile(r"""\\x[0-9a-fA-F]{2}|\\U[0-9a-fA-F]{8}|\\.|\"""", re.DOTALL)
 
 
@@ -47,26 +58,66 @@ def as_json_text(text: str) -> str | None:
     return " ".join([token for index, token in enumerate(tokens) if not _is_trailing(tokens, index)])
 
 
+def end_of_open(text: str) -> int | None:
+    """Find where a text was cut off, whatever else is to be mended in it.
+
+    Args:
+        text: what is no JSON as it stands.
+
+    Returns:
+        The index after the last character of its JSON, where brackets or a string are still open;
+        None where none are, or where something comes before that is not mended.
+    """
+    start, closing = _fence(text)
+    end = len(text) if closing is None else len(text[:closing].rstrip(_SPACE))
+    still_open: list[str] = []
+    for kind, token in _scan(text[start:end]):
+        if kind is None and not _BEGUN.fullmatch(token):
+            return None
+        if token in _CLOSED_BY or (kind is None and token[0] in _QUOTES):
+            still_open.append(token)
+        elif token in {"]", "}"} and (not still_open or _CLOSED_BY[still_open.pop()] != token):
+            return None
+    return end if still_open else None
+
+
+def _fence(text: str) -> tuple[int, int | None]:
+    """Return where the text in a Markdown fence begins, and where its closing fence does."""
+    opening, body = _OPENING.match(text), text.rstrip(_SPACE)
+    if opening is None:
+        return 0, None
+    is_closed = body.endswith(_FENCE, opening.end())
+    return opening.end(), len(body) - len(_FENCE) if is_closed else None
+
+
 def _without_fence(text: str) -> str:
-    opening, body = _OPENING.match(text), text.rstrip()
-    if opening is None or not body.endswith(_FENCE, opening.end()):
-        return text
-    return body[opening.end() : -len(_FENCE)]
+    start, closing = _fence(text)
+    return text if closing is None else text[start:closing]
 
 
-def _tokens(text: str) -> list[str] | None:
-    found: list[tuple[str | None, str]] = []
+def _scan(text: str) -> Iterator[tuple[str | None, str]]:
+    """Give each token with its kind; None is that of the whole rest, where it begins with none."""
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None or (match.lastgroup == "word" and match[0] not in _WORDS):
-            return None
+            yield None, text[position:]
+            return
         position = match.end()
         if match.lastgroup != "space":
-            found.append((match.lastgroup, match[0]))
+            yield match.lastgroup, match[0]
+
+
+def _tokens(text: str) -> list[str] | None:
+    found = list(_scan(text))
+    if found and found[-1][0] is None:
+        return None
     # In text that is Python's, its escapes stand in double quotes too.
     is_python = any(kind == "single" or token in _PYTHON for kind, token in found)
     texts = {"single", "double"} if is_python else set[str]()
+    # JSON reads a slash there, Python a backslash and a slash.
+    if any(kind in texts and "\\/" in _ESCAPE.findall(token) for kind, token in found):
+        return None
     return [_in_double_quotes(token) if kind in texts else _WORDS.get(token, token) for kind, token in found]
 
 

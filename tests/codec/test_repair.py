@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+import sys
 from collections import deque
 from dataclasses import InitVar, dataclass, field
 from datetime import date
@@ -271,6 +272,13 @@ def test_integers_have_one_spelling(text):
     ("annotation", "value"),
     [
         (int, "9007199254740993.0"),  # the float nearest to it is another integer
+        (float, "9007199254740993.0"),
+        (float, "9007199254740993.00"),
+        (int, "1e30"),
+        (float, "9007199254740993e0"),
+        (Literal[1, 2], "1.00000000000000000001"),
+        (Literal[1, 2], "1e-" + "9" * 30),
+        (Level, "1.00000000000000000001"),
         (int, "1e-400"),
         (int, "1e-" + "9" * 30),
         (float, "9007199254740993"),
@@ -298,6 +306,39 @@ def test_what_would_be_guessed_or_rounded_is_refused(annotation, value):
 
 def test_a_float_takes_the_largest_exact_integer():
     assert repaired(float, "9007199254740992")[0] == 2.0**53
+    assert repaired(float, "9007199254740992.0")[0] == 2.0**53
+    assert repaired(float, "1e22")[0] == 1e22
+
+
+@pytest.mark.parametrize(
+    "text", ["0.1", "1.00000000000000000001", "1e-400", "1e30", "2.5E+40", "1e-" + "9" * 30, "-0.0"]
+)
+def test_a_float_takes_what_json_writes(text):
+    made, kinds = repaired(float, text)
+    assert (repr(made), kinds) == (repr(json.loads(text)), ["scalar"])
+
+
+def test_choices_are_never_rounded_to():
+    class Share(enum.Enum):
+        TENTH = 0.1
+        ALL = 1.0
+
+    assert repaired(Share, "0.1")[0] is Share.TENTH
+    assert repaired(Share, "1.0")[0] is Share.ALL
+    assert refused(Share, "1.00000000000000000001")
+
+
+@pytest.mark.parametrize("limit", [640, 0])
+def test_integers_of_more_digits_than_the_interpreter_takes_are_refused(limit):
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(limit)
+    try:
+        assert Codec(int).problems("9" * 1000)
+        most = limit or MAX_INTEGER_DIGITS - 1
+        assert repaired(int, "-" + "9" * most)[0] == 1 - 10**most
+        assert not limit or refused(Trip, {"legs": [], "labels": "9" * 1000, "limit": "9" * 1000})
+    finally:
+        sys.set_int_max_str_digits(before)
 
 
 # --- null where the default is meant ----------------------------------------------------------------
@@ -380,6 +421,12 @@ def test_leaves_read_strings_themselves():
 def test_leaves_of_numbers_are_given_numbers():
     leaf = SchemaLeaf(complex, {"type": "number"}, complex, lambda value: value.real, 1j)
     assert repaired(complex, "5", leaves=[leaf]) == (complex(5), ["scalar"])
+    assert repaired(complex, "0.1", leaves=[leaf]) == (complex(0.1), ["scalar"])
+    assert refused(complex, "9007199254740993.0", leaves=[leaf])
+    whole = SchemaLeaf(complex, {"type": "integer"}, complex, lambda value: int(value.real), 1j)
+    assert repaired(complex, "9007199254740992.0", leaves=[whole]) == (complex(2**53), ["scalar"])
+    assert refused(complex, "9007199254740993.0", leaves=[whole])
+    assert refused(complex, "1.00000000000000000001", leaves=[whole])
 
 
 # --- choices -----------------------------------------------------------------------------------------
@@ -543,6 +590,11 @@ def test_one_item_becomes_an_array(annotation, value, instance, kinds):
         (list[int], "x"),
         (list[int | None], None),
         (list[str], 5),
+        (list[str], ""),
+        (set[str], ""),
+        (list[Any], ""),
+        (list[str] | None, ""),
+        (list[list[str]], ""),
         (list[str], '["a"'),
         (list[str], '"a"'),
         (list[str], " {"),
@@ -598,6 +650,54 @@ def test_a_repair_that_members_take_differently_is_not_made():
     assert refused(Apart | Close, {"AB": 1})
     assert repaired(Loose | Other, {"NAME": "a"})[0] == kept(Loose | Other, {"name": "a"})
     assert refused(Union[dict[str, int], list[int]], "x")
+
+
+class Counted(enum.Enum):
+    ONE = 1
+
+
+class Said(enum.Enum):
+    ONE = True
+
+
+@dataclass
+class Filed:
+    name: str
+    tags: list[int] = field(default_factory=list)
+    first: int = 0
+
+
+@dataclass
+class Found:
+    name: str
+    tags: list[int] = field(default_factory=list)
+    last: int = 0
+
+
+def test_readings_that_are_equal_in_python_alone_are_two():
+    assert refused(Counted | Said, "one")
+    assert repaired(Counted | int, "1.0") == (Counted.ONE, ["scalar"])
+    both = repaired(Filed | Found, {"NAME": "a", "tags": ["1", 2]})
+    assert both == (Filed("a", [1, 2]), ["key", "scalar"])
+
+
+def test_values_that_no_json_has_are_left_alone():
+    class Vague:
+        def __eq__(self, other):
+            raise ValueError("neither")
+
+        __hash__ = None
+
+    @dataclass
+    class Held:
+        anything: Any = None
+        number: int = 0
+        either: int | list[int] = 0
+
+    vague = Vague()
+    assert Codec(Held, repair=True).decode({"anything": vague, "number": "5"}).number == 5
+    assert set(refused(Held, {"anything": vague, "number": vague, "either": vague})) == {"wrong_type"}
+    assert Codec(dict[str, Any] | list[Any], repair=True).decode({"a": vague})["a"] is vague
 
 
 def test_a_member_that_needs_no_array_comes_first():
@@ -762,6 +862,12 @@ def test_text_is_made_json(text, value):
         "{'a': '\\ud800'}",
         "{'a': 1e400}",
         "[" * 501 + "]" * 501,
+        r"{'a': 'b\/c'}",
+        r"""{'a': "b\/c"}""",
+        r'{"a": None, "b": "b\/c"}',
+        "{'a':\xa01}",
+        '\xa0```json\n{"a": 1}\n```',
+        "{'a': 1}\x0c",
     ],
 )
 def test_text_that_would_be_guessed_is_refused(text):
@@ -777,6 +883,61 @@ def test_the_error_is_that_of_the_text_as_it_came():
         with pytest.raises(DecodeError) as without:
             Codec(dict[str, Any]).decode_json(text)
         assert with_repair.value.problems == without.value.problems
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("{'query': 'delete all but", "line 1 column 26"),
+        ('{"query": True, "x": "abc', "line 1 column 26"),
+        ('// c\n{"query": "abc", ', "line 2 column 18"),
+        ('{"query": "a", "tags": ["x",]', "line 1 column 30"),
+        ('```json\n{"query": "abc\n```', "line 2 column 15"),
+        ('```json\n{"query": "abc", \n', "line 3 column 1"),
+        ('{"query": None, "a": Tru', "line 1 column 25"),
+        ('{"query": "a",} /* so', None),
+        ("{'query': 'a' /* so", "line 1 column 20"),
+        ("'abc", "line 1 column 5"),
+        ("{'query': [1}", None),
+        ("{'query': 1}}", None),
+        ("{'query': it's", None),
+        ("{'query': 'it's'}", None),
+        ('```json\n{"a": 1\n```\nDone!', None),
+        (b"{'query': '\xc3\xa4", "line 1 column 13"),
+    ],
+)
+def test_text_that_was_cut_off_says_so_whatever_else_would_be_mended(text, where):
+    with pytest.raises(DecodeError) as caught:
+        Codec(dict[str, Any], repair=True).decode_json(text)
+    [problem] = caught.value.problems
+    assert problem.code == "invalid_json"
+    assert ("the text ends early" in problem.message) is (where is not None)
+    assert where is None or f"ends early at {where}, after " in problem.message
+
+
+def test_mended_text_goes_through_the_parser_of_the_user():
+    seen = []
+
+    def loads(text):
+        seen.append(text)
+        return json.loads(text)
+
+    codec = Codec(dict[str, Any], repair=True, json_loads=loads)
+    assert codec.decode_json("{'a': 1,}") == {"a": 1}
+    assert codec.decode_json(b"{'a': [1,]}") == {"a": [1]}
+    assert codec.decode_json(bytearray(b"{'a': 1}")) == {"a": 1}
+    assert codec.decode_json('{"a": 1, "a": 2,}') == {"a": 2}
+    assert [type(text) for text in seen] == [str, str, bytes, bytes, bytearray, bytes, str, str]
+    assert seen[1] == '{ "a" : 1 }'
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', b'{"a": 1}', '{"a": 1, "a": 2}', '{"a": 1e999}', "{'a': 1}"])
+def test_what_the_parser_of_the_user_refuses_stays_refused(text):
+    def loads(_):
+        raise ValueError("not today")
+
+    with pytest.raises(DecodeError, match="not valid JSON: not today"):
+        Codec(dict[str, Any], repair=True, json_loads=loads).decode_json(text)
 
 
 def test_text_that_is_json_is_not_touched():

@@ -235,6 +235,13 @@ class Two:
     size: int = 0
 
 
+@dataclass
+class Part:
+    v: int = 0
+    p: list[int] = field(default_factory=list)
+    a: Part | list[Part] | None = None
+
+
 Nested = TypeAliasType("Nested", Union[int, list["Nested"]])
 
 
@@ -257,6 +264,13 @@ def nested_objects(levels: int) -> Any:
     value: Any = {"firstName": "x", "color": "Red"}
     for level in range(levels):
         value = {"firstName" if level % 2 else "secondName": "x", "inner": value}
+    return value
+
+
+def nested_parts(levels: int) -> Any:
+    value: Any = {"p": [1] * 30_000, "X": 1}
+    for _ in range(levels):
+        value = {"v": "1", "a": value}
     return value
 
 
@@ -314,6 +328,8 @@ def test_time_is_linear_in_the_size(name):
         (One | Two, in_strings(9)),
         (One | Two, nested_objects(40)),
         (One | Two, nested_objects(300)),
+        (Part, nested_parts(45)),
+        (Part | list[Part], nested_parts(45)),
         (list[list[list[list[int]]]], nested_arrays(60, "x")),
         (dict[str, list[One | Two]], {"a": nested_objects(30)}),
     ],
