@@ -173,7 +173,8 @@ class Complaint(Value):
         """Write path, type, message and remedy on one line."""
         where = _show_annotation_path(self.path)
         hint = f" Did you mean {self.suggestion}?" if self.suggestion else ""
-        place = f"{where} (in {self.type})" if where else self.type
+        of = escape(self.type)
+        place = f"{where} (in {of})" if where else of
         return f"{place}: {self.message}.{hint} {self.remedy}."
 
 

@@ -10,7 +10,7 @@ from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, Objec
 from ..introspect.unions import json_types_of, spread_members
 from ..json_values import fits_types, is_array, is_object, type_of
 from ..schema import INTEGER_KEY
-from ..wording import clip, escape, excerpt, kind, nearest, quote, received
+from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, kind, nearest, quote, received
 from .expected import EXPECTED_LENGTH, expected, expected_field, fitted, show_choice
 from .quoted import quoted_scalar, quoted_type
 
@@ -102,13 +102,20 @@ def _wrong_type(steps: Steps, node: Node, value: object, definitions: Definition
     # At the root the keys stand in the line below the problems.
     what, came = expected(node, 1 if steps else 0, EXPECTED_LENGTH, definitions), received(value)
     types = _types_of(node, definitions)
-    held = quoted_type(value) if isinstance(value, str) else None
-    if held in {"array", "object"} and held in types:
-        message = f"got a string that holds JSON; send the {held} itself, not as a string: expected {what}"
-        return Problem(steps, "wrong_type", message, what, came)
-    near = _in_array(node, value) if held is None else _without_quotes(types, quoted_scalar(str(value)))
+    if isinstance(value, str):
+        held, begun = quoted_type(value), _BEGINNINGS.get(value.lstrip()[:1])
+        if begun in types:
+            which = "holds JSON" if held == begun else "begins as JSON and is not whole"
+            message = f"got a string that {which}; send the {begun} itself, not as a string: expected {what}"
+            return Problem(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came)
+        near = _in_array(node, value) if held is None else _without_quotes(types, value)
+    else:
+        near = _in_array(node, value)
     message = f"expected {what}{_sample(node)}, got {came}{_out_of_array(types, value)}"
     return Problem(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came, near)
+
+
+_BEGINNINGS = {"[": "array", "{": "object"}
 
 
 def _types_of(node: Node, definitions: Definitions) -> set[str]:
@@ -135,14 +142,20 @@ def _out_of_array(types: set[str], value: object) -> str:
     return "; send the item alone, not in an array"
 
 
-def _without_quotes(types: set[str], scalar: Any) -> str | None:
-    """Show the number, boolean or null that stood in quotes, where it is what was wanted."""
-    return excerpt(scalar) if fits_types(scalar, types) else None
+def _without_quotes(types: set[str], text: str) -> str | None:
+    """Show the number, boolean or null that stood in quotes, where it is what was wanted and no other."""
+    scalar = quoted_scalar(text)
+    is_rounded = isinstance(scalar, float) and "number" not in types and float.__repr__(scalar) != text
+    if is_rounded or not fits_types(scalar, types) or len(text) > EXCERPT_LENGTH:
+        return None
+    return excerpt(scalar) if scalar is None or isinstance(scalar, bool) else text
 
 
 def _in_array(node: Node, value: object) -> str | None:
     """Return one item as the array that was wanted, where it is short enough to be shown whole."""
     if not isinstance(node, ArrayNode) or type_of(value) not in json_types_of(node.items):
+        return None
+    if isinstance(value, str) and value.lstrip()[:1] == '"':  # JSON in a string, rather than an item
         return None
     shown = excerpt(value)
     return None if "…" in shown else f"[{shown}]"

@@ -301,3 +301,29 @@ def test_what_a_string_spells(text, scalar):
 )
 def test_the_type_that_a_string_seems_to_hold(text, name):
     assert quoted_type(text) == name
+
+
+@pytest.mark.parametrize(
+    ("annotation", "text", "suggestion"),
+    [
+        (int, "5", "5"),
+        (int, "5.0", "5.0"),
+        (int, "9007199254740993.0", None),
+        (int, "1.00000000000000000001", None),
+        (int, "1" * 61, None),
+        (float, "0.10", "0.10"),
+        (bool, "True", "true"),
+        (list[str], "one", '["one"]'),
+        (list[str], '"one"', None),
+    ],
+)
+def test_what_stood_in_quotes_is_suggested_where_it_is_what_was_wanted(annotation, text, suggestion):
+    [problem] = Codec(annotation).problems(text)
+    assert problem.suggestion == suggestion
+
+
+@pytest.mark.parametrize("text", ['["a", "b"', "[draft]", "{"])
+def test_json_that_begins_in_a_string_is_no_item(text):
+    [problem] = Codec(list[str] | dict[str, str]).problems(text)
+    assert problem.suggestion is None
+    assert problem.message.startswith("got a string that ")

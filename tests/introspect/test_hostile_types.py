@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import re
 import sys
+import types
 from dataclasses import dataclass, field, make_dataclass
 from typing import Annotated, Any, Generic, Literal, TypedDict, TypeVar
 
@@ -16,6 +17,7 @@ from operator_schema import Codec, SchemaError, decode, decode_json
 from operator_schema.errors import SHOWN_COMPLAINTS
 from operator_schema.introspect import checks
 from operator_schema.introspect.classes import form_of
+from operator_schema.introspect.identity import name_of
 
 T = TypeVar("T")
 
@@ -357,3 +359,36 @@ def test_a_class_that_can_be_in_no_set_is_said_of_each_set():
 
 def test_what_is_no_class_has_no_form():
     assert form_of(5) is None
+
+
+def test_one_wrong_description_leaves_the_others():
+    @dataclass
+    class Described:
+        a: int
+        b: int
+
+        param_descriptions = {"a": "First", "c": "Third"}
+
+    [complaint] = complaints_of(Described)
+    assert complaint.code == "unknown_description"
+
+
+def test_a_class_may_have_a_name_that_no_line_can_hold():
+    odd = make_dataclass("Odd", [("a", complex)])
+    odd.__name__ = "Odd\n- a: fine"
+    assert len(complaints_of(odd)) == 1
+    assert name_of(odd) == "Odd\\u000a- a: fine"
+
+
+def test_the_end_of_memory_while_annotations_are_evaluated(monkeypatch):
+    class Greedy:
+        def __class_getitem__(cls, item):
+            raise MemoryError
+
+    module = types.ModuleType("greedy")
+    vars(module).update(dataclass=dataclass, Greedy=Greedy)
+    monkeypatch.setitem(sys.modules, "greedy", module)
+    code = "from __future__ import annotations\n@dataclass\nclass Two:\n a: list[int]\n b: Greedy[int]"
+    exec(code, vars(module))  # noqa: S102  # a module of its own
+    with pytest.raises(MemoryError):
+        Codec(module.Two)
