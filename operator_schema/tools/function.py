@@ -46,11 +46,23 @@ R_co = TypeVar("R_co", covariant=True)
 S = TypeVar("S")
 
 
+if TYPE_CHECKING:
+
+    class _UnboundTool(Tool[P, R_co]):
+        """A tool of a `classmethod` or `staticmethod`: neither takes the instance."""
+
+        def __get__(  # type: ignore[override]  # mypy reads the cases of the base that don't apply as Never
+            self, instance: object, owner: type[Any] | None = None, /
+        ) -> Tool[P, R_co]: ...
+
+
 class _Decorator(Protocol):
     """What `tool` with options returns."""
 
     @overload
-    def __call__(self, function: classmethod[Any, P, R], /) -> Tool[P, R]: ...
+    def __call__(self, function: classmethod[Any, P, R], /) -> _UnboundTool[P, R]: ...
+    @overload
+    def __call__(self, function: staticmethod[P, R], /) -> _UnboundTool[P, R]: ...
     @overload
     def __call__(self, function: Callable[P, R], /) -> Tool[P, R]: ...
 
@@ -65,7 +77,9 @@ class _InputDecorator(Protocol):
 
 
 @overload
-def tool(function: classmethod[Any, P, R], /) -> Tool[P, R]: ...
+def tool(function: classmethod[Any, P, R], /) -> _UnboundTool[P, R]: ...
+@overload
+def tool(function: staticmethod[P, R], /) -> _UnboundTool[P, R]: ...
 @overload
 def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
 @overload

@@ -16,7 +16,7 @@ from .facts import check_facts, pascal_case, read_texts
 from .raw import RawArguments
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from typing import Concatenate
 
     from ..codec.codec import Codec
@@ -33,6 +33,7 @@ Q = ParamSpec("Q")
 R = TypeVar("R", covariant=True)  # noqa: PLC0105  # as short as `P`
 T = TypeVar("T")
 S = TypeVar("S")
+C = TypeVar("C", bound="type[Any]")
 
 
 class Body:
@@ -105,12 +106,20 @@ class Tool(Generic[P, R]):
         result: R = self._function(*args, **kwargs)
         return result
 
+    # mypy shows a `classmethod` with its first parameter, and a `staticmethod` as any function; in a
+    # `Callable` it looks at the first parameter, in a `Tool` it does not.
+    @overload
+    def __get__(self: Callable[Concatenate[C, Q], R], instance: None, owner: C, /) -> Tool[Q, R]: ...
     @overload
     def __get__(self, instance: None, owner: type[Any], /) -> Tool[P, R]: ...
     @overload
     def __get__(
-        self: Tool[Concatenate[S, Q], R], instance: S, owner: type[Any] | None = None, /
+        self: Callable[Concatenate[S, Q], R], instance: S, owner: type[Any] | None = None, /
     ) -> Tool[Q, R]: ...
+    @overload
+    def __get__(self: Callable[Concatenate[C, Q], R], instance: object, owner: C, /) -> Tool[Q, R]: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None, /) -> Tool[P, R]: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any:
         """Bind the tool as a function is bound; schema and name stay the same."""
         body = self._body
