@@ -248,7 +248,9 @@ class Tool(Generic[P, R]):
             else:
                 decoded = self._codec.decode(arguments)
         except DecodeError as error:
-            raise error.with_hint(hint_of(self._facts, self._codec, arguments)) from None
+            is_unread = any(problem.code == "invalid_json" for problem in error.problems)
+            hint = hint_of(self._facts, self._codec, None if is_unread else arguments)
+            raise error.with_hint(hint) from None
         return decoded.replace(tool=self.name) if isinstance(decoded, RawArguments) else decoded
 
     def call(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> R:

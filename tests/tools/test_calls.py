@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import pytest
 
 from operator_schema import (
+    DecodeError,
     EncodeError,
     MissingContextError,
     RawArguments,
@@ -256,3 +257,31 @@ def test_parameters_of_every_kind():
             "additionalProperties": {"type": "string", "enum": ["red"]},
         },
     }
+
+
+@pytest.mark.parametrize("repair", [False, True])
+def test_unknown_arguments_are_named_whatever_form_they_come_in(repair):
+    @tool(repair=repair)
+    def typed(path: str, line: int) -> None:
+        del path, line
+
+    told = set()
+    for arguments in ({"path": [], "zzz": 1}, '{"path": [], "zzz": 1}', b'{"path": [], "zzz": 1}'):
+        with pytest.raises(DecodeError) as caught:
+            typed.decode(arguments)
+        told.add(str(caught.value))
+    assert len(told) == 1
+    assert 'unknown, and ignored: "zzz"' in told.pop()
+
+
+def test_nothing_is_ignored_in_text_that_is_no_json():
+    @tool
+    def typed(path: str) -> None:
+        del path
+
+    with pytest.raises(DecodeError) as caught:
+        typed.decode("{'path': [], 'zzz': 1}")
+    assert "ignored" not in str(caught.value)
+    with pytest.raises(DecodeError) as caught:
+        tool(name="repaired", repair=True)(typed).decode("{'path': [], 'zzz': 1}")
+    assert 'unknown, and ignored: "zzz"' in str(caught.value)
