@@ -147,6 +147,10 @@ def _is_text(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
+def _is_name(value: object) -> bool:
+    return value is None or (isinstance(value, str) and _NAME.fullmatch(value) is not None)
+
+
 def is_switch(value: object) -> bool:
     """Say whether it tells if a model may call a tool: a boolean, or a function that gives one at once."""
     if isinstance(value, bool):
@@ -191,7 +195,8 @@ _OPTIONS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "name": (lambda name: isinstance(name, str), "a string", _NAME_REMEDY),
     "description": (_is_text, "a string", "Write it as text"),
     "summary": (_is_text, "a string", "Write it as text"),
-    "described_by": (_is_text, "a string", "Give the name of a tool"),
+    "described_by": (_is_name, "the name of a tool", "Give the name of a tool"),
+    "repair": (lambda repair: isinstance(repair, bool), "True or False", "Give True or False"),
     "skip": (_are_names, "a list of names", 'Write skip=("db",)'),
     "enabled": (_is_enabled, "a boolean", "Give True, False, or a function without parameters (def)"),
     "timeout": (_is_timeout, "a positive number", "Give it in seconds"),

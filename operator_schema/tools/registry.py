@@ -340,8 +340,9 @@ class Registry:
             enabled: as for the class.
 
         Returns:
-            The tools that `__all__` names; without `__all__`, those that the module itself defines
-            under a name without a leading underscore. In the order of their definition.
+            The tools that `__all__` names; without `__all__`, those under a name without a leading
+            underscore that are not merely imported from the module that made them. In the order of
+            their definition.
 
         Raises:
             DuplicateToolError: two of them have one name.

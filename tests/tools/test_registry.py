@@ -605,3 +605,46 @@ def test_a_describing_tool_whose_switch_fails_describes_nothing(caplog):
     assert told_names(registry) == ["web_search"]
     assert registry.definitions()[0]["description"].endswith("It takes a while.")
     assert "describe_tools: its switch failed" in caplog.text
+
+
+ODD_MODULE = """
+import functools
+from dataclasses import dataclass
+from typing import Literal
+from operator_schema import describe_tools, tool, tool_input
+from rtools_a import first, first as again, plain
+
+@dataclass
+class Create:
+    kind: Literal["create"]
+
+@dataclass
+class Remove:
+    kind: Literal["remove"]
+
+edit = tool_input(name="edit")(Create | Remove)
+partial = tool(name="partial")(functools.partial(plain, 1))
+wrapped = tool(plain)
+copied = first.with_(name="copied")
+describe = describe_tools([edit])
+"""
+
+
+def test_from_module_takes_what_the_module_makes_of_things_from_elsewhere(folder):
+    (folder / "rtools_a.py").write_text(MODULE.format(imports=""))
+    (folder / "rtools_o.py").write_text(ODD_MODULE)
+    (folder / "rtools_p.py").write_text("from rtools_o import copied, edit, partial, wrapped\n")
+    registry = Registry.from_module("rtools_o")
+    assert names(registry) == ["edit", "partial", "plain", "copied", "describe_tools"]
+    assert registry.get("partial").home == registry.get("copied").home == "rtools_o"
+    assert names(Registry.from_module("rtools_p")) == []
+
+
+def test_from_module_takes_what_a_helper_makes_for_it(folder):
+    (folder / "rtools_h.py").write_text(
+        "from operator_schema import tool\ndef make(name):\n"
+        "    @tool(name=name)\n    def made(x: int) -> int:\n        return x\n    return made\n"
+    )
+    (folder / "rtools_i.py").write_text("from rtools_h import make\none = make('one')\n")
+    assert names(Registry.from_module("rtools_i")) == ["one"]
+    assert names(Registry.from_module("rtools_h")) == []
