@@ -332,3 +332,23 @@ def test_nothing_is_ignored_in_text_that_is_no_json():
     with pytest.raises(DecodeError) as caught:
         tool(name="repaired", repair=True)(typed).decode("{'path': [], 'zzz': 1}")
     assert 'unknown, and ignored: "zzz"' in str(caught.value)
+
+
+@dataclass(frozen=True)
+class Frozen:
+    items: list[int]
+
+
+def test_defaults_that_hold_what_can_change_are_copied():
+    @tool
+    def grow(
+        plain: list[int] = [],  # noqa: B006  # what people write
+        pair: tuple[list[int], int] = ([], 1),
+        frozen: Frozen = Frozen([]),  # likewise
+    ) -> list[int]:
+        for items in (plain, pair[0], frozen.items):
+            items.append(1)
+        return [len(plain), len(pair[0]), len(frozen.items)]
+
+    assert grow() == [1, 1, 1]
+    assert grow.run({}) == grow.run({}) == "[1,1,1]"
