@@ -404,7 +404,9 @@ class MissingContextError(ToolError):
     def __init__(self, tool: str, parameters: Sequence[str]) -> None:
         names = ", ".join(parameters)
         one = parameters[0] if parameters else ""
-        message = f"the host must give {names}: by name ({one}=…) or by type (context={{Type: …}})"
+        by_name = f'by name ({one}=… or context={{"{one}": …}})'
+        by_type = "or, where it has a type, by that (context={Type: …})"
+        message = f"the host must give {names}: {by_name} {by_type}"
         super().__init__(tool, message)
         self.parameters: tuple[str, ...] = tuple(parameters)
 

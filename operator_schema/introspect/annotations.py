@@ -267,6 +267,12 @@ def _alias(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
     return walk.alias_node(getattr(annotation, "__origin__", annotation), args, place)
 
 
+def _input_tool(walk: Walk, annotation: Any, _args: tuple[Any, ...], place: Place) -> Node:
+    """Read a class under `@tool_input`, whose name is that of the tool, as the class."""
+    meant: Any = getattr(annotation, "input_type", None)
+    return walk.complain_unsupported(annotation, place) if meant is None else walk.node(meant, place)
+
+
 ORIGINS: Final[dict[object, tuple[Arm, int | None]]] = {
     Annotated: (_annotated, None),
     Literal: (_literal, None),
@@ -305,5 +311,6 @@ NAMED: Final[dict[str, Arm]] = {
     "TypeVar": _type_variable,
     "NewType": _new_type,
     "TypeAliasType": _alias,
+    "InputTool": _input_tool,
 }
 """By the name of a special form, or of the class of the annotation."""

@@ -14,10 +14,12 @@ from ..wording import clip, escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from types import FrameType
 
 __all__ = [
     "Callee",
     "Parameter",
+    "caller_module",
     "is_coroutine_function",
     "is_generator_function",
     "name_of_callee",
@@ -232,6 +234,12 @@ def _without(callee: Callee, count: int, names: Collection[str]) -> Callee:
             kind: Kind = "keyword_only" if by_name and parameter.kind == "positional" else parameter.kind
             kept.append(parameter if kind == parameter.kind else parameter.replace(kind=kind))
     return callee.replace(parameters=tuple(kept), hidden=tuple(hidden), is_bound=True)
+
+
+def caller_module(frame: FrameType) -> str:
+    """Return the name of the module whose code runs in a frame."""
+    name: object = frame.f_globals.get("__name__")
+    return name if isinstance(name, str) else "__main__"
 
 
 def name_of_callee(function: Any) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..wording import clip, escape, listed, nearest
 from .function import tool
-from .neutral import parameters_of, tools_of
+from .neutral import has_parameters, parameters_of, tools_of
 from .output import to_json_text
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def documentation_of(entry: Tool[..., Any]) -> str:
     if entry.examples:
         parts.append("### Examples")
         parts += [_code(example) for example in entry.examples]
-    told = [(name, parameter) for name, parameter in parameters_of(entry) if _is_told(parameter)]
+    known = parameters_of(entry) if has_parameters(entry) else []
+    told = [(name, parameter) for name, parameter in known if _is_told(parameter)]
     if told:
         parts.append("### Parameters")
     for name, parameter in told:

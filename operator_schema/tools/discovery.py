@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -24,26 +25,31 @@ def tools_in(module: ModuleType | str) -> list[Tool[..., Any]]:
         module: a module, or its name, by which it is imported.
 
     Returns:
-        Those that `__all__` names; without `__all__`, those that the module itself defines under a
-        name without a leading underscore.
+        Those that `__all__` names; without `__all__`, those under a name without a leading
+        underscore that are not merely imported from the module that made them.
     """
     if isinstance(module, str):
         module = import_module(module)
     content = vars(module)
     public = content.get("__all__")
     if public is None:
-        # What is merely imported is left to the module that defines it.
-        found = [
-            value for name, value in content.items() if not name.startswith("_") and _is_of(value, module)
-        ]
+        found = [value for name, value in content.items() if not name.startswith("_")]
     else:
         found = [getattr(module, name) for name in public]
     tools: list[Tool[..., Any]] = [value for value in found if isinstance(value, Tool)]
+    if public is None:
+        # What is merely imported is left to the module that made it.
+        tools = [tool for tool in tools if not _is_imported(tool, module)]
     return list({id(tool): tool for tool in tools}.values())
 
 
-def _is_of(value: Any, module: ModuleType) -> bool:
-    return getattr(value, "__module__", None) == module.__name__
+def _is_imported(found: Tool[..., Any], module: ModuleType) -> bool:
+    """Say whether another module made a tool and has it under a name of its own."""
+    home = found.home
+    if home == module.__name__ or home not in sys.modules:
+        return False
+    # What the function of another module made for this one is in this one alone.
+    return any(value is found for value in [*vars(sys.modules[home]).values()])
 
 
 def offered_by_distributions(group: str) -> Iterator[tuple[str, Any]]:

@@ -34,7 +34,7 @@ def hint_of(facts: Facts, codec: Codec[Any], arguments: object) -> str | None:
     Args:
         facts: about the tool.
         codec: of its input.
-        arguments: as they came.
+        arguments: as they came; text that was refused as no JSON is not to be given.
 
     Returns:
         The keys that no parameter has, and where the documentation is to be had; None where there is
@@ -42,12 +42,23 @@ def hint_of(facts: Facts, codec: Codec[Any], arguments: object) -> str | None:
     """
     lines: list[str] = []
     root = codec.graph.resolve_root()
-    if isinstance(root, ObjectNode) and not root.closed and is_object(arguments):
+    value = _value_of(arguments) if isinstance(root, ObjectNode) and not root.closed else None
+    if isinstance(root, ObjectNode) and is_object(value):
         keys = {field.key for field in root.fields}
-        unknown = [key for key in arguments if isinstance(key, str) and key not in keys]
+        unknown = [key for key in value if isinstance(key, str) and key not in keys]
         if unknown:
             shown = listed([quote(key) for key in unknown[:_LISTED]], _SHOWN_UNKNOWN)
             lines.append(f"unknown, and ignored: {shown}")
     if facts.described_by is not None and has_more(facts, codec):
         lines.append(f'For more about it call {facts.described_by} with {{"tools": ["{facts.name}"]}}')
     return "\n".join(lines) or None
+
+
+def _value_of(arguments: object) -> Any:
+    """Return arguments as JSON values, as the decoder saw them; None for text that can't be read."""
+    if not isinstance(arguments, (str, bytes, bytearray)):
+        return arguments
+    from ..codec.json_text import read_json, read_nearly_json  # noqa: PLC0415  # whoever had text has it already
+
+    value, problems = read_json(arguments)
+    return read_nearly_json(arguments, problems)[0] if problems.found else value

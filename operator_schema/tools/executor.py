@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_args
 
 from ..errors import ToolNotFoundError
 from ..wording import received
 from . import failures
 from .calls import ToolResult
+from .facts import is_duration
 from .failures import ShowErrors
 from .registry import Registry
 from .slots import Slots
@@ -222,9 +223,9 @@ def _run(start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
 def _check_options(
     timeout: object, max_concurrency: object, max_threads: object, grace: object, show_errors: object
 ) -> None:
-    if timeout is not None and not (_is_duration(timeout) and timeout > 0):
+    if timeout is not None and not (is_duration(timeout) and timeout > 0):
         _refuse("timeout", "a positive number of seconds, or None", timeout)
-    if not _is_duration(grace):
+    if not is_duration(grace):
         _refuse("grace", "a number of seconds", grace)
     if max_concurrency is not None and not _is_count(max_concurrency):
         _refuse("max_concurrency", "an integer of at least 1, or None", max_concurrency)
@@ -242,7 +243,3 @@ def _refuse(option: str, kind: str, value: object) -> NoReturn:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-def _is_duration(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any, get_args
+from sys import float_info
+from typing import TYPE_CHECKING, Any, TypeGuard, get_args
 
 from .._value import Value, set_once
 from ..codec.codec import UnknownFields
 from ..errors import Complaint
 from ..introspect.docstrings import split_summary
 from ..wording import clip, escape, quote, received
+from .callee import is_coroutine_function, is_generator_function
 
 if TYPE_CHECKING:
     Enabled = bool | Callable[[], bool] | None
 
-__all__ = ["Facts", "Texts", "check_facts", "pascal_case", "read_texts", "snake_case"]
+__all__ = [
+    "Facts",
+    "Texts",
+    "check_facts",
+    "is_duration",
+    "is_switch",
+    "pascal_case",
+    "read_texts",
+    "snake_case",
+]
 
+_MOST_SECONDS = int(float_info.max)
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[^\W_]+")
 
@@ -135,13 +147,31 @@ def _is_text(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
+def _is_name(value: object) -> bool:
+    return value is None or (isinstance(value, str) and _NAME.fullmatch(value) is not None)
+
+
+def is_switch(value: object) -> bool:
+    """Say whether it tells if a model may call a tool: a boolean, or a function that gives one at once."""
+    if isinstance(value, bool):
+        return True
+    # What these give is true whatever they would say.
+    return callable(value) and not is_coroutine_function(value) and not is_generator_function(value)
+
+
 def _is_enabled(value: object) -> bool:
-    return value is None or isinstance(value, bool) or callable(value)
+    return value is None or is_switch(value)
 
 
 def _is_timeout(value: Any) -> bool:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return value is None or (is_number and value > 0)
+    return value is None or (is_duration(value) and value > 0)
+
+
+def is_duration(value: object) -> TypeGuard[float]:
+    """Say whether it is a number of seconds that clocks can count with, or infinity."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not value >= 0:
+        return False
+    return isinstance(value, float) or value <= _MOST_SECONDS
 
 
 def _is_collection(value: object) -> bool:
@@ -165,9 +195,10 @@ _OPTIONS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "name": (lambda name: isinstance(name, str), "a string", _NAME_REMEDY),
     "description": (_is_text, "a string", "Write it as text"),
     "summary": (_is_text, "a string", "Write it as text"),
-    "described_by": (_is_text, "a string", "Give the name of a tool"),
+    "described_by": (_is_name, "the name of a tool", "Give the name of a tool"),
+    "repair": (lambda repair: isinstance(repair, bool), "True or False", "Give True or False"),
     "skip": (_are_names, "a list of names", 'Write skip=("db",)'),
-    "enabled": (_is_enabled, "a boolean", "Give True, False, or a function without parameters"),
+    "enabled": (_is_enabled, "a boolean", "Give True, False, or a function without parameters (def)"),
     "timeout": (_is_timeout, "a positive number", "Give it in seconds"),
     "unknown_fields": (_is_choice, "'ignore' or 'reject'", "Give one of the two"),
     "examples": (_is_collection, "a list", "Give a list with the arguments of a call for each"),

@@ -20,7 +20,7 @@ from ..introspect.hints import Scope
 from ..introspect.identity import name_of
 from ..introspect.parameters import ParameterSource
 from ..wording import clip, escape, quote
-from .callee import is_generator_function, name_of_callee, read_callee
+from .callee import caller_module, is_generator_function, name_of_callee, read_callee
 from .facts import check_facts, pascal_case, snake_case
 from .input_tool import InputTool
 from .inputs import install, make_input_type
@@ -46,11 +46,23 @@ R_co = TypeVar("R_co", covariant=True)
 S = TypeVar("S")
 
 
+if TYPE_CHECKING:
+
+    class _UnboundTool(Tool[P, R_co]):
+        """A tool of a `classmethod` or `staticmethod`: neither takes the instance."""
+
+        def __get__(  # type: ignore[override]  # mypy reads the cases of the base that don't apply as Never
+            self, instance: object, owner: type[Any] | None = None, /
+        ) -> Tool[P, R_co]: ...
+
+
 class _Decorator(Protocol):
     """What `tool` with options returns."""
 
     @overload
-    def __call__(self, function: classmethod[Any, P, R], /) -> Tool[P, R]: ...
+    def __call__(self, function: classmethod[Any, P, R], /) -> _UnboundTool[P, R]: ...
+    @overload
+    def __call__(self, function: staticmethod[P, R], /) -> _UnboundTool[P, R]: ...
     @overload
     def __call__(self, function: Callable[P, R], /) -> Tool[P, R]: ...
 
@@ -65,7 +77,9 @@ class _InputDecorator(Protocol):
 
 
 @overload
-def tool(function: classmethod[Any, P, R], /) -> Tool[P, R]: ...
+def tool(function: classmethod[Any, P, R], /) -> _UnboundTool[P, R]: ...
+@overload
+def tool(function: staticmethod[P, R], /) -> _UnboundTool[P, R]: ...
 @overload
 def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
 @overload
@@ -126,6 +140,9 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
     """
     if function is None or isinstance(function, str):
         if function is not None:
+            if "description" in options:
+                message = "tool() got the description twice: first, and as description="
+                raise TypeError(message)
             options["description"] = function
 
         def decorate(function: Any, /) -> Any:
@@ -179,13 +196,14 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
     Raises:
         SchemaError: with everything that is wrong with the type and the options.
     """
+    home = caller_module(sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose tool it is
     if annotation is MISSING:
 
         def decorate(annotation: Any, /) -> InputTool[..., Any]:
-            return _make_input_tool(annotation, options)
+            return _make_input_tool(annotation, options, home)
 
         return decorate
-    return _make_input_tool(annotation, options)
+    return _make_input_tool(annotation, options, home)
 
 
 # --- how they are made ---------------------------------------------------------------------------
@@ -220,7 +238,9 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
     whole = None if visible.annotation is None else visible.fields[0].name
     facts = make_facts(name, options, doc_of(codec) if doc is None else doc, codec)
     body = Body(callee, visible.hosted, whole)
-    made: Tool[..., Any] = Tool.made_of(facts, codec, codec_options(options), output, callee.function, body)
+    made: Tool[..., Any] = Tool.made_of(
+        facts, codec, codec_options(options), output, callee.function, body, caller_module(frame)
+    )
     return made
 
 
@@ -242,7 +262,10 @@ def _input_type(callee: Callee, visible: Visible) -> type[Any]:
     source = ParameterSource(visible.declared, function.__doc__, others)
     reserved: frozenset[str] = frozenset()
     if visible.fields and visible.fields[-1].kind == "extra":
-        reserved = frozenset([*others, *[parameter.name for parameter in visible.fields]])
+        # Beside a parameter that is given by position alone, `**kwargs` may have its name.
+        beside = [*[p for p, _ in visible.hosted], *visible.fields]
+        named = [p.name for p in beside if p.kind != "positional_only"]
+        reserved = frozenset([*callee.hidden, *named])
     module: str = function.__module__ or "__main__"
     qualname = f"{outside}<locals>.{name}" if outside else name
     cls = make_input_type(name, qualname, module, source, visible.fields, reserved, function.__qualname__)
@@ -264,7 +287,7 @@ def _whole_doc(callee: Callee, visible: Visible, owner: str, complaints: list[Co
     return parsed.text or None
 
 
-def _make_input_tool(annotation: Any, options: dict[str, Any]) -> InputTool[..., Any]:
+def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> InputTool[..., Any]:
     cls = class_of(annotation)
     name: Any = options.get("name")
     if name is None:
@@ -281,6 +304,6 @@ def _make_input_tool(annotation: Any, options: dict[str, Any]) -> InputTool[...,
     facts = make_facts(name, options, doc_of(codec), codec)
     told = NO_OUTPUT if output is MISSING else Output(output, None, options.get("namespace"))
     made: InputTool[..., Any] = InputTool.made_of(
-        facts, codec, codec_options(options), told, annotation, None
+        facts, codec, codec_options(options), told, annotation, None, home
     )
     return made

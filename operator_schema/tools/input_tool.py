@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ..introspect.nodes import ObjectNode, UnionNode
 from .tool import Tool
@@ -30,6 +30,12 @@ class InputTool(Tool[P, R]):
         """
         decoded: R = super().decode(arguments)
         return decoded
+
+    def __or__(self, other: Any) -> Any:
+        return self.input_type | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.input_type
 
     def __instancecheck__(self, instance: object) -> bool:
         root = self._codec.graph.resolve_root()

@@ -170,6 +170,17 @@ def _no_extra() -> dict[str, Any]:
     return {}
 
 
+def _may_change(default: object) -> bool:
+    """Say whether a default is a list or the like, or holds one as a tuple may."""
+    if type(default).__hash__ is None:
+        return True
+    try:
+        hash(default)
+    except TypeError:
+        return True
+    return False
+
+
 def _field(parameter: Parameter, hint: Any) -> Any:
     default = parameter.default
     made: Any
@@ -177,8 +188,9 @@ def _field(parameter: Parameter, hint: Any) -> Any:
         made = field(default=(), kw_only=True)
     elif parameter.kind == "extra":
         made = field(default_factory=_no_extra, kw_only=True)
-    elif type(default).__hash__ is None:
+    elif _may_change(default):
         # As it stands, one list would be shared by every call.
+        default = copy.deepcopy(default)
         made = field(default_factory=lambda: copy.deepcopy(default), kw_only=parameter.kind == "keyword_only")
     else:
         made = field(default=default, kw_only=parameter.kind == "keyword_only")

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 from ..codec.codec import Codec, codec_of
 from ..codec.encode import encode_node
 from ..codec.limits import MAX_DEPTH
+from ..errors import Complaint, SchemaError
 from ..introspect.docstrings import split_summary
 from ..introspect.graph import Graph
+from ..introspect.identity import name_of
 from ..introspect.nodes import (
+    NULL,
     ArrayNode,
+    LeafNode,
     LiteralNode,
     MapNode,
     ObjectNode,
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Field, Node, Target
 
-__all__ = ["MAX_EXPANDED", "parameters_of", "schema_response", "tools_of"]
+__all__ = ["MAX_EXPANDED", "has_parameters", "parameters_of", "schema_response", "tools_of"]
 
 MAX_EXPANDED = 10_000
 """Objects that are written out; past them an object stands without its properties."""
@@ -44,20 +48,43 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
         Name and parameter, in the order of declaration. A parameter is a fresh dict: `type`, then
         `required`, which is stated in every case, then what there is of `summary`, `description`,
         `default`, `examples`, `enum`, `items`, `properties` and the rest of its JSON Schema. Every
-        `$ref` is resolved; where a recursive type comes round, its properties are left out. A type
-        without fields has no parameters.
+        `$ref` is resolved; where a recursive type comes round, its properties are left out. Raw
+        arguments that nobody describes have no parameters.
 
     Raises:
-        SchemaError: with every complaint about the type.
+        SchemaError: with every complaint about the type; also for one that has no list of
+            parameters, such as a union.
     """
+    name = annotation.name if isinstance(annotation, Tool) else None
     if isinstance(annotation, Tool):
         annotation = annotation.codec
     codec: Any = annotation if isinstance(annotation, Codec) else codec_of(annotation)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
-    root = codec.graph.resolve_root()
-    if not isinstance(root, ObjectNode):
+    root = _without_null(codec.graph)
+    if isinstance(root, LeafNode) and root.leaf.json_schema == _OPEN:
         return []
+    if not isinstance(root, ObjectNode):
+        shown = name_of(codec.type)
+        message = f"{shown} has no list of parameters: it is no type with fields"
+        remedy = "Give a dataclass; input_schema and json_schema tell the schema of any other type"
+        raise SchemaError(name or shown, [Complaint((), "unsupported", name or shown, message, remedy)])
     writer = _Writer(codec.graph.definitions)
     return list(writer.properties(root, (id(root.fields),)).items())
+
+
+_OPEN: dict[str, Any] = {"type": "object", "properties": {}}
+"""What raw arguments are that nobody describes."""
+
+
+def _without_null(graph: Graph) -> Node:
+    """Return what stands at the root, for `X | None` that of X."""
+    root = graph.resolve_root()
+    members = [member for member in root.members if member is not NULL] if isinstance(root, UnionNode) else []
+    return graph.resolve(members[0]) if len(members) == 1 else root
+
+
+def has_parameters(tool: Tool[..., Any]) -> bool:
+    """Say whether the input of a tool has a list of parameters, as that of a union has not."""
+    return isinstance(_without_null(tool.codec.graph), ObjectNode)
 
 
 def schema_response(tools: Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any]], /) -> dict[str, Any]:
@@ -69,7 +96,7 @@ def schema_response(tools: Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any
     Returns:
         `{"tools": [{"name", "summary", "description", "parameters": {name: parameter}}]}`, a fresh
         dict; a tool that has no more than its summary has no `description`. A parameter is as in
-        `parameters_of`.
+        `parameters_of`. A tool without such a list, as of a union, has its `input_schema` instead.
     """
     return {"tools": [_tool_response(tool) for tool in tools_of(tools)]}
 
@@ -94,8 +121,11 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
 
 def _tool_response(tool: Tool[..., Any]) -> dict[str, Any]:
     description = {} if tool.description is None else {"description": tool.description}
-    parameters = dict(parameters_of(tool))
-    return {"name": tool.name, "summary": tool.summary, **description, "parameters": parameters}
+    told = {"name": tool.name, "summary": tool.summary, **description}
+    try:
+        return {**told, "parameters": dict(parameters_of(tool))}
+    except SchemaError:
+        return {**told, "input_schema": tool.input_schema()}
 
 
 class _Writer:

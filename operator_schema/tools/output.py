@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 from ..codec.codec import Codec, codec_of
 from ..errors import EncodeError, SchemaError
 from ..introspect.hints import Unresolved, evaluate_forward
+from ..json_values import has_surrogate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,11 +91,12 @@ class Output:
         Raises:
             EncodeError: it does not fit its type, or has no JSON form.
         """
-        if isinstance(value, str):
-            return str.__str__(value)
+        text = str.__str__(value) if isinstance(value, str) else None
+        if text is not None and (text.isascii() or not has_surrogate(text)):
+            return text
         try:
-            codec = self.codec() or codec_of(_as_what_it_is(value))
-            encoded = codec.encode(value)
+            codec: Codec[Any] | None = codec_of(Any) if text is not None else self.codec()
+            encoded = (codec or codec_of(_as_what_it_is(value))).encode(value)
         except EncodeError as error:
             raise EncodeError(name, error.problems, error.omitted) from None
         return to_json_text(encoded)

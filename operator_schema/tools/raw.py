@@ -31,16 +31,28 @@ class RawArguments(Value):
     Attributes:
         arguments: key to JSON value, a copy of what the model sent.
         tool: name of the tool, for messages.
+        hint: what else errors say, such as where the documentation of the tool is to be had.
+        repair: whether what does not fit is put right where it can be read in one way only.
     """
 
-    __slots__ = ("arguments", "tool")
+    __slots__ = ("arguments", "tool", "hint", "repair")
 
     arguments: Mapping[str, Any]
     tool: str
+    hint: str | None
+    repair: bool
 
-    def __init__(self, arguments: Mapping[str, Any], tool: str = "tool") -> None:
+    def __init__(
+        self,
+        arguments: Mapping[str, Any],
+        tool: str = "tool",
+        hint: str | None = None,
+        repair: bool = False,  # noqa: FBT001,FBT002  # `Value.replace` gives every attribute by position
+    ) -> None:
         set_once(self, "arguments", copy_json(dict(arguments)))
         set_once(self, "tool", tool)
+        set_once(self, "hint", hint)
+        set_once(self, "repair", repair)
 
     __hash__ = None  # type: ignore[assignment]  # a dict is in it
 
@@ -65,7 +77,8 @@ class RawArguments(Value):
         tool = clip(escape(self.tool), _NAME_LENGTH)
         message = f"Missing argument '{clip(escape(key), _NAME_LENGTH)}' for tool '{tool}'"
         given = None if near is None else f"{quote(key)} instead of {quote(near)}"
-        raise DecodeError(self.tool, [Problem((key,), "missing", message, None, None, given)])
+        problem = Problem((key,), "missing", message, None, None, given)
+        raise DecodeError(self.tool, [problem], hint=self.hint)
 
     @overload
     def optional(self, key: str, annotation: type[T], /) -> T | None: ...
@@ -89,10 +102,10 @@ class RawArguments(Value):
 
     def _decode(self, key: str, annotation: Any) -> Any:
         try:
-            return codec_of(annotation).decode(self.arguments[key])
+            return codec_of(annotation, repair=self.repair).decode(self.arguments[key])
         except DecodeError as error:
             problems = [problem.replace(path=(key, *problem.path)) for problem in error.problems]
-            raise DecodeError(self.tool, problems, None, error.omitted) from None
+            raise DecodeError(self.tool, problems, None, error.omitted, hint=self.hint) from None
 
     def __contains__(self, key: object) -> bool:
         return key in self.arguments

@@ -10,6 +10,7 @@ from ..json_values import copy_json
 from ..wording import nearest_names, received
 from .describe import is_describer
 from .discovery import GROUP, offered_by_distributions, tools_in
+from .facts import is_switch
 from .neutral import tools_of
 
 if TYPE_CHECKING:
@@ -62,15 +63,26 @@ class _Entries:
 
     def is_enabled(self, name: str) -> bool:
         switch = self.switch_of(name)
-        return bool(switch()) if callable(switch) else switch
+        return _asked(switch) if callable(switch) else switch
+
+    def is_offered(self, name: str) -> bool:
+        """Say whether a tool is enabled; one whose switch fails is not, and takes no other along."""
+        try:
+            return self.is_enabled(name)
+        except Exception:  # a switch is the host's own code
+            from logging import getLogger  # noqa: PLC0415  # only what goes wrong pays for it
+
+            message = "%s: its switch failed, so it counts as disabled"
+            getLogger(__name__).warning(message, name, exc_info=True)
+            return False
 
     def offered(self) -> list[str]:
-        return [name for name in self.tools if self.is_enabled(name)]
+        return [name for name in self.tools if self.is_offered(name)]
 
     def described_by(self) -> str | None:
         """Return the name of the tool that gives the long documentation now, or None."""
         name = self._describer
-        return name if name is not None and self.is_enabled(name) else None
+        return name if name is not None and self.is_offered(name) else None
 
     def told(self, name: str, described_by: str | None) -> Tool[..., Any]:
         key = name, described_by
@@ -258,6 +270,7 @@ class Registry:
 
         Raises:
             ToolNotFoundError: there is none of this name.
+            Exception: what its switch raises.
         """
         entries = self._entries
         _get(entries, name)
@@ -272,7 +285,8 @@ class Registry:
     def definitions(self) -> list[dict[str, Any]]:
         """List name, description and input schema of the tools that the model may call now.
 
-        Schemas are made once; whether a tool is enabled is asked every time.
+        Schemas are made once; whether a tool is enabled is asked every time. One whose switch raises
+        something is left out, with a warning of a logger below `operator_schema`.
 
         Returns:
             A fresh dict each, as `Tool.definition` gives it, in the order of registration.
@@ -326,8 +340,9 @@ class Registry:
             enabled: as for the class.
 
         Returns:
-            The tools that `__all__` names; without `__all__`, those that the module itself defines
-            under a name without a leading underscore. In the order of their definition.
+            The tools that `__all__` names; without `__all__`, those under a name without a leading
+            underscore that are not merely imported from the module that made them. In the order of
+            their definition.
 
         Raises:
             DuplicateToolError: two of them have one name.
@@ -368,7 +383,19 @@ def _get(entries: _Entries, name: str) -> Tool[..., Any]:
 
 
 def _checked_switch(enabled: Switch) -> Switch:
-    if not isinstance(enabled, bool) and not callable(enabled):
-        message = f"enabled is a boolean or a function without parameters, not {received(enabled)}"
+    if not is_switch(enabled):
+        what = "one that is async or a generator" if callable(enabled) else received(enabled)
+        message = f"enabled is a boolean or a function without parameters, not {what}"
         raise TypeError(message)
     return enabled
+
+
+def _asked(switch: Callable[[], bool]) -> bool:
+    answer: Any = switch()
+    if hasattr(answer, "__await__"):
+        close = getattr(answer, "close", None)
+        if close is not None:
+            close()
+        message = "a switch gives a boolean at once, nothing to await"
+        raise TypeError(message)
+    return bool(answer)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, overload
 
-from ..errors import DecodeError, SchemaError, ToolError
+from ..errors import Complaint, DecodeError, SchemaError, ToolError
 from ..introspect.nodes import ObjectNode
 from ..json_values import copy_json
-from ..wording import received
+from ..wording import clip, escape, quote, received
 from .binding import call_arguments, hosted_values
-from .callee import is_coroutine_function
+from .callee import caller_module, is_coroutine_function
 from .documentation import has_more, hint_of
 from .facts import check_facts, pascal_case, read_texts
 from .raw import RawArguments
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from typing import Concatenate
 
     from ..codec.codec import Codec
@@ -33,6 +33,7 @@ Q = ParamSpec("Q")
 R = TypeVar("R", covariant=True)  # noqa: PLC0105  # as short as `P`
 T = TypeVar("T")
 S = TypeVar("S")
+C = TypeVar("C", bound="type[Any]")
 
 
 class Body:
@@ -65,6 +66,7 @@ class Tool(Generic[P, R]):
     _body: Body | None
     _function: Any
     _options: Mapping[str, Any]
+    _home: str
 
     def __init__(self) -> None:
         message = "a Tool is made by @tool or @tool_input"
@@ -79,8 +81,9 @@ class Tool(Generic[P, R]):
         output: Output,
         function: Any,
         body: Body | None,
+        home: str,
     ) -> Any:
-        """Make a tool of what `tool` or `tool_input` found out."""
+        """Make a tool of what `tool` or `tool_input` found out, for the module that called it."""
         made = object.__new__(cls)
         content = made.__dict__
         content["_facts"] = facts
@@ -89,6 +92,7 @@ class Tool(Generic[P, R]):
         content["_output"] = output
         content["_function"] = function
         content["_body"] = body
+        content["_home"] = home
         _take_over(content, function)
         return made
 
@@ -105,12 +109,20 @@ class Tool(Generic[P, R]):
         result: R = self._function(*args, **kwargs)
         return result
 
+    # mypy shows a `classmethod` with its first parameter, and a `staticmethod` as any function; in a
+    # `Callable` it looks at the first parameter, in a `Tool` it does not.
+    @overload
+    def __get__(self: Callable[Concatenate[C, Q], R], instance: None, owner: C, /) -> Tool[Q, R]: ...
     @overload
     def __get__(self, instance: None, owner: type[Any], /) -> Tool[P, R]: ...
     @overload
     def __get__(
-        self: Tool[Concatenate[S, Q], R], instance: S, owner: type[Any] | None = None, /
+        self: Callable[Concatenate[S, Q], R], instance: S, owner: type[Any] | None = None, /
     ) -> Tool[Q, R]: ...
+    @overload
+    def __get__(self: Callable[Concatenate[C, Q], R], instance: object, owner: C, /) -> Tool[Q, R]: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None, /) -> Tool[P, R]: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any:
         """Bind the tool as a function is bound; schema and name stay the same."""
         body = self._body
@@ -123,10 +135,27 @@ class Tool(Generic[P, R]):
         if instance is None or bind is None or body.callee.is_bound:
             return self
         function = bind(self._function, instance)
-        receiver = body.callee.receiver
+        receiver, first = body.callee.receiver, body.callee.parameters[:1]
         hosted = [entry for entry in body.hosted if entry[0] is not receiver]
-        callee = body.callee.replace(parameters=body.callee.parameters[1:], is_bound=True)
+        # `*args` takes the instance too, and is not used up by it.
+        taken = 1 if first and first[0].kind in {"positional_only", "positional"} else 0
+        callee = body.callee.replace(parameters=body.callee.parameters[taken:], is_bound=True)
         return self._copy(_function=function, _body=Body(callee, hosted, body.whole), __wrapped__=function)
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        """Refuse a method of which the model would be told the instance."""
+        callee = None if self._body is None else self._body.callee
+        if callee is None or callee.binds == "nothing" or callee.is_bound or callee.receiver is not None:
+            return
+        # A class may also hold tools that were made elsewhere.
+        is_method = callee.source.__qualname__.rpartition(".")[0] == owner.__qualname__
+        first = callee.parameters[0] if callee.parameters else None
+        if first is None or not is_method or first.kind not in {"positional_only", "positional"}:
+            return
+        message = f"{quote(first.name)} takes the instance in a method, but the model is to give it"
+        remedy = f"Take the annotation of {quote(first.name)} away, name it self, or use @staticmethod"
+        complaint = Complaint((first.name,), "unsupported", clip(escape(self.name), 100), message, remedy)
+        raise SchemaError(self.name, [complaint])
 
     # --- what is told to the model ---------------------------------------------------------------
 
@@ -186,6 +215,11 @@ class Tool(Generic[P, R]):
         return self._codec
 
     @property
+    def home(self) -> str:
+        """Name of the module in which it was made, wherever its function was written."""
+        return self._home
+
+    @property
     def input_type(self) -> Any:
         """The dataclass of its arguments, or the annotation that stands for them."""
         return self._codec.type
@@ -239,8 +273,16 @@ class Tool(Generic[P, R]):
             else:
                 decoded = self._codec.decode(arguments)
         except DecodeError as error:
-            raise error.with_hint(hint_of(self._facts, self._codec, arguments)) from None
-        return decoded.replace(tool=self.name) if isinstance(decoded, RawArguments) else decoded
+            is_unread = any(problem.code == "invalid_json" for problem in error.problems)
+            hint = hint_of(self._facts, self._codec, None if is_unread else arguments)
+            raise error.with_hint(hint) from None
+        if isinstance(decoded, RawArguments):
+            return decoded.replace(
+                tool=self.name,
+                hint=hint_of(self._facts, self._codec, None),
+                repair=bool(self._options.get("repair")),
+            )
+        return decoded
 
     def call(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> R:
         """Call the function with an input.
@@ -369,7 +411,9 @@ class Tool(Generic[P, R]):
         codec = self._codec
         if facts.name != self.name:
             codec = type(codec)(codec.type, name=facts.name, **self._options)
-        made: Tool[P, R] = self._copy(_facts=facts, _codec=codec, __changed__=True)
+        # A copy belongs to the module that makes it.
+        home = caller_module(sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose copy it is
+        made: Tool[P, R] = self._copy(_facts=facts, _codec=codec, _home=home, __changed__=True)
         return made
 
     def _call(self, given: Any, context: Context | None, hosted: Mapping[str, Any]) -> Any:
@@ -408,7 +452,10 @@ class Tool(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<{pascal_case(self.name)}Tool {self.name!r}>"
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "__isabstractmethod__":  # `abc.abstractmethod` leaves its mark on what it decorates
+            self.__dict__[name] = value
+            return
         message = f"a Tool is immutable: {name} can't be set; with_ returns a changed copy"
         raise AttributeError(message)
 
@@ -437,6 +484,8 @@ def _take_over(content: dict[str, Any], function: Any) -> None:
         if value is not None:
             content[attribute] = value
     content["__wrapped__"] = function
+    if getattr(function, "__isabstractmethod__", False):
+        content["__isabstractmethod__"] = True
     # From Python 3.14 annotations are evaluated when they are asked for.
     later = sys.version_info >= (3, 14)
     annotations = "__annotate__" if later else "__annotations__"

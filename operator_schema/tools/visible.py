@@ -88,6 +88,9 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
     if annotation is None and any(class_of(entry.hint) is RawArguments for entry in declared):
         message = "RawArguments takes all arguments, so no other parameter can take one"
         remedy = "Leave the others to require and optional, or let the host give them"
+        if len(fields) == 1:
+            message = "RawArguments is always given, so it can't be left out"
+            remedy = "Annotate it with RawArguments alone, and give it no default"
         complaints.append(Complaint((), "unsupported", owner, message, remedy))
     return Visible(fields, declared, hosted, annotation, complaints)
 
@@ -152,6 +155,8 @@ def _whole_annotation(fields: Sequence[Parameter], declared: Sequence[Declared])
     if len(fields) != 1 or fields[0].kind in {"rest", "extra"} or fields[0].default is not MISSING:
         return None
     hint = declared[0].hint
+    if type(hint).__name__ == "InputTool":  # the walk knows it by its name too
+        hint = hint.input_type
     cls = class_of(hint)
     if cls is RawArguments:
         return hint

@@ -5,19 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 
 from operator_schema import (
+    DecodeError,
     EncodeError,
     MissingContextError,
     RawArguments,
     SchemaError,
     ToolError,
+    describe_tools,
     parameters_of,
+    schema_response,
     skip,
     tool,
+    tool_input,
 )
 
 
@@ -220,8 +224,52 @@ def test_raw_arguments_are_a_copy():
 
 
 def test_parameters_of_what_has_none():
-    assert parameters_of(int) == []
-    assert parameters_of(dict[str, int]) == []
+    @tool
+    def raw(arguments: RawArguments) -> None:
+        del arguments
+
+    assert parameters_of(raw) == []
+    for annotation in (int, dict[str, int], list[int], Left | Right):
+        with pytest.raises(SchemaError, match="no list of parameters"):
+            parameters_of(annotation)
+    assert parameters_of(Left | None) == parameters_of(Left)
+
+
+@dataclass
+class Left:
+    kind: Literal["hit"]
+
+
+@dataclass
+class Right:
+    kind: Literal["other"]
+
+
+def test_a_tool_without_a_list_of_parameters_tells_its_schema():
+    both = tool_input(name="both", description="Both. More.")(Left | Right)
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+
+    @tool
+    def described(arguments: Annotated[RawArguments, RawArguments.described_by(schema)]) -> None:
+        del arguments
+
+    answers = schema_response([both, described])["tools"]
+    assert [answer["input_schema"] for answer in answers] == [both.input_schema(), schema]
+    assert not any("parameters" in answer for answer in answers)
+    assert describe_tools([both]).run({"tools": ["both"]}) == "## both\n\nBoth.\n\nMore."
+
+
+def test_raw_arguments_are_repaired_and_point_at_the_documentation():
+    @tool("Read. More of it.", repair=True)
+    def raw(arguments: RawArguments) -> str:
+        return f"{arguments.require('line', int)}"
+
+    told = raw.with_(described_by="describe_tools")
+    assert told.run({"line": "3"}) == "3"
+    for arguments in ({}, {"line": []}):
+        with pytest.raises(DecodeError) as caught:
+            told.run(arguments)
+        assert str(caught.value).endswith('call describe_tools with {"tools": ["raw"]}')
 
 
 def test_parameters_of_every_kind():
@@ -256,3 +304,51 @@ def test_parameters_of_every_kind():
             "additionalProperties": {"type": "string", "enum": ["red"]},
         },
     }
+
+
+@pytest.mark.parametrize("repair", [False, True])
+def test_unknown_arguments_are_named_whatever_form_they_come_in(repair):
+    @tool(repair=repair)
+    def typed(path: str, line: int) -> None:
+        del path, line
+
+    told = set()
+    for arguments in ({"path": [], "zzz": 1}, '{"path": [], "zzz": 1}', b'{"path": [], "zzz": 1}'):
+        with pytest.raises(DecodeError) as caught:
+            typed.decode(arguments)
+        told.add(str(caught.value))
+    assert len(told) == 1
+    assert 'unknown, and ignored: "zzz"' in told.pop()
+
+
+def test_nothing_is_ignored_in_text_that_is_no_json():
+    @tool
+    def typed(path: str) -> None:
+        del path
+
+    with pytest.raises(DecodeError) as caught:
+        typed.decode("{'path': [], 'zzz': 1}")
+    assert "ignored" not in str(caught.value)
+    with pytest.raises(DecodeError) as caught:
+        tool(name="repaired", repair=True)(typed).decode("{'path': [], 'zzz': 1}")
+    assert 'unknown, and ignored: "zzz"' in str(caught.value)
+
+
+@dataclass(frozen=True)
+class Frozen:
+    items: list[int]
+
+
+def test_defaults_that_hold_what_can_change_are_copied():
+    @tool
+    def grow(
+        plain: list[int] = [],  # noqa: B006  # what people write
+        pair: tuple[list[int], int] = ([], 1),
+        frozen: Frozen = Frozen([]),  # likewise
+    ) -> list[int]:
+        for items in (plain, pair[0], frozen.items):
+            items.append(1)
+        return [len(plain), len(pair[0]), len(frozen.items)]
+
+    assert grow() == [1, 1, 1]
+    assert grow.run({}) == grow.run({}) == "[1,1,1]"

@@ -20,11 +20,13 @@ import pytest
 from operator_schema import (
     CallError,
     DecodeError,
+    EncodeError,
     Executor,
     MissingContextError,
     RawArguments,
     RawCall,
     Registry,
+    SchemaError,
     SchemaLeaf,
     ToolNotFoundError,
     describe_tools,
@@ -221,7 +223,12 @@ def test_a_switch_that_fails_is_a_result():
         raise ZeroDivisionError("secret")
 
     executor = Executor([add.with_(enabled=broken)])
-    for name, code in (("add", None), ("nothing", "execution_failed"), ("add", "execution_failed")):
+    for name, code in (
+        ("add", None),
+        ("add", None),
+        ("nothing", "tool_not_found"),
+        ("add", "execution_failed"),
+    ):
         result = asyncio.run(executor.execute(RawCall("1", name, {"x": 1})))
         assert result.code == code
         assert "secret" not in result.content
@@ -941,3 +948,54 @@ def test_nothing_is_loaded_before_it_is_used():
     )
     base = process("import sys, dataclasses; print(*sorted({'inspect', 'threading'} & set(sys.modules)))")
     assert (done.stdout, done.stderr) == (base.stdout, "")
+
+
+def test_an_unknown_name_beside_a_switch_that_fails(caplog):
+    def broken() -> bool:
+        raise ZeroDivisionError("secret")
+
+    executor = Executor([add.with_(enabled=broken), say])
+    results = executor.execute_all_sync(
+        [RawCall("1", "sya", {}), RawCall("2", "add", {"x": 1}), RawCall("3", "say", {"text": "a"})]
+    )
+    assert [result.code for result in results] == ["tool_not_found", "execution_failed", None]
+    assert 'did you mean "say"' in results[0].content
+    assert "add: its switch failed" in caplog.text
+
+
+def test_a_time_that_no_clock_counts_is_refused():
+    for seconds in (10**400, float("nan"), -1):
+        with pytest.raises(ValueError, match="timeout"):
+            Executor([say], timeout=seconds)
+        with pytest.raises(ValueError, match="grace"):
+            Executor([say], grace=seconds)
+        with pytest.raises(SchemaError, match="timeout"):
+            say.with_(timeout=seconds)
+        with pytest.raises(SchemaError, match="timeout"):
+            tool(timeout=seconds)(say)
+    for seconds in (float("inf"), 10**300):
+        executor = Executor([add.with_(timeout=seconds)], timeout=seconds, grace=seconds)
+        assert executor.execute_sync(RawCall("1", "add", {"x": 1})).content == "2"
+
+
+def test_half_a_surrogate_pair_is_no_result():
+    @tool
+    def plain() -> str:
+        return "a\ud800"
+
+    @tool
+    def listed() -> list[str]:
+        return ["a\ud800"]
+
+    @tool
+    def untold():
+        return "a\ud800"
+
+    for entry in (plain, listed, untold):
+        with pytest.raises(EncodeError, match="surrogate") as caught:
+            entry.run({})
+        assert caught.value.name == entry.name
+        result = Executor([entry]).execute_sync(RawCall("1", entry.name))
+        assert result.code == "execution_failed"
+        assert b"did its work, but its result can't be shown" in result.content.encode()
+    assert plain.encode_output("ä😀") == "ä😀"

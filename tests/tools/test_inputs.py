@@ -9,11 +9,12 @@ import pickle
 import subprocess
 import sys
 import types
+from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
 
-from operator_schema import Codec, decode, encode, json_schema, skip, tool
+from operator_schema import Codec, decode, encode, json_schema, skip, tool, tool_input
 
 TakenInput = "a name that is there already"
 
@@ -226,3 +227,60 @@ def test_with_returns_a_changed_copy():
 def test_skip_is_one_object():
     assert copy.deepcopy(skip) is copy.copy(skip) is pickle.loads(pickle.dumps(skip)) is skip
     assert repr(Annotated[int, skip]).endswith("skip]")
+
+
+@tool_input
+@dataclass
+class Ask:
+    """Ask."""
+
+    question: str
+
+
+@dataclass
+class Asked:
+    first: Ask
+    others: list[Ask]
+    last: Ask | None = None
+    either: int | Ask = 1
+
+
+def test_a_class_under_a_tool_is_a_type():
+    assert json_schema(Ask) == json_schema(Ask.input_type)
+    decoded = Codec(Asked).decode({"first": {"question": "a"}, "others": [], "either": {"question": "b"}})
+    assert decoded == Asked(Ask("a"), [], None, Ask("b"))
+
+    @tool
+    def answer(to: Ask, loud: bool = False) -> str:
+        return f"{to.question}{loud}"
+
+    @tool
+    def whole(to: Ask) -> str:
+        return to.question
+
+    assert answer.run({"to": {"question": "a"}}) == "aFalse"
+    assert whole.input_schema() == Ask.input_schema()
+    assert whole.run({"question": "a"}) == "a"
+    assert Ask | None == Ask.input_type | None
+    assert int | Ask == int | Ask.input_type
+
+
+def test_a_class_under_a_tool_in_a_pattern():
+    match Ask.decode({"question": "a"}):
+        case Ask.input_type(question=question):
+            assert question == "a"
+        case _:
+            pytest.fail("no match")
+
+
+@dataclass
+class Kept:
+    x: int
+
+
+kept = tool_input(name="kept")(Kept)
+
+
+def test_a_class_beside_its_tool_can_be_pickled():
+    decoded = kept.decode({"x": 1})
+    assert pickle.loads(pickle.dumps(decoded)) == decoded

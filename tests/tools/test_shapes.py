@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import contextlib
 import functools
@@ -15,6 +16,8 @@ import pytest
 
 from operator_schema import (
     DecodeError,
+    MissingContextError,
+    RawArguments,
     SchemaError,
     ToolError,
     json_schema,
@@ -747,3 +750,110 @@ def test_a_class_method_of_the_outside_among_tools():
     (entry,) = schema_response([Derived.inner_class])["tools"]
     assert entry["name"] == "inner_class"
     assert entry["parameters"].keys() == {"query"}
+
+
+def test_a_method_that_takes_its_arguments_with_a_star():
+    class Summing:
+        @tool
+        def total(*args: Any) -> int:  # the instance is among them
+            return sum(args[1:])
+
+    assert Summing().total.run({"args": [1, 2]}) == "3"
+    assert Summing().total(1, 2) == 3
+
+
+def test_a_receiver_that_the_model_would_be_told():
+    with pytest.raises((SchemaError, RuntimeError)) as caught:
+
+        class Wrong:
+            @tool
+            def method(this: object, x: int) -> int:  # noqa: N805  # what is refused
+                return x
+
+    # Before Python 3.12 what is raised while a class is made comes as the cause.
+    error = caught.value if isinstance(caught.value, SchemaError) else caught.value.__cause__
+    assert isinstance(error, SchemaError)
+    assert error.complaints[0].path == ("this",)
+    assert "name it self" in str(error)
+
+
+def test_a_class_that_holds_tools_of_functions():
+    class Held:
+        point = tool(name="point")(free)
+
+        @staticmethod
+        @tool
+        def static(x: int) -> int:
+            return x
+
+        @tool
+        def typed(self: object, x: int) -> int:
+            return x
+
+    assert Held.point.run({"x": 1}) == "1"
+    assert Held().static.run({"x": 1}) == "1"
+    assert Held().typed.run({"x": 1}) == "1"
+    with pytest.raises(MissingContextError, match=r'context=\{"self": …\}'):
+        Held.typed.run({"x": 1})
+    assert Held.typed.run({"x": 1}, context={"self": Held()}) == "1"
+
+
+def free(x: int) -> int:
+    return x
+
+
+def test_abstract_methods():
+    class Base(abc.ABC):
+        @abc.abstractmethod
+        @tool
+        def above(self, x: int) -> int: ...
+
+        @tool
+        @abc.abstractmethod
+        def below(self, x: int) -> int: ...
+
+    class Half(Base):
+        @tool
+        def above(self, x: int) -> int:
+            return x
+
+    class Whole(Half):
+        @tool
+        def below(self, x: int) -> int:
+            return -x
+
+    assert Base.__abstractmethods__ == {"above", "below"}
+    with pytest.raises(TypeError, match="below"):
+        Half()
+    assert Whole().above.run({"x": 1}) == "1"
+    assert Whole().below.run({"x": 1}) == "-1"
+
+
+def test_a_description_is_given_once():
+    with pytest.raises(TypeError, match="twice"):
+        tool("d", description="e")
+
+
+def test_options_of_another_kind_are_complaints():
+    with pytest.raises(SchemaError) as caught:
+        tool(repair="x", name="no good")(free)
+    assert codes_of(caught) == ["bad_option", "bad_name"]
+    with pytest.raises(SchemaError, match="described_by"):
+        tool(free).with_(described_by="no good")
+
+
+def test_extra_arguments_beside_one_that_is_given_by_position_alone():
+    @tool
+    def both(a: int, /, **kw: int) -> int:
+        return a + kw["a"]
+
+    assert both.run({"a": 1, "kw": {"a": 3}}) == "4"
+
+
+def test_raw_arguments_are_always_given():
+    def raw(x: RawArguments = None):  # type: ignore[assignment]  # what is refused
+        return x
+
+    with pytest.raises(SchemaError, match=r"can't be left out") as caught:
+        tool(raw)
+    assert caught.value.complaints

@@ -62,6 +62,43 @@ class Service:
         return len(key)
 
 
+class Unbound:
+    @tool
+    @classmethod
+    def outside(cls, key: str, by: int = 1) -> int:
+        return len(key) * by
+
+    @classmethod
+    @tool
+    def inside(cls, key: str, by: int = 1) -> int:
+        return len(key) * by
+
+    @tool(tags=["c"])
+    @classmethod
+    def with_options(cls, key: str) -> int:
+        return len(key)
+
+    @tool
+    @staticmethod
+    def static(key: str, by: int = 1) -> int:
+        return len(key) * by
+
+    @staticmethod
+    @tool
+    def static_inside(key: str) -> int:
+        return len(key)
+
+    @tool(tags=["s"])
+    @staticmethod
+    def static_with_options(key: str) -> int:
+        return len(key)
+
+    @tool
+    @classmethod
+    async def later(cls, key: str) -> bytes:
+        return key.encode()
+
+
 @dataclass
 class Move:
     x: int
@@ -105,6 +142,30 @@ def test_methods() -> None:
     assert_type(asyncio.run(service.load("a")), bytes)
     assert_type(Service.find(service, "a"), int)
     assert_type(tool(service.find)("a"), int)
+
+
+def test_class_methods() -> None:
+    assert_type(Unbound.outside("a"), int)
+    assert_type(Unbound().outside("a", by=2), int)
+    assert_type(Unbound.outside.run({"key": "a"}), str)
+    assert_type(Unbound().outside.run({"key": "a"}), str)
+    assert_type(Unbound.inside("a", 2), int)
+    assert_type(Unbound().inside("a"), int)
+    assert_type(Unbound.with_options("a"), int)
+    assert_type(Unbound().with_options("a"), int)
+    assert_type(asyncio.run(Unbound.later("a")), bytes)
+    assert_type(asyncio.run(Unbound().later("a")), bytes)
+
+
+def test_static_methods() -> None:
+    assert_type(Unbound.static("a"), int)
+    assert_type(Unbound().static("a", by=2), int)
+    assert_type(Unbound.static.run({"key": "a"}), str)
+    assert_type(Unbound().static.run({"key": "a"}), str)
+    assert_type(Unbound.static_inside("a"), int)
+    assert_type(Unbound().static_inside("a"), int)
+    assert_type(Unbound.static_with_options("a"), int)
+    assert_type(Unbound().static_with_options("a"), int)
 
 
 def test_input_tools() -> None:
