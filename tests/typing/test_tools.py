@@ -153,6 +153,10 @@ def test_class_methods() -> None:
     assert_type(Unbound().inside("a"), int)
     assert_type(Unbound.with_options("a"), int)
     assert_type(Unbound().with_options("a"), int)
+
+
+@pytest.mark.needs_threads
+def test_asynchronous_class_methods() -> None:
     assert_type(asyncio.run(Unbound.later("a")), bytes)
     assert_type(asyncio.run(Unbound().later("a")), bytes)
 
