@@ -78,10 +78,13 @@ def _gist(error: Exception) -> str:
     return f"{type(error).__name__}: {re.sub(r' *[(]/[^)]*[)]|fresh_[0-9]+[.]', '', first_line)[:100]}"
 
 
-def hot(function: Callable[..., Any], argument: Any, seconds: float) -> Callable[[], float]:
+def hot(
+    function: Callable[..., Any], argument: Any, seconds: float, *, collected: bool = True
+) -> Callable[[], float]:
     """Return a sampler of a function that is called again and again with one argument.
 
-    A partial is called with what it holds, so that its own cost is not its contestant's.
+    A partial is called with what it holds, so that its own cost is not its contestant's. The garbage
+    collector runs as in production, unless the question is what it adds.
     """
     keywords: dict[str, Any] = {}
     if isinstance(function, partial) and not function.args:
@@ -89,7 +92,7 @@ def hot(function: Callable[..., Any], argument: Any, seconds: float) -> Callable
     written = "".join(f", {name}={name}" for name in keywords)
     timer = Timer(
         f"function(argument{written})",
-        "gc.enable()",  # timeit turns it off, production does not
+        "gc.enable()" if collected else "pass",  # timeit turns it off, production does not
         process_time,
         globals={"function": function, "argument": argument, "gc": gc, **keywords},
     )
