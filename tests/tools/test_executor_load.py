@@ -113,8 +113,10 @@ def test_ten_thousand_calls(seed, record_property):
     assert left == set()
     assert LIMIT / 2 < busy.most <= LIMIT + 64  # threads that are left to themselves run beside the others
     late = 0
-    for (call, _, expected), result in zip(planned, results, strict=True):
-        if result.code == "timeout" != expected:  # a busy machine may stand still for a second
+    for (call, fate, expected), result in zip(planned, results, strict=True):
+        # A busy machine may stand still for a second: then a call is late, or has ended when its time is up.
+        if result.code != expected and "timeout" in {result.code, expected}:
+            assert result.code == "timeout" or (call.name, fate, result.code) == ("walk", "sleep", None)
             late += 1
             continue
         assert (result.name, result.code, result.is_error) == (call.name, expected, expected is not None)
