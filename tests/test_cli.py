@@ -17,7 +17,8 @@ import pytest
 from operator_schema import Codec, __version__
 from operator_schema.cli import main
 from operator_schema.cli.arguments import make_parser
-from operator_schema.cli.output import Output, open_output, to_json
+from operator_schema.cli.output import Output, to_json
+from operator_schema.cli.streams import open_output
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")

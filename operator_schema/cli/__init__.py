@@ -11,7 +11,7 @@ from ..errors import SchemaError
 from .arguments import make_parser
 from .commands import check, decode, schema
 from .lookup import refuse
-from .output import open_output
+from .streams import open_output
 from .tool_commands import call, describe, tools
 
 if TYPE_CHECKING:

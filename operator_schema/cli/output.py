@@ -1,13 +1,9 @@
-"""What is written to a stream: plain text, or colour where a person looks at it.
-
-What goes through a pipe is the same whether `rich` is installed or not.
-"""
+"""What is written to a stream, as plain text."""
 
 from __future__ import annotations
 
 import codecs
 import json
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
@@ -18,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..errors import Complaint
 
-__all__ = ["Offer", "Output", "Verdict", "count", "open_output", "to_json"]
+__all__ = ["OFFER_TITLES", "Offer", "Output", "Verdict", "count", "is_unicode", "offer_cells", "to_json"]
 
 
 class Verdict(NamedTuple):
@@ -73,7 +69,7 @@ class Output:
 
     def write_json(self, value: Any, indent: int | None = None) -> None:
         """Write a JSON value, on one line unless an indent is given."""
-        self._write_json(to_json(value, indent, ascii_only=not _is_unicode(self._encoding)))
+        self._write_json(to_json(value, indent, ascii_only=not is_unicode(self._encoding)))
 
     def _write_json(self, text: str) -> None:
         self.write_line(text)
@@ -142,20 +138,6 @@ class Output:
         yield lambda _: None
 
 
-def open_output(stream: TextIO) -> Output:
-    """Return the best output for a stream: in colour on a terminal, where `rich` is installed."""
-    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return Output(stream)
-    if not _is_unicode(stream.encoding):
-        return Output(stream)
-    try:
-        # Only a terminal pays for this import, and only where there is something to import.
-        from .colour import ColourOutput  # noqa: PLC0415
-    except ImportError:
-        return Output(stream)
-    return ColourOutput(stream)
-
-
 OFFER_TITLES = ("tool", "kind", "parameters", "bytes", "summary")
 
 
@@ -186,5 +168,6 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _is_unicode(encoding: str) -> bool:
+def is_unicode(encoding: str) -> bool:
+    """Say whether an encoding has every character."""
     return codecs.lookup(encoding).name.startswith("utf")
