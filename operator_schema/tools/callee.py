@@ -20,6 +20,7 @@ __all__ = [
     "Callee",
     "Parameter",
     "caller_module",
+    "gives_context_manager",
     "is_coroutine_function",
     "is_generator_function",
     "name_of_callee",
@@ -257,7 +258,7 @@ def flags_of(function: Any) -> int:
         if code is not None:
             flags: int = code.co_flags
             # What `inspect.markcoroutinefunction` leaves (Python 3.12).
-            return flags | (_COROUTINE if hasattr(function, "_is_coroutine_mark") else 0)
+            return flags | (_COROUTINE if hasattr(function, "_is_coroutine_marker") else 0)
         if isinstance(function, functools.partial):
             function = function.func
         elif hasattr(function, "__func__"):
@@ -278,3 +279,17 @@ def is_coroutine_function(function: Any) -> bool:
 def is_generator_function(function: Any) -> bool:
     """Say whether calling it gives an iterator that runs the code bit by bit."""
     return bool(flags_of(function) & (_GENERATOR | _ASYNC_GENERATOR))
+
+
+def gives_context_manager(callee: Callee) -> bool:
+    """Say whether it is a generator under `contextlib.contextmanager` or its like."""
+    function: Any = callee.function
+    for _ in range(_WRAPPED_AT_MOST):
+        # What a decorator of that module makes looks like the generator, but for its globals.
+        if getattr(function, "__globals__", {}).get("__name__") == "contextlib":
+            return is_generator_function(callee.source)
+        if isinstance(function, functools.partial):
+            function = function.func
+        else:
+            function = getattr(function, "__wrapped__", None) or getattr(function, "__func__", None)
+    return False
