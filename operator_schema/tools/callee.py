@@ -172,17 +172,17 @@ def _read_code(function: FunctionType) -> Callee:
     defaults = function.__defaults__ or ()
     given = dict(zip(names[positional - len(defaults) : positional], defaults, strict=True))
     given.update(function.__kwdefaults__ or {})
-
-    def parameter(name: str, kind: Kind) -> Parameter:
-        return Parameter(name, kind, annotations.get(name, MISSING), given.get(name, MISSING))
-
-    found = [parameter(name, "positional_only") for name in names[: code.co_posonlyargcount]]
-    found += [parameter(name, "positional") for name in names[code.co_posonlyargcount : positional]]
+    kinds: dict[str, Kind] = dict.fromkeys(names[: code.co_posonlyargcount], "positional_only")
+    kinds.update(dict.fromkeys(names[code.co_posonlyargcount : positional], "positional"))
     if code.co_flags & _REST:
-        found.append(parameter(names[ends], "rest"))
-    found += [parameter(name, "keyword_only") for name in names[positional:ends]]
+        kinds[names[ends]] = "rest"
+    kinds.update(dict.fromkeys(names[positional:ends], "keyword_only"))
     if code.co_flags & _EXTRA:
-        found.append(parameter(names[ends + bool(code.co_flags & _REST)], "extra"))
+        kinds[names[ends + bool(code.co_flags & _REST)]] = "extra"
+    found = [
+        Parameter(name, kind, annotations.get(name, MISSING), given.get(name, MISSING))
+        for name, kind in kinds.items()
+    ]
     return Callee(function, function, tuple(found), annotations.get("return", MISSING))
 
 
@@ -259,16 +259,18 @@ def flags_of(function: Any) -> int:
             flags: int = code.co_flags
             # What `inspect.markcoroutinefunction` leaves (Python 3.12).
             return flags | (_COROUTINE if hasattr(function, "_is_coroutine_marker") else 0)
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif hasattr(function, "__func__"):
-            function = function.__func__
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        else:
-            cls: Any = function.__class__
-            function = getattr(cls, "__call__", None)  # noqa: B004  # not whether, but what
+        function = _inside(function)
     return 0
+
+
+def _inside(function: Any) -> Any:
+    """Return what a callable calls, as far as can be seen."""
+    if isinstance(function, functools.partial):
+        return function.func
+    for attribute in ("__func__", "__wrapped__"):
+        if hasattr(function, attribute):
+            return getattr(function, attribute)
+    return getattr(function.__class__, "__call__", None)  # noqa: B004  # not whether, but what
 
 
 def is_coroutine_function(function: Any) -> bool:
@@ -284,12 +286,11 @@ def is_generator_function(function: Any) -> bool:
 def gives_context_manager(callee: Callee) -> bool:
     """Say whether it is a generator under `contextlib.contextmanager` or its like."""
     function: Any = callee.function
-    for _ in range(_WRAPPED_AT_MOST):
+    if not is_generator_function(callee.source):
+        return False
+    while function is not callee.source:
         # What a decorator of that module makes looks like the generator, but for its globals.
         if getattr(function, "__globals__", {}).get("__name__") == "contextlib":
-            return is_generator_function(callee.source)
-        if isinstance(function, functools.partial):
-            function = function.func
-        else:
-            function = getattr(function, "__wrapped__", None) or getattr(function, "__func__", None)
+            return True
+        function = _inside(function)
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
+from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_origin
 
 from .._value import Value, set_once
@@ -70,16 +71,19 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
         owner: name of the tool, for complaints.
     """
     receiver = callee.receiver
-    written = [p for p in callee.parameters if p is not receiver]
+    written = callee.parameters if receiver is None else callee.parameters[1:]
     hints = _evaluate([p.annotation for p in written], scope)
     complaints: list[Complaint] = []
     fields: list[Parameter] = []
     declared: list[Declared] = []
     hosted: list[tuple[Parameter, Any]] = [] if receiver is None else [(receiver, None)]
+    takes_raw = False
     for parameter, hint in zip(written, hints, strict=True):
-        if parameter.name in skip or (not isinstance(hint, type) and _is_marked(hint)):
+        is_class = isinstance(hint, type)
+        if parameter.name in skip or (not is_class and _is_marked(hint)):
             hosted.append((parameter, None if hint is MISSING or isinstance(hint, Unresolved) else hint))
             continue
+        takes_raw = takes_raw or hint is RawArguments or (not is_class and _takes_raw(hint))
         complaint = _complain_parameter(parameter, hint, owner, scope)
         if complaint is not None:
             complaints.append(complaint)
@@ -88,7 +92,7 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
         declared.append(_declare(field, Any if complaint is not None else hint, scope))
     complaints += _unknown_skips(skip, callee, owner)
     annotation = _whole_annotation(fields, declared)
-    if annotation is None and any(_takes_raw(entry.hint) for entry in declared):
+    if annotation is None and takes_raw:
         message = "RawArguments takes all arguments, so no other parameter can take one"
         remedy = "Leave the others to require and optional, or let the host give them"
         if len(fields) == 1:
@@ -109,23 +113,29 @@ def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
 
 
 def _is_marked(hint: Any) -> bool:
-    if get_origin(hint) is Annotated:
-        return any(item is skip_mark for item in hint.__metadata__)
-    return any(_is_marked(member) for member in _members(hint))
+    members = _members(hint)
+    if members:
+        return any(map(_is_marked, members))
+    return get_origin(hint) is Annotated and any(item is skip_mark for item in hint.__metadata__)
 
 
 def _takes_raw(hint: Any) -> bool:
-    return class_of(hint) is RawArguments or any(_takes_raw(member) for member in _members(hint))
+    return class_of(hint) is RawArguments or any(map(_takes_raw, _members(hint)))
 
 
 def _members(hint: Any) -> tuple[Any, ...]:
     """Return the members of a union, of anything else none."""
-    is_union = get_origin(hint) is Union or type(hint).__name__ == "UnionType"
-    return get_args(hint) if is_union else ()
+    is_union = isinstance(hint, UnionType) or getattr(hint, "__origin__", None) is Union
+    return hint.__args__ if is_union else ()
+
+
+_UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
 
 
 def _with_default_of_its_own(parameter: Parameter, owner: str, complaints: list[Complaint]) -> Parameter:
     """Copy a default that can change: what a direct call does to it is told to no model."""
+    if type(parameter.default) in _UNCHANGING:
+        return parameter
     try:
         default = copy_of_default(parameter.default)
     except MemoryError:
@@ -208,6 +218,8 @@ def _whole_annotation(fields: Sequence[Parameter], declared: Sequence[Declared])
 
 def class_of(hint: Any) -> Any:
     """Return what an annotation is of, without metadata and arguments."""
+    if isinstance(hint, type):
+        return hint
     while get_origin(hint) is Annotated:
         hint = hint.__origin__
     return get_origin(hint) or hint
