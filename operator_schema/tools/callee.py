@@ -169,9 +169,10 @@ def _read_code(function: FunctionType) -> Callee:
     names = code.co_varnames
     positional = code.co_argcount
     ends = positional + code.co_kwonlyargcount
-    defaults = function.__defaults__ or ()
-    given = dict(zip(names[positional - len(defaults) : positional], defaults, strict=True))
-    given.update(function.__kwdefaults__ or {})
+    defaults = function.__defaults__
+    given = dict(function.__kwdefaults__ or {})
+    if defaults:
+        given.update(zip(names[positional - len(defaults) : positional], defaults, strict=True))
     kinds: dict[str, Kind] = dict.fromkeys(names[: code.co_posonlyargcount], "positional_only")
     kinds.update(dict.fromkeys(names[code.co_posonlyargcount : positional], "positional"))
     if code.co_flags & _REST:

@@ -6,7 +6,6 @@ from dataclasses import MISSING
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_origin
 
-from .._value import Value, set_once
 from ..errors import Complaint
 from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Visible", "class_of", "enclosing_names", "read_parameters"]
 
 
-class Visible(Value):
+class Visible:
     """Which parameters the model gives, and what they mean.
 
     Attributes:
@@ -38,13 +37,7 @@ class Visible(Value):
         complaints: what is wrong with them.
     """
 
-    __slots__ = ("fields", "declared", "hosted", "annotation", "complaints")
-
-    fields: list[Parameter]
-    declared: list[Declared]
-    hosted: list[tuple[Parameter, Any]]
-    annotation: Any
-    complaints: list[Complaint]
+    __slots__ = ("annotation", "complaints", "declared", "fields", "hosted")
 
     def __init__(
         self,
@@ -54,11 +47,11 @@ class Visible(Value):
         annotation: Any,
         complaints: list[Complaint],
     ) -> None:
-        set_once(self, "fields", fields)
-        set_once(self, "declared", declared)
-        set_once(self, "hosted", hosted)
-        set_once(self, "annotation", annotation)
-        set_once(self, "complaints", complaints)
+        self.fields = fields
+        self.declared = declared
+        self.hosted = hosted
+        self.annotation = annotation
+        self.complaints = complaints
 
 
 def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: str) -> Visible:
