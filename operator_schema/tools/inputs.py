@@ -10,6 +10,7 @@ import copy
 import copyreg
 import dataclasses
 import sys
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from weakref import WeakValueDictionary
 from ..introspect.parameters import ATTRIBUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import ClassVar
 
     from ..introspect.parameters import ParameterSource
@@ -161,19 +162,55 @@ def make_input_type(
         function: qualified name of the function.
     """
     # What the decorator would do, in a tenth of its time.
-    hints = {declared.name: declared.hint for declared in source.declared}
-    fields = {parameter.name: _field(parameter, hints[parameter.name]) for parameter in parameters}
-    namespace = {name: entry.default for name, entry in fields.items() if entry.default is not MISSING}
+    fields = _Fields(source, parameters)
+    namespace = {p.name: p.default for p in parameters if not _is_made(p) and p.default is not MISSING}
     namespace["__module__"] = module
     namespace["__qualname__"] = qualname
     namespace["__doc__"] = source.doc or f"The parameters of {name}."
-    namespace["__annotations__"] = hints
+    namespace["__annotations__"] = {declared.name: declared.hint for declared in source.declared}
     namespace["__dataclass_fields__"] = fields
-    namespace["__match_args__"] = tuple([name for name, entry in fields.items() if not entry.kw_only])
+    namespace["__match_args__"] = tuple([p.name for p in parameters if p.kind in _BY_POSITION])
     namespace["__reserved__"] = reserved
     namespace["__function__"] = function
     namespace[ATTRIBUTE] = source
-    return type(name, (Input,), namespace)
+    fields.owner = type(name, (Input,), namespace)
+    return fields.owner
+
+
+_BY_POSITION = ("positional", "positional_only")
+
+
+class _Fields(Mapping[str, Any]):
+    """The fields of a class, made when one is asked for: then a dict takes the place of this.
+
+    Registration asks for none, and most tools of a program are never called.
+
+    Attributes:
+        owner: the class.
+    """
+
+    __slots__ = ("_parameters", "_source", "owner")
+
+    owner: type[Input]
+
+    def __init__(self, source: ParameterSource, parameters: Sequence[Parameter]) -> None:
+        self._source = source
+        self._parameters = parameters
+
+    def _made(self) -> dict[str, Any]:
+        if self.owner.__dict__["__dataclass_fields__"] is self:
+            pairs = zip(self._parameters, self._source.declared, strict=True)
+            self.owner.__dataclass_fields__ = {p.name: _field(p, declared.hint) for p, declared in pairs}
+        return self.owner.__dataclass_fields__
+
+    def __getitem__(self, name: str) -> Any:
+        return self._made()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())
 
 
 def _no_extra() -> dict[str, Any]:
@@ -198,6 +235,11 @@ def _may_change(default: object) -> bool:
     except Exception:  # noqa: BLE001  # a class's own code runs in it
         return True
     return False
+
+
+def _is_made(parameter: Parameter) -> bool:
+    """Say whether each input gets a default of its own."""
+    return parameter.kind == "extra" or _may_change(parameter.default)
 
 
 def _field(parameter: Parameter, hint: Any) -> Any:

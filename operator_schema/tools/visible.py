@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args, get_origin
 
 from ..errors import Complaint
 from ..introspect.classes import Declared, declared_fields, form_of
@@ -13,6 +12,7 @@ from ..introspect.identity import name_of, show_error
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf
 from ..introspect.shipped_leaves import shipped_leaf
 from ..wording import listed, nearest, quote, received
+from .binding import alternatives_of, members_of
 from .inputs import copy_of_default
 from .marks import skip as skip_mark
 from .raw import RawArguments
@@ -73,10 +73,11 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
     takes_raw = False
     for parameter, hint in zip(written, hints, strict=True):
         is_class = isinstance(hint, type)
-        if parameter.name in skip or (not is_class and _is_marked(hint)):
+        if parameter.name in skip or (not is_class and any(map(_is_marked, members_of(hint)))):
             hosted.append((parameter, None if hint is MISSING or isinstance(hint, Unresolved) else hint))
             continue
-        takes_raw = takes_raw or hint is RawArguments or (not is_class and _takes_raw(hint))
+        kinds = (hint,) if is_class else alternatives_of(hint)
+        takes_raw = takes_raw or any(kind is RawArguments for kind in kinds)
         complaint = _complain_parameter(parameter, hint, owner, scope)
         if complaint is not None:
             complaints.append(complaint)
@@ -106,20 +107,7 @@ def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
 
 
 def _is_marked(hint: Any) -> bool:
-    members = _members(hint)
-    if members:
-        return any(map(_is_marked, members))
     return get_origin(hint) is Annotated and any(item is skip_mark for item in hint.__metadata__)
-
-
-def _takes_raw(hint: Any) -> bool:
-    return class_of(hint) is RawArguments or any(map(_takes_raw, _members(hint)))
-
-
-def _members(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, of anything else none."""
-    is_union = isinstance(hint, UnionType) or getattr(hint, "__origin__", None) is Union
-    return hint.__args__ if is_union else ()
 
 
 _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
@@ -213,9 +201,11 @@ def class_of(hint: Any) -> Any:
     """Return what an annotation is of, without metadata and arguments."""
     if isinstance(hint, type):
         return hint
-    while get_origin(hint) is Annotated:
+    origin = get_origin(hint)
+    while origin is Annotated:
         hint = hint.__origin__
-    return get_origin(hint) or hint
+        origin = get_origin(hint)
+    return origin or hint
 
 
 def _has_leaf(hint: Any, cls: type) -> bool:

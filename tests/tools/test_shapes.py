@@ -1014,7 +1014,10 @@ def test_raw_arguments_are_always_given():
     def may_be(x: RawArguments | None):
         return x
 
-    for function in (raw, may_be):
+    def described(x: Annotated[RawArguments | None, "all of them"]):
+        return x
+
+    for function in (raw, may_be, described):
         with pytest.raises(SchemaError, match=r"can't be left out") as caught:
             tool(function)
         assert codes_of(caught) == ["unsupported"]
