@@ -250,6 +250,8 @@ def _names(head: str) -> tuple[str, ...]:
 
 
 def _join(lines: Sequence[Line]) -> str:
+    if len(lines) == 1:
+        return lines[0][1]
     pieces: list[str] = []
     item: int | None = None
     after_blank = False

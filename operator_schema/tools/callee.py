@@ -287,11 +287,11 @@ def is_generator_function(function: Any) -> bool:
 def gives_context_manager(callee: Callee) -> bool:
     """Say whether it is a generator under `contextlib.contextmanager` or its like."""
     function: Any = callee.function
-    if not is_generator_function(callee.source):
-        return False
-    while function is not callee.source:
+    for _ in range(_WRAPPED_AT_MOST):
+        if function is callee.source:
+            break
         # What a decorator of that module makes looks like the generator, but for its globals.
         if getattr(function, "__globals__", {}).get("__name__") == "contextlib":
-            return True
+            return is_generator_function(callee.source)
         function = _inside(function)
     return False
