@@ -52,6 +52,13 @@ class InputTool(Tool[P, R], type):
         decoded: R = super().decode(arguments)
         return decoded
 
+    @property
+    def __signature__(cls) -> Any:
+        # From Python 3.13 `inspect` does not look behind a type.
+        from inspect import signature  # noqa: PLC0415  # a program that runs tools does not ask
+
+        return signature(cls.input_type)
+
     def __or__(cls, other: Any) -> Any:
         return cls.input_type | other
 
