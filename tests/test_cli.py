@@ -134,9 +134,33 @@ class Box:
 plain = len
 """
 
+UNLISTED = """
+from dataclasses import dataclass
+from typing import Annotated, Literal
+from operator_schema import RawArguments, tool, tool_input
+
+@dataclass
+class Create:
+    kind: Literal["create"]
+    inside: "list[Create | Remove] | None"
+
+@dataclass
+class Remove:
+    kind: Literal["remove"]
+    path: str
+
+edit = tool_input(name="edit")(Create | Remove)
+Described = Annotated[RawArguments, RawArguments.described_by({"type": "object", "properties": {"x": {}}})]
+
+@tool
+def raw(arguments: Described) -> int:
+    return len(arguments)
+"""
+
 FILES = {
     "clitools.py": TOOLS,
     "callable.py": CALLABLE,
+    "unlisted.py": UNLISTED,
     "shared.py": "from dataclasses import dataclass\n\n@dataclass\nclass Imported:\n    x: int\n",
     "faulty.py": FAULTY,
     "empty.py": "import clitools\n",
@@ -509,6 +533,13 @@ def test_tools_prints_a_table(run):
     assert " ".join(summary) == f"4 tools, {sum(sizes)} bytes"
     _, definitions, _ = run("tools", "--json", "callable")
     assert [len(to_json(definition).encode()) for definition in json.loads(definitions)] == sizes
+
+
+def test_tools_counts_the_parameters_of_unions_and_raw_arguments(run):
+    status, out, err = run("tools", "unlisted")
+    assert (status, err) == (0, "")
+    rows = [line.split()[:3] for line in out.splitlines()[1:-1]]
+    assert rows == [["edit", "input", "3"], ["raw", "sync", "1"]]
 
 
 def test_tools_prints_the_definitions(run):

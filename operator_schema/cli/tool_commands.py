@@ -7,11 +7,11 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ToolError
+from ..introspect.nodes import ObjectNode, UnionNode
 from ..tools.calls import RawCall
 from ..tools.describe import documentation_of
 from ..tools.discovery import tools_in
 from ..tools.executor import Executor
-from ..tools.neutral import parameters_of
 from ..wording import escape
 from .lookup import find_tool, load_module
 from .output import Offer, count, to_json
@@ -45,7 +45,19 @@ def tools(arguments: Namespace, out: Output, err: Output) -> int:  # noqa: ARG00
 def _offer(tool: Tool[..., Any]) -> Offer:
     kind = "input" if not tool.has_function else "async" if tool.is_async else "sync"
     size = len(to_json(tool.definition()).encode())
-    return Offer(tool.name, kind, len(parameters_of(tool)), size, tool.summary)
+    return Offer(tool.name, kind, _count_parameters(tool), size, tool.summary)
+
+
+def _count_parameters(tool: Tool[..., Any]) -> int:
+    """Count the keys that arguments may have, in a union those of all its members."""
+    graph = tool.codec.graph
+    root = graph.resolve_root()
+    if isinstance(root, UnionNode):
+        members = [graph.resolve(member) for member in root.members]
+        return len({field.key for node in members if isinstance(node, ObjectNode) for field in node.fields})
+    if isinstance(root, ObjectNode):
+        return len(root.fields)
+    return len(tool.input_schema().get("properties", ()))  # raw arguments
 
 
 def call(arguments: Namespace, out: Output, err: Output) -> int:

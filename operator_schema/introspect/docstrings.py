@@ -101,13 +101,13 @@ def parse_docstring(doc: str | None) -> Docstring:
 
 
 def _split_lines(doc: str) -> list[Line]:
-    rows = doc.replace("\r\n", "\n").replace("\r", "\n").expandtabs().split("\n")
-    indents = [len(row) - len(row.lstrip()) for row in rows]
-    texts = [row.strip() for row in rows]
+    first, *rows = doc.replace("\r\n", "\n").replace("\r", "\n").expandtabs().rstrip().split("\n")
     # The first line begins behind the quotes, so that it says nothing about the margin.
-    margin = min([indent for indent, text in zip(indents[1:], texts[1:], strict=True) if text], default=0)
-    rest = [(max(indent - margin, 0), text) for indent, text in zip(indents, texts, strict=True)]
-    return [(0, texts[0]), *rest[1:]]
+    bare = [row.lstrip() for row in rows]
+    indents = [len(row) - len(text) for row, text in zip(rows, bare, strict=True)]
+    margin = min([indent for indent, text in zip(indents, bare, strict=True) if text], default=0)
+    lines = [(indent - margin, text.rstrip()) for indent, text in zip(indents, bare, strict=True)]
+    return [(0, first.strip()), *lines]
 
 
 def _prose(lines: Sequence[Line]) -> str:
@@ -250,6 +250,8 @@ def _names(head: str) -> tuple[str, ...]:
 
 
 def _join(lines: Sequence[Line]) -> str:
+    if len(lines) == 1:
+        return lines[0][1]
     pieces: list[str] = []
     item: int | None = None
     after_blank = False

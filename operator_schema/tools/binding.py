@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_origin
 
 from ..errors import MissingContextError, ToolError
 from ..introspect.identity import name_of
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["call_arguments", "hosted_values"]
+__all__ = ["alternatives_of", "call_arguments", "hosted_values", "members_of"]
 
 
 def hosted_values(
@@ -68,7 +69,7 @@ def hosted_values(
 def _from_context(tool: str, parameter: Parameter, hint: Any, context: Context) -> Any:
     if parameter.name in context:
         return context[parameter.name]
-    for wanted in _alternatives(hint):
+    for wanted in alternatives_of(hint):
         value = _by_type(tool, parameter, wanted, context)
         if value is not MISSING:
             return value
@@ -89,14 +90,20 @@ def _by_type(tool: str, parameter: Parameter, wanted: Any, context: Context) -> 
     return context[fitting[0]] if fitting else MISSING
 
 
-def _alternatives(hint: Any) -> Sequence[Any]:
+def alternatives_of(hint: Any) -> Sequence[Any]:
     """Return the types that a parameter takes: those of a union, without None."""
     while get_origin(hint) is Annotated:
         hint = hint.__origin__
-    if get_origin(hint) is Union or type(hint).__name__ == "UnionType":
-        parts = [part for arg in get_args(hint) for part in _alternatives(arg)]
-        return [part for part in parts if part is not type(None)]
-    return () if hint is None else (hint,)
+    members = members_of(hint)
+    if members[0] is hint:
+        return () if hint is None else members
+    return [part for arg in members if arg is not NoneType for part in alternatives_of(arg)]
+
+
+def members_of(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union; of anything else, what it is."""
+    is_union = isinstance(hint, UnionType) or getattr(hint, "__origin__", None) is Union
+    return hint.__args__ if is_union else (hint,)
 
 
 def call_arguments(

@@ -20,6 +20,7 @@ __all__ = [
     "Callee",
     "Parameter",
     "caller_module",
+    "gives_context_manager",
     "is_coroutine_function",
     "is_generator_function",
     "name_of_callee",
@@ -168,20 +169,21 @@ def _read_code(function: FunctionType) -> Callee:
     names = code.co_varnames
     positional = code.co_argcount
     ends = positional + code.co_kwonlyargcount
-    defaults = function.__defaults__ or ()
-    given = dict(zip(names[positional - len(defaults) : positional], defaults, strict=True))
-    given.update(function.__kwdefaults__ or {})
-
-    def parameter(name: str, kind: Kind) -> Parameter:
-        return Parameter(name, kind, annotations.get(name, MISSING), given.get(name, MISSING))
-
-    found = [parameter(name, "positional_only") for name in names[: code.co_posonlyargcount]]
-    found += [parameter(name, "positional") for name in names[code.co_posonlyargcount : positional]]
+    defaults = function.__defaults__
+    given = dict(function.__kwdefaults__ or {})
+    if defaults:
+        given.update(zip(names[positional - len(defaults) : positional], defaults, strict=True))
+    kinds: dict[str, Kind] = dict.fromkeys(names[: code.co_posonlyargcount], "positional_only")
+    kinds.update(dict.fromkeys(names[code.co_posonlyargcount : positional], "positional"))
     if code.co_flags & _REST:
-        found.append(parameter(names[ends], "rest"))
-    found += [parameter(name, "keyword_only") for name in names[positional:ends]]
+        kinds[names[ends]] = "rest"
+    kinds.update(dict.fromkeys(names[positional:ends], "keyword_only"))
     if code.co_flags & _EXTRA:
-        found.append(parameter(names[ends + bool(code.co_flags & _REST)], "extra"))
+        kinds[names[ends + bool(code.co_flags & _REST)]] = "extra"
+    found = [
+        Parameter(name, kind, annotations.get(name, MISSING), given.get(name, MISSING))
+        for name, kind in kinds.items()
+    ]
     return Callee(function, function, tuple(found), annotations.get("return", MISSING))
 
 
@@ -257,17 +259,19 @@ def flags_of(function: Any) -> int:
         if code is not None:
             flags: int = code.co_flags
             # What `inspect.markcoroutinefunction` leaves (Python 3.12).
-            return flags | (_COROUTINE if hasattr(function, "_is_coroutine_mark") else 0)
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif hasattr(function, "__func__"):
-            function = function.__func__
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        else:
-            cls: Any = function.__class__
-            function = getattr(cls, "__call__", None)  # noqa: B004  # not whether, but what
+            return flags | (_COROUTINE if hasattr(function, "_is_coroutine_marker") else 0)
+        function = _inside(function)
     return 0
+
+
+def _inside(function: Any) -> Any:
+    """Return what a callable calls, as far as can be seen."""
+    if isinstance(function, functools.partial):
+        return function.func
+    for attribute in ("__func__", "__wrapped__"):
+        if hasattr(function, attribute):
+            return getattr(function, attribute)
+    return getattr(function.__class__, "__call__", None)  # noqa: B004  # not whether, but what
 
 
 def is_coroutine_function(function: Any) -> bool:
@@ -278,3 +282,16 @@ def is_coroutine_function(function: Any) -> bool:
 def is_generator_function(function: Any) -> bool:
     """Say whether calling it gives an iterator that runs the code bit by bit."""
     return bool(flags_of(function) & (_GENERATOR | _ASYNC_GENERATOR))
+
+
+def gives_context_manager(callee: Callee) -> bool:
+    """Say whether it is a generator under `contextlib.contextmanager` or its like."""
+    function: Any = callee.function
+    for _ in range(_WRAPPED_AT_MOST):
+        if function is callee.source:
+            break
+        # What a decorator of that module makes looks like the generator, but for its globals.
+        if getattr(function, "__globals__", {}).get("__name__") == "contextlib":
+            return is_generator_function(callee.source)
+        function = _inside(function)
+    return False

@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _MOST_SECONDS = int(float_info.max)
+_BREAK = re.compile(r"[\W_]+")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[^\W_]+")
 
@@ -130,12 +131,11 @@ def check_facts(given: Mapping[str, Any]) -> dict[str, Complaint]:
     name = given["name"]
     owner = clip(escape(name), 100) if isinstance(name, str) else "tool"
     found: dict[str, Complaint] = {}
-    for option, (fits, kind, remedy) in _OPTIONS.items():
-        value = given.get(option)
-        if option not in given or fits(value):
-            continue
-        message = f"{option} is {received(value)}, not {kind}"
-        found[option] = Complaint((), "bad_option", owner, message, remedy)
+    for option, value in given.items():
+        fits, kind, remedy = _OPTIONS.get(option, _ANY)
+        if not fits(value):
+            message = f"{option} is {received(value)}, not {kind}"
+            found[option] = Complaint((), "bad_option", owner, message, remedy)
     if "name" in found or not _NAME.fullmatch(name):
         what = quote(name, 100) if isinstance(name, str) else received(name)
         message = f"the name {what} is refused by providers"
@@ -207,10 +207,12 @@ _OPTIONS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
 }
 
 
+_ANY: tuple[Callable[[Any], bool], str, str] = (lambda _: True, "", "")
+
+
 def pascal_case(name: str) -> str:
     """Write a name as a class is written: `web_search` → `WebSearch`."""
-    parts = "".join([c if c.isalnum() else "_" for c in name]).split("_")
-    return "".join([part[:1].upper() + part[1:] for part in parts])
+    return "".join([part[:1].upper() + part[1:] for part in _BREAK.split(name)])
 
 
 def snake_case(name: str) -> str:

@@ -20,9 +20,15 @@ from ..introspect.hints import Scope
 from ..introspect.identity import name_of
 from ..introspect.parameters import ParameterSource
 from ..wording import clip, escape, quote
-from .callee import caller_module, is_generator_function, name_of_callee, read_callee
+from .callee import (
+    caller_module,
+    gives_context_manager,
+    is_generator_function,
+    name_of_callee,
+    read_callee,
+)
 from .facts import check_facts, pascal_case, snake_case
-from .input_tool import InputTool
+from .input_tool import InputTool, pickle_through_tool
 from .inputs import install, make_input_type
 from .making import check_option_names, codec_options, doc_of, make_facts, register
 from .output import NO_OUTPUT, Output
@@ -219,9 +225,7 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
     options = {key: value for key, value in options.items() if key not in wrong}
     complaints = list(wrong.values())
     callee = _callee_or_raise(function, owner, complaints)
-    if is_generator_function(callee.function):
-        message = "it is a generator, whose result can't be told to a model"
-        complaints.append(Complaint((), "unsupported", owner, message, "Return a list"))
+    complaints += _complain_result(callee, owner)
     namespace: dict[str, Any] = dict(options.get("namespace") or {})
     around = enclosing_names(callee.source, frame)
     scope = Scope(callee.source, {**around, **namespace} if around else namespace)
@@ -242,6 +246,18 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
         facts, codec, codec_options(options), output, callee.function, body, caller_module(frame)
     )
     return made
+
+
+def _complain_result(callee: Callee, owner: str) -> list[Complaint]:
+    """Complain about a function of which it is known that its result is nothing for a model."""
+    if is_generator_function(callee.function):
+        message = "it is a generator, whose result can't be told to a model"
+        return [Complaint((), "unsupported", owner, message, "Return a list")]
+    if gives_context_manager(callee):
+        message = "it gives a context manager, which can't be told to a model"
+        remedy = "Write a function that uses it and returns a value"
+        return [Complaint((), "unsupported", owner, message, remedy)]
+    return []
 
 
 def _callee_or_raise(function: Any, owner: str, complaints: list[Complaint]) -> Callee:
@@ -306,4 +322,6 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
     made: InputTool[..., Any] = InputTool.made_of(
         facts, codec, codec_options(options), told, annotation, None, home
     )
+    if isinstance(annotation, type):
+        pickle_through_tool(annotation)
     return made

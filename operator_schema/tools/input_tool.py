@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+import sys
+from types import new_class
 from typing import Any, ParamSpec, TypeVar
 
 from ..introspect.nodes import ObjectNode, UnionNode
 from .tool import Tool
 
-__all__ = ["InputTool"]
+__all__ = ["InputTool", "at_its_place", "pickle_through_tool"]
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)  # noqa: PLC0105  # as short as `P`
 
 
-class InputTool(Tool[P, R]):
-    """A tool without a function: its input is built by calling it, and the host runs the call."""
+class InputTool(Tool[P, R], type):
+    """A tool without a function: its input is built by calling it, and the host runs the call.
 
-    def decode(self, arguments: object) -> R:
+    As a decorator leaves it under the name of a class, it stands for this class: in annotations, in
+    patterns (`case Ask():`), for `isinstance` and as a base. That is why it is itself a type.
+    """
+
+    def __new__(  # pyright: ignore[reportInconsistentConstructor]  # what it makes is no tool
+        metacls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **options: Any
+    ) -> Any:
+        """Derive a class from those that tools stand for, as `class More(Ask)` asks."""
+        meant = tuple([base.input_type if isinstance(base, InputTool) else base for base in bases])
+        return new_class(name, meant, options, lambda namespace: namespace.update(body))
+
+    @classmethod
+    def _of(cls, content: dict[str, Any]) -> Any:
+        codec = content["_codec"]
+        # What a class pattern without names looks for.
+        matched = {"__match_args__": getattr(codec.type, "__match_args__", ())}
+        name = getattr(codec.type, "__name__", content["_facts"].name)
+        return type.__new__(cls, name, (), {**matched, **content, "__slots__": ()})
+
+    def decode(cls, arguments: object) -> R:
         """Turn a model's arguments into an input.
 
         Args:
@@ -31,13 +52,65 @@ class InputTool(Tool[P, R]):
         decoded: R = super().decode(arguments)
         return decoded
 
-    def __or__(self, other: Any) -> Any:
-        return self.input_type | other
+    @property
+    def __signature__(cls) -> Any:
+        # From Python 3.13 `inspect` does not look behind a type.
+        from inspect import signature  # noqa: PLC0415  # a program that runs tools does not ask
 
-    def __ror__(self, other: Any) -> Any:
-        return other | self.input_type
+        return signature(cls.input_type)
 
-    def __instancecheck__(self, instance: object) -> bool:
-        root = self._codec.graph.resolve_root()
+    def __or__(cls, other: Any) -> Any:
+        return cls.input_type | other
+
+    def __ror__(cls, other: Any) -> Any:
+        return other | cls.input_type
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls._classes())
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls._classes())
+
+    def _classes(cls) -> tuple[type, ...]:
+        root = cls._codec.graph.resolve_root()
         members = root.members if isinstance(root, UnionNode) else (root,)
-        return isinstance(instance, tuple([node.type for node in members if isinstance(node, ObjectNode)]))
+        return tuple([node.type for node in members if isinstance(node, ObjectNode)])
+
+
+# --- pickle --------------------------------------------------------------------------------------
+
+
+def at_its_place(module: str, qualname: str) -> Any:
+    """Return what stands where a class or function says that it stands, None where nothing does."""
+    found: Any = sys.modules.get(module)
+    for name in qualname.split("."):
+        found = getattr(found, name, None)
+    return found
+
+
+def pickle_through_tool(cls: type) -> None:
+    """Let instances of a class be pickled whose name is about to become that of its tool.
+
+    Classes are pickled by name. Under a decorator the name is that of the tool, which knows the class.
+    """
+    is_decorated = at_its_place(cls.__module__, cls.__qualname__) is not cls
+    methods: Any = cls
+    is_stock = methods.__reduce_ex__ is _STOCK.__reduce_ex__ and methods.__reduce__ is _STOCK.__reduce__
+    if is_decorated and is_stock:
+        methods.__reduce_ex__ = _reduce
+
+
+_STOCK: Any = object
+
+
+def _reduce(self: object, protocol: int) -> Any:
+    new, args, *state = _STOCK.__reduce_ex__(self, max(protocol, 2))
+    found = at_its_place(type(self).__module__, type(self).__qualname__)
+    if isinstance(found, InputTool) and found.input_type is type(self):
+        return (_new, (found, *args[1:]), *state)
+    return (new, args, *state)
+
+
+def _new(tool: InputTool[..., Any], *args: Any) -> Any:
+    cls = tool.input_type
+    return cls.__new__(cls, *args)

@@ -7,22 +7,25 @@ They are real dataclasses, but their methods are shared: writing an `__init__` f
 from __future__ import annotations
 
 import copy
+import copyreg
 import dataclasses
 import sys
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from ..introspect.parameters import ATTRIBUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import ClassVar
 
     from ..introspect.parameters import ParameterSource
     from .callee import Parameter
 
-__all__ = ["Input", "install", "make_input_type"]
+__all__ = ["Input", "copy_of_default", "install", "make_input_type"]
 
 
 class _LazySignature:
@@ -53,15 +56,24 @@ class _Sample:
     field: Any
 
 
-class Input:
+class _InputMeta(type):
+    """The class of the dataclasses below, by which `pickle` tells them from others."""
+
+
+_META: Any = _InputMeta  # pyright takes the attributes of an instance for those of its class otherwise
+
+
+class Input(metaclass=_META):  # type: ignore[metaclass]  # mypy wants to see it
     """The parameters of one call; each function has a dataclass of its own that derives from this."""
 
-    __dataclass_params__: ClassVar[Any] = _Sample.__dataclass_params__  # type: ignore[attr-defined]  # known to `dataclasses` alone
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-    __match_args__: ClassVar[tuple[str, ...]]
-    __reserved__: ClassVar[frozenset[str]] = frozenset()
-    __number__: ClassVar[int]
-    __function__: ClassVar[str] = ""
+    if TYPE_CHECKING:  # `typing.get_type_hints` looks here too
+        __dataclass_fields__: ClassVar[dict[str, Any]]
+        __match_args__: ClassVar[tuple[str, ...]]
+        __number__: ClassVar[int]
+        __reserved__: ClassVar[frozenset[str]]
+    __dataclass_params__ = _Sample.__dataclass_params__  # type: ignore[attr-defined]  # known to `dataclasses` alone
+    __reserved__ = frozenset()
+    __function__ = ""
     __signature__ = _LazySignature()
 
     def __init__(self, /, *args: Any, **kwargs: Any) -> None:
@@ -108,8 +120,7 @@ class Input:
         return f"{type(self).__qualname__}({shown})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        cls = type(self)
-        return _restore, (cls.__module__, cls.__qualname__, _number_of(cls)), self.__dict__
+        return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]  # known to `pickle` alone
 
     def __replace__(self, /, **changes: Any) -> Any:
         return dataclasses.replace(self, **changes)
@@ -151,23 +162,68 @@ def make_input_type(
         function: qualified name of the function.
     """
     # What the decorator would do, in a tenth of its time.
-    hints = {declared.name: declared.hint for declared in source.declared}
-    fields = {parameter.name: _field(parameter, hints[parameter.name]) for parameter in parameters}
-    namespace = {name: entry.default for name, entry in fields.items() if entry.default is not MISSING}
+    fields = _Fields(source, parameters)
+    namespace = {p.name: p.default for p in parameters if not _is_made(p) and p.default is not MISSING}
     namespace["__module__"] = module
     namespace["__qualname__"] = qualname
     namespace["__doc__"] = source.doc or f"The parameters of {name}."
-    namespace["__annotations__"] = hints
+    namespace["__annotations__"] = {declared.name: declared.hint for declared in source.declared}
     namespace["__dataclass_fields__"] = fields
-    namespace["__match_args__"] = tuple([name for name, entry in fields.items() if not entry.kw_only])
+    namespace["__match_args__"] = tuple([p.name for p in parameters if p.kind in _BY_POSITION])
     namespace["__reserved__"] = reserved
     namespace["__function__"] = function
     namespace[ATTRIBUTE] = source
-    return type(name, (Input,), namespace)
+    fields.owner = type(name, (Input,), namespace)
+    return fields.owner
+
+
+_BY_POSITION = ("positional", "positional_only")
+
+
+class _Fields(Mapping[str, Any]):
+    """The fields of a class, made when one is asked for: then a dict takes the place of this.
+
+    Registration asks for none, and most tools of a program are never called.
+
+    Attributes:
+        owner: the class.
+    """
+
+    __slots__ = ("_parameters", "_source", "owner")
+
+    owner: type[Input]
+
+    def __init__(self, source: ParameterSource, parameters: Sequence[Parameter]) -> None:
+        self._source = source
+        self._parameters = parameters
+
+    def _made(self) -> dict[str, Any]:
+        if self.owner.__dict__["__dataclass_fields__"] is self:
+            pairs = zip(self._parameters, self._source.declared, strict=True)
+            self.owner.__dataclass_fields__ = {p.name: _field(p, declared.hint) for p, declared in pairs}
+        return self.owner.__dataclass_fields__
+
+    def __getitem__(self, name: str) -> Any:
+        return self._made()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())
 
 
 def _no_extra() -> dict[str, Any]:
     return {}
+
+
+def copy_of_default(default: Any) -> Any:
+    """Copy a default that can change; return any other as it is.
+
+    Raises:
+        Exception: it can't be copied.
+    """
+    return copy.deepcopy(default) if _may_change(default) else default
 
 
 def _may_change(default: object) -> bool:
@@ -176,9 +232,14 @@ def _may_change(default: object) -> bool:
         return True
     try:
         hash(default)
-    except TypeError:
+    except Exception:  # noqa: BLE001  # a class's own code runs in it
         return True
     return False
+
+
+def _is_made(parameter: Parameter) -> bool:
+    """Say whether each input gets a default of its own."""
+    return parameter.kind == "extra" or _may_change(parameter.default)
 
 
 def _field(parameter: Parameter, hint: Any) -> Any:
@@ -190,7 +251,6 @@ def _field(parameter: Parameter, hint: Any) -> Any:
         made = field(default_factory=_no_extra, kw_only=True)
     elif _may_change(default):
         # As it stands, one list would be shared by every call.
-        default = copy.deepcopy(default)
         made = field(default_factory=lambda: copy.deepcopy(default), kw_only=parameter.kind == "keyword_only")
     else:
         made = field(default=default, kw_only=parameter.kind == "keyword_only")
@@ -203,36 +263,47 @@ def _field(parameter: Parameter, hint: Any) -> Any:
 # --- pickle --------------------------------------------------------------------------------------
 
 _pickled: WeakValueDictionary[int, type[Input]] = WeakValueDictionary()
-"""The classes of which instances were pickled in this process, by number."""
+"""The classes that were pickled in this process, by number."""
 
 _numbers = count()
 
 
-def _number_of(cls: type[Input]) -> int:
+def _reduce_class(cls: type[Input]) -> Any:
+    if cls is Input or cls.__dict__.get(ATTRIBUTE) is None:
+        return cls.__qualname__  # as any class, by where it stands
     number: int | None = cls.__dict__.get("__number__")
     if number is None:
         number = next(_numbers)
         cls.__number__ = number
         _pickled[number] = cls
-    return number
+    return _restore, (cls.__module__, cls.__qualname__, number, cls.__function__)
 
 
-def _restore(module: str, qualname: str, number: int) -> Any:
-    return object.__new__(_find(module, qualname, number))
+copyreg.pickle(_InputMeta, _reduce_class)  # type: ignore[arg-type]  # a string is known to it too
 
 
-def _find(module: str, qualname: str, number: int) -> type[Input]:
+def _restore(module: str, qualname: str, number: int, function: str = "") -> type[Input]:
     known = _pickled.get(number)
     if known is not None and (known.__module__, known.__qualname__) == (module, qualname):
         return known
-    # In another process it is found as its function is.
+    # In another process it is found as its function is, for its own name may be another's there.
     __import__(module)
     names = vars(sys.modules[module])
-    for found in (names.get(qualname), *[getattr(value, "input_type", None) for value in [*names.values()]]):
+    tools = [_at(names, function), *names.values()]
+    for found in (names.get(qualname), *[getattr(tool, "input_type", None) for tool in tools]):
         if isinstance(found, type) and issubclass(found, Input) and found.__qualname__ == qualname:
             return found
     message = f"no function in module {module} has the input type {qualname}"
     raise LookupError(message)
+
+
+def _at(names: dict[str, Any], qualname: str) -> Any:
+    """Return what a qualified name means among the names of a module, None where it means nothing."""
+    first, *others = qualname.split(".")
+    found = names.get(first)
+    for name in others:
+        found = getattr(found, name, None)
+    return found
 
 
 def install(cls: type[Input], names: dict[str, Any]) -> None:

@@ -27,10 +27,13 @@ _OPTIONS = frozenset(
 )
 
 
+_OF_CODEC = frozenset({"unknown_fields", "repair", "namespace"})
+
+
 def check_option_names(owner: str, options: Mapping[str, Any], door: str) -> None:
     """Refuse an option that there is not, as Python refuses an unknown keyword."""
-    known = _OPTIONS - ({"output"} if door == "tool" else {"skip"})
     for option in options:
+        known = _OPTIONS - ({"output"} if door == "tool" else {"skip"})
         if option not in known:
             near = nearest(option, sorted(known))
             hint = f"; did you mean {near}?" if near else ""
@@ -40,8 +43,7 @@ def check_option_names(owner: str, options: Mapping[str, Any], door: str) -> Non
 
 def codec_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that are the codec's; what is not given is left to it."""
-    names = ("unknown_fields", "repair", "namespace")
-    return {name: options[name] for name in names if options.get(name)}
+    return {name: value for name, value in options.items() if value and name in _OF_CODEC}
 
 
 def register(
@@ -72,6 +74,8 @@ def _told_of(complaint: Complaint, own: str | None, name: str) -> Complaint:
 def _check_root(codec: Codec[Any], name: str) -> list[Complaint]:
     graph = codec.graph
     root = graph.resolve_root()
+    if isinstance(root, ObjectNode):
+        return []
     members = root.members if isinstance(root, UnionNode) else (root,)
     is_raw = class_of(codec.type) is RawArguments
     if is_raw or all(isinstance(graph.resolve(member), ObjectNode) for member in members):

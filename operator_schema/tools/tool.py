@@ -84,23 +84,26 @@ class Tool(Generic[P, R]):
         home: str,
     ) -> Any:
         """Make a tool of what `tool` or `tool_input` found out, for the module that called it."""
-        made = object.__new__(cls)
-        content = made.__dict__
-        content["_facts"] = facts
-        content["_codec"] = codec
-        content["_options"] = options
-        content["_output"] = output
-        content["_function"] = function
-        content["_body"] = body
-        content["_home"] = home
+        content: dict[str, Any] = {
+            "_facts": facts,
+            "_codec": codec,
+            "_options": options,
+            "_output": output,
+            "_function": function,
+            "_body": body,
+            "_home": home,
+        }
         _take_over(content, function)
+        return cls._of(content)
+
+    @classmethod
+    def _of(cls, content: dict[str, Any]) -> Any:
+        made = object.__new__(cls)
+        made.__dict__.update(content)
         return made
 
     def _copy(self, **content: Any) -> Any:
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made.__dict__.update(content)
-        return made
+        return self._of({**self.__dict__, **content})
 
     # --- as the function that it was --------------------------------------------------------------
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args, get_origin
 
-from .._value import Value, set_once
 from ..errors import Complaint
-from ..introspect.classes import Declared, form_of
+from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
+from ..introspect.identity import name_of, show_error
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf
 from ..introspect.shipped_leaves import shipped_leaf
-from ..wording import listed, nearest, quote
+from ..wording import listed, nearest, quote, received
+from .binding import alternatives_of, members_of
+from .inputs import copy_of_default
 from .marks import skip as skip_mark
 from .raw import RawArguments
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Visible", "class_of", "enclosing_names", "read_parameters"]
 
 
-class Visible(Value):
+class Visible:
     """Which parameters the model gives, and what they mean.
 
     Attributes:
@@ -35,13 +37,7 @@ class Visible(Value):
         complaints: what is wrong with them.
     """
 
-    __slots__ = ("fields", "declared", "hosted", "annotation", "complaints")
-
-    fields: list[Parameter]
-    declared: list[Declared]
-    hosted: list[tuple[Parameter, Any]]
-    annotation: Any
-    complaints: list[Complaint]
+    __slots__ = ("annotation", "complaints", "declared", "fields", "hosted")
 
     def __init__(
         self,
@@ -51,11 +47,11 @@ class Visible(Value):
         annotation: Any,
         complaints: list[Complaint],
     ) -> None:
-        set_once(self, "fields", fields)
-        set_once(self, "declared", declared)
-        set_once(self, "hosted", hosted)
-        set_once(self, "annotation", annotation)
-        set_once(self, "complaints", complaints)
+        self.fields = fields
+        self.declared = declared
+        self.hosted = hosted
+        self.annotation = annotation
+        self.complaints = complaints
 
 
 def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: str) -> Visible:
@@ -68,24 +64,29 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
         owner: name of the tool, for complaints.
     """
     receiver = callee.receiver
-    written = [p for p in callee.parameters if p is not receiver]
+    written = callee.parameters if receiver is None else callee.parameters[1:]
     hints = _evaluate([p.annotation for p in written], scope)
     complaints: list[Complaint] = []
     fields: list[Parameter] = []
     declared: list[Declared] = []
     hosted: list[tuple[Parameter, Any]] = [] if receiver is None else [(receiver, None)]
+    takes_raw = False
     for parameter, hint in zip(written, hints, strict=True):
-        if parameter.name in skip or (not isinstance(hint, type) and _is_marked(hint)):
+        is_class = isinstance(hint, type)
+        if parameter.name in skip or (not is_class and any(map(_is_marked, members_of(hint)))):
             hosted.append((parameter, None if hint is MISSING or isinstance(hint, Unresolved) else hint))
             continue
-        complaint = _complain_parameter(parameter, hint, owner)
+        kinds = (hint,) if is_class else alternatives_of(hint)
+        takes_raw = takes_raw or any(kind is RawArguments for kind in kinds)
+        complaint = _complain_parameter(parameter, hint, owner, scope)
         if complaint is not None:
             complaints.append(complaint)
-        fields.append(parameter)
-        declared.append(_declare(parameter, Any if complaint is not None else hint, scope))
+        field = _with_default_of_its_own(parameter, owner, complaints)
+        fields.append(field)
+        declared.append(_declare(field, Any if complaint is not None else hint, scope))
     complaints += _unknown_skips(skip, callee, owner)
     annotation = _whole_annotation(fields, declared)
-    if annotation is None and any(class_of(entry.hint) is RawArguments for entry in declared):
+    if annotation is None and takes_raw:
         message = "RawArguments takes all arguments, so no other parameter can take one"
         remedy = "Leave the others to require and optional, or let the host give them"
         if len(fields) == 1:
@@ -106,13 +107,29 @@ def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
 
 
 def _is_marked(hint: Any) -> bool:
-    if get_origin(hint) is Annotated:
-        return any(item is skip_mark for item in hint.__metadata__)
-    is_union = get_origin(hint) is Union or type(hint).__name__ == "UnionType"
-    return is_union and any(_is_marked(member) for member in get_args(hint))
+    return get_origin(hint) is Annotated and any(item is skip_mark for item in hint.__metadata__)
 
 
-def _complain_parameter(parameter: Parameter, hint: Any, owner: str) -> Complaint | None:
+_UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
+
+
+def _with_default_of_its_own(parameter: Parameter, owner: str, complaints: list[Complaint]) -> Parameter:
+    """Copy a default that can change: what a direct call does to it is told to no model."""
+    if type(parameter.default) in _UNCHANGING:
+        return parameter
+    try:
+        default = copy_of_default(parameter.default)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  # copying runs the code of whatever is in it
+        message = f"its default {received(parameter.default)} can't be copied: {show_error(error)}"
+        remedy = "Give None, and make the value in the function"
+        complaints.append(Complaint((parameter.name,), "bad_default", owner, message, remedy))
+        default = None
+    return parameter if default is parameter.default else parameter.replace(default=default)
+
+
+def _complain_parameter(parameter: Parameter, hint: Any, owner: str, scope: Scope) -> Complaint | None:
     name = parameter.name
     if hint is MISSING:
         stars = {"rest": "*", "extra": "**"}.get(parameter.kind, "")
@@ -122,7 +139,17 @@ def _complain_parameter(parameter: Parameter, hint: Any, owner: str) -> Complain
     if name.startswith("__") and name.endswith("__"):
         message = "the name is one of Python's own"
         return Complaint((name,), "bad_name", owner, message, "Give it another name")
+    is_unpacked = parameter.kind == "extra" and get_origin(hint) is Unpack
+    if is_unpacked and form_of(_unpacked(hint, scope)) != "typed_dict":
+        message = f"{name_of(get_args(hint)[0])} in Unpack is no TypedDict"
+        remedy = f"Give Unpack a TypedDict (PEP 692), or annotate **{name} with the type of its values"
+        return Complaint((name,), "unsupported", owner, message, remedy)
     return None
+
+
+def _unpacked(hint: Any, scope: Scope) -> Any:
+    """Return the class in `Unpack[…]`."""
+    return class_of(evaluate_forward(get_args(hint)[0], scope))
 
 
 def _declare(parameter: Parameter, hint: Any, scope: Scope) -> Declared:
@@ -130,8 +157,11 @@ def _declare(parameter: Parameter, hint: Any, scope: Scope) -> Declared:
         return Declared(parameter.name, tuple[hint, ...], scope, has_factory=True)
     if parameter.kind == "extra":
         if get_origin(hint) is Unpack:  # PEP 692
-            keys = getattr(get_args(hint)[0], "__required_keys__", ())
-            return Declared(parameter.name, get_args(hint)[0], scope, has_factory=not keys)
+            keys = _unpacked(hint, scope)
+            # Its annotations may be text, into which `__required_keys__` does not look.
+            fields = declared_fields(keys, "typed_dict", {}, keys, scope.outside().names, scope)
+            may_be_empty = not any(field.required for field in fields)
+            return Declared(parameter.name, get_args(hint)[0], scope, has_factory=may_be_empty)
         return Declared(parameter.name, dict[str, hint], scope, has_factory=True)
     return Declared(parameter.name, hint, scope, parameter.default)
 
@@ -169,9 +199,13 @@ def _whole_annotation(fields: Sequence[Parameter], declared: Sequence[Declared])
 
 def class_of(hint: Any) -> Any:
     """Return what an annotation is of, without metadata and arguments."""
-    while get_origin(hint) is Annotated:
+    if isinstance(hint, type):
+        return hint
+    origin = get_origin(hint)
+    while origin is Annotated:
         hint = hint.__origin__
-    return get_origin(hint) or hint
+        origin = get_origin(hint)
+    return origin or hint
 
 
 def _has_leaf(hint: Any, cls: type) -> bool:

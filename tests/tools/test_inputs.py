@@ -9,12 +9,13 @@ import pickle
 import subprocess
 import sys
 import types
+import typing
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal, NamedTuple, TypedDict
 
 import pytest
 
-from operator_schema import Codec, decode, encode, json_schema, skip, tool, tool_input
+from operator_schema import Codec, Tool, decode, encode, json_schema, skip, tool, tool_input
 
 TakenInput = "a name that is there already"
 
@@ -155,27 +156,88 @@ def test_tools_are_pickled_by_their_place():
         pickle.dumps(make_local())
 
 
+@pytest.mark.parametrize(
+    "cls",
+    [
+        web_search.input_type,
+        taken.input_type,
+        Service.find.input_type,
+        make_local().input_type,
+        tool(make_local()).input_type,
+    ],
+    ids=lambda cls: cls.__name__,
+)
+def test_the_class_itself_can_be_pickled(cls):
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(cls, protocol)) is cls
+        assert pickle.loads(pickle.dumps(cls(1), protocol)) == cls(1)
+    assert copy.copy(cls) is copy.deepcopy(cls) is cls
+
+
+@dataclass
+class Extended(web_search.input_type):
+    page: int = 1
+
+
+def test_a_class_that_derives_from_it_is_pickled_as_any_class():
+    made = Extended("x", page=2)
+    assert pickle.loads(pickle.dumps(made)) == made
+    assert pickle.loads(pickle.dumps(Extended)) is Extended
+    assert pickle.loads(pickle.dumps(Extended.__mro__[2])) is Extended.__mro__[2]
+
+    @dataclass
+    class Local(web_search.input_type):
+        page: int = 1
+
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(Local)
+
+
+def test_its_hints_are_those_of_the_parameters():
+    assert typing.get_type_hints(web_search.input_type) == {
+        "query": str,
+        "max_results": int | None,
+        "tags": list[str],
+    }
+
+
 MODULE = """
 from operator_schema import tool
-ReadInput = None
+ReadInput = HolderReadInput = None
 @tool
 def read(path: str): ...
 @tool
 def write(path: str): ...
+class Holder:
+    @tool
+    def read(self, path: str): ...
 """
 
 
 @pytest.mark.needs_process
 @pytest.mark.parametrize("name", ["read", "write"])
 def test_it_is_unpickled_in_another_process(tmp_path, name):
+    unpickled = _unpickled_elsewhere(tmp_path, f"some_tools.{name}.input_type('a')")
+    assert unpickled == f"{name.title()}Input(path='a')"
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize("name", ["read", "write", "Holder.read"])
+def test_its_class_is_unpickled_in_another_process(tmp_path, name):
+    shown = "".join([part.title() for part in name.split(".")])
+    unpickled = _unpickled_elsewhere(tmp_path, f"some_tools.{name}.input_type")
+    assert unpickled == f"<class 'some_tools.{shown}Input'>"
+
+
+def _unpickled_elsewhere(tmp_path, made):
     (tmp_path / "some_tools.py").write_text(MODULE)
-    made = f"pickle.dumps(some_tools.{name}.input_type('a'))"
+    made = f"pickle.dumps({made})"
     dump = f"import some_tools, pickle, sys; sys.stdout.buffer.write({made})"
     load = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read()))"
     run = [sys.executable, "-c"]
     text = subprocess.run([*run, dump], cwd=tmp_path, capture_output=True, check=True).stdout
     done = subprocess.run([*run, load], cwd=tmp_path, input=text, capture_output=True, check=True)
-    assert done.stdout.decode().strip() == f"{name.title()}Input(path='a')"
+    return done.stdout.decode().strip()
 
 
 def test_an_input_whose_function_is_not_there():
@@ -183,6 +245,8 @@ def test_an_input_whose_function_is_not_there():
 
     with pytest.raises(LookupError, match="no function in module json has the input type NoneInput"):
         _restore("json", "NoneInput", 10**6)
+    with pytest.raises(LookupError, match="NoneInput"):
+        _restore("json", "NoneInput", 10**6, "JSONDecoder.none.decode")
 
 
 def test_it_can_be_extended():
@@ -271,6 +335,144 @@ def test_a_class_under_a_tool_in_a_pattern():
             assert question == "a"
         case _:
             pytest.fail("no match")
+    match Ask.decode({"question": "a"}):
+        case Search():
+            pytest.fail("it is no Search")
+        case Ask("b"):
+            pytest.fail("it asks something else")
+        case Ask(question):
+            assert question == "a"
+        case _:
+            pytest.fail("no match")
+
+
+@tool_input
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Search."""
+
+    text: str
+    limit: int = 10
+
+
+@tool_input
+class Pair(NamedTuple):
+    left: int
+    right: int = 2
+
+
+@tool_input
+class Keys(TypedDict):
+    x: int
+
+
+class Outside:
+    @tool_input
+    @dataclass
+    class Inside:
+        x: int
+
+
+@pytest.mark.parametrize(
+    ("entry", "arguments"),
+    [
+        (Ask, {"question": "a"}),
+        (Search, {"text": "a"}),
+        (Pair, {"left": 1}),
+        (Keys, {"x": 1}),
+        (Outside.Inside, {"x": 1}),
+    ],
+)
+def test_instances_of_a_class_under_a_tool_can_be_pickled(entry, arguments):
+    made = entry.decode(arguments)
+    again = [pickle.loads(pickle.dumps(made, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    for other in (*again, copy.copy(made), copy.deepcopy(made)):
+        assert other == made
+        assert type(other) is type(made)
+
+
+def test_a_local_class_under_a_tool_can_be_copied():
+    @tool_input
+    @dataclass
+    class Local:
+        x: list[int]
+
+    made = Local([1])
+    assert copy.deepcopy(made) == made
+    assert copy.deepcopy(made).x is not made.x
+
+
+def test_a_class_that_pickles_in_its_own_way_is_left_alone():
+    @tool_input
+    @dataclass
+    class Own:
+        x: int
+
+        def __reduce__(self):
+            return int, (self.x,)
+
+    assert pickle.loads(pickle.dumps(Own(3))) == 3
+
+
+@dataclass
+class AskMore(Ask):
+    loud: bool = False
+
+
+def test_a_class_under_a_tool_can_be_extended():
+    made = AskMore("a", loud=True)
+    assert AskMore.__bases__ == (Ask.input_type,)
+    assert isinstance(made, Ask)
+    assert issubclass(AskMore, Ask)
+    assert not issubclass(Kept, Ask)
+    assert pickle.loads(pickle.dumps(made)) == made
+    assert json_schema(AskMore)["properties"].keys() == {"question", "loud"}
+
+
+def test_a_tool_of_a_class_is_a_tool():
+    assert isinstance(Ask, type)
+    assert isinstance(Ask, Tool)
+    assert (Ask.__name__, Ask.__module__, Ask.__doc__) == ("Ask", __name__, "Ask.")
+    assert pickle.loads(pickle.dumps(Ask)) is copy.deepcopy(Ask) is Ask
+    assert str(inspect.signature(Ask)) == "(question: 'str') -> None"
+    changed = Ask.with_(name="question")
+    assert (changed.name, changed("a")) == ("question", Ask("a"))
+    assert (changed == Ask, Ask == Ask, {Ask: 1}[Ask]) == (False, True, 1)  # noqa: PLR0124  # what is tested
+    with pytest.raises(AttributeError, match="immutable"):
+        Ask.name = "other"
+    with pytest.raises(AttributeError, match="immutable"):
+        del Ask.name
+
+
+@dataclass
+class Left:
+    side: Literal["left"]
+
+
+@dataclass
+class Right:
+    side: Literal["right"]
+
+
+def test_a_tool_of_a_union_in_a_pattern():
+    turn = tool_input(name="turn")(Left | Right)
+    match turn.decode({"side": "left"}):
+        case Right():
+            pytest.fail("it is no Right")
+        case turn():
+            pass
+        case _:
+            pytest.fail("no match")
+    assert (turn.__name__, turn.__qualname__) == ("turn", "turn")
+
+
+def test_the_host_gives_a_class_under_a_tool():
+    @tool
+    def answer(text: str, *, asked: Annotated[Ask, skip]) -> str:
+        return asked.question + text
+
+    for key in (Ask, Ask.input_type, AskMore):
+        assert answer.run({"text": "!"}, context={key: Ask("a")}) == "a!"
 
 
 @dataclass

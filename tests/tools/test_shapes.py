@@ -8,9 +8,21 @@ import contextlib
 import functools
 import inspect
 import sys
-from collections.abc import Awaitable, Sequence
+import threading
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, TypedDict, TypeVar, Unpack
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    NotRequired,
+    Required,
+    TypedDict,
+    TypeVar,
+    Unpack,
+)
 
 import pytest
 
@@ -21,6 +33,7 @@ from operator_schema import (
     SchemaError,
     ToolError,
     json_schema,
+    parameters_of,
     schema_response,
     skip,
     tool,
@@ -170,6 +183,55 @@ def test_typed_keywords():
     assert walk.run({"path": "a", "options": {"verbose": True}}) == "a{'verbose': True}"
 
 
+class Loose(TypedDict):
+    depth: NotRequired[int]
+
+
+class Tight(TypedDict, total=False):
+    depth: Required[int]
+    width: int
+
+
+def test_keywords_whose_types_say_which_must_be_there():
+    # The annotations of both are text, into which `typing` does not look.
+    @tool
+    def loose(**options: Unpack[Loose]) -> str:
+        return str(options)
+
+    @tool
+    def tight(**options: Unpack[Tight]) -> str:
+        return str(options)
+
+    assert "required" not in loose.input_schema()
+    assert loose.run({}) == "{}"
+    assert loose.run({"options": {"depth": 1}}) == "{'depth': 1}"
+    assert tight.input_schema()["required"] == ["options"]
+    assert tight.run({"options": {"depth": 1}}) == "{'depth': 1}"
+    with pytest.raises(DecodeError):
+        tight.run({})
+
+
+def test_keywords_whose_types_are_given_as_text():
+    def walk(**options: Unpack["Unheard"]) -> str:  # noqa: F821,UP037  # given below
+        return str(options)
+
+    made = tool(namespace={"Unheard": Loose})(walk)
+    assert made.run({"options": {"depth": 1}}) == "{'depth': 1}"
+    with pytest.raises(SchemaError) as caught:
+        tool(walk)
+    assert codes_of(caught) == ["unsupported"]
+
+
+@pytest.mark.parametrize("given", [int, Point, dict[str, int]])
+def test_keywords_of_what_is_no_typed_dict(given):
+    def walk(**options): ...
+
+    walk.__annotations__ = {"options": Unpack[given]}
+    with pytest.raises(SchemaError, match="in Unpack is no TypedDict") as caught:
+        tool(walk)
+    assert caught.value.complaints[0].path == ("options",)
+
+
 def test_positional_only_and_keyword_only():
     @tool
     def mix(a: int, /, b: int, *, c: int = 3) -> str:
@@ -190,6 +252,39 @@ def test_a_mutable_default_is_fresh_at_each_call():
     assert collect.run({"item": "a"}) == '["a"]'
     assert collect.run({"item": "b"}) == '["b"]'
     assert collect.input_schema()["properties"]["into"]["default"] == []
+
+
+def test_a_mutable_default_is_told_as_it_was_when_the_tool_was_made():
+    @tool
+    def collect(item: str, into: list[str] = [], pair: tuple[list[int], ...] = ([1],)) -> int:  # noqa: B006  # likewise
+        into.append(item)
+        pair[0].append(len(into))
+        return len(into)
+
+    before = collect.input_schema()
+    assert (collect("a"), collect("b")) == (1, 2)
+    assert collect.input_schema() == before
+    assert (before["properties"]["into"]["default"], before["properties"]["pair"]["default"]) == ([], [[1]])
+    assert parameters_of(collect)[1][1]["default"] == []
+    assert collect.run({"item": "c"}) == "1"
+    assert collect("d") == 3  # what Python does with the default of a function
+
+
+class NoHash:
+    def __hash__(self):
+        raise LookupError
+
+
+def test_a_default_that_can_not_be_copied():
+    def hold(x: Any = [threading.Lock()], y: Any = NoHash()) -> str: ...  # noqa: B006,B008  # what is refused
+
+    with pytest.raises(SchemaError, match="can't be copied: TypeError") as caught:
+        tool(hold)
+    assert [(c.path, c.code) for c in caught.value.complaints] == [
+        (("x",), "bad_default"),
+        (("y",), "bad_default"),
+    ]
+    assert tool(skip=("x", "y"))(hold).input_schema() == {"type": "object", "properties": {}}
 
 
 # --- one parameter that is an object -------------------------------------------------------------
@@ -722,12 +817,74 @@ def test_skipped_stars_need_not_be_given():
     assert read.run({"key": "k"}, args=(1,), kwargs={"a": 2}) == "k(1,){'a': 2}"
 
 
-def test_context_managers_and_other_decorated_things():
+class Managing:
     @contextlib.contextmanager
-    def manage(name: str):
+    def method(self, name: str):
         yield name
 
-    assert tool(manage).input_schema()["required"] == ["name"]
+
+@contextlib.contextmanager
+def manage(name: str):
+    yield name
+
+
+@contextlib.asynccontextmanager
+async def amanage(name: str):
+    yield name
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        manage,
+        amanage,
+        wrapping(manage),
+        functools.lru_cache(manage),
+        Managing().method,
+        staticmethod(manage),
+        functools.partial(manage, "a"),
+    ],
+)
+def test_context_managers_give_no_result(function):
+    with pytest.raises(SchemaError, match="it gives a context manager"):
+        tool(function)
+
+
+def test_other_decorated_things():
+    # It runs inside a context manager, and gives its own result.
+    @manage("a")
+    def say(text: str) -> str:
+        return text
+
+    # What consumes a generator gives what it likes.
+    def listed(function):
+        return functools.wraps(function)(lambda *args, **kwargs: list(function(*args, **kwargs)))
+
+    @tool
+    @listed
+    def count(to: int) -> list[int]:
+        yield from range(to)
+
+    assert tool(say).run({"text": "a"}) == "a"
+    assert count.run({"to": 2}) == "[0,1]"
+
+
+def test_a_generator_that_comes_as_a_result_is_a_list_where_one_is_declared():
+    def squares(to: int) -> Iterable[int]:
+        return (x * x for x in range(to))
+
+    assert tool(squares).run({"to": 3}) == "[0,1,4]"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="inspect.markcoroutinefunction came with Python 3.12")
+@pytest.mark.needs_threads
+def test_a_function_that_is_marked_as_a_coroutine_function():
+    def later(text: str) -> Awaitable[str]:
+        return asyncio.sleep(0, text)
+
+    made = tool(inspect.markcoroutinefunction(later))
+    assert made.is_async
+    assert asyncio.run(made.arun({"text": "a"})) == "a"
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="PEP 695 came with Python 3.12")
@@ -854,6 +1011,19 @@ def test_raw_arguments_are_always_given():
     def raw(x: RawArguments = None):  # type: ignore[assignment]  # what is refused
         return x
 
-    with pytest.raises(SchemaError, match=r"can't be left out") as caught:
-        tool(raw)
-    assert caught.value.complaints
+    def may_be(x: RawArguments | None):
+        return x
+
+    def described(x: Annotated[RawArguments | None, "all of them"]):
+        return x
+
+    for function in (raw, may_be, described):
+        with pytest.raises(SchemaError, match=r"can't be left out") as caught:
+            tool(function)
+        assert codes_of(caught) == ["unsupported"]
+
+    def beside(x: RawArguments | None, y: int):
+        return x
+
+    with pytest.raises(SchemaError, match="no other parameter"):
+        tool(beside)
