@@ -140,7 +140,7 @@ class Codec(Generic[T]):
         )
         own_name = name_of(annotation)
         try:
-            graph = walk.graph(annotation, param_descriptions)
+            graph = walk.graph(annotation, own_name, param_descriptions)
         except RecursionError:
             raise _too_deep(own_name) from None
         complaints = walk.complaints

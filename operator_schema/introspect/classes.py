@@ -39,7 +39,7 @@ class Declared:
         required: for a TypedDict, whether the key must be there; None for the class whose `None`
             says so.
         init_only: whether the instance does not keep it.
-        metadata: of a dataclass field.
+        metadata: of a dataclass field, or None.
     """
 
     __slots__ = ("default", "has_factory", "hint", "init_only", "metadata", "name", "required", "scope")
@@ -50,10 +50,9 @@ class Declared:
         hint: Any,
         scope: Scope,
         default: Any = MISSING,
-        *,
-        has_factory: bool = False,
-        required: bool | None = None,
-        init_only: bool = False,
+        has_factory: bool = False,  # noqa: FBT001,FBT002  # keywords cost as much as all the rest of this
+        required: bool | None = None,  # noqa: FBT001  # likewise
+        init_only: bool = False,  # noqa: FBT001,FBT002  # likewise
         metadata: Mapping[Any, Any] | None = None,
     ) -> None:
         self.name = name
@@ -63,7 +62,7 @@ class Declared:
         self.has_factory = has_factory
         self.required = required
         self.init_only = init_only
-        self.metadata = metadata or {}
+        self.metadata = metadata
 
 
 def form_of(cls: Any) -> ObjectForm | None:
@@ -119,7 +118,7 @@ class _Scopes:
         self._namespace = namespace
         self._self_type = self_type
         self._outer = outer
-        is_derived = len(lineage(cls)) > 1
+        is_derived = len(cls.__mro__) > 2 and len(lineage(cls)) > 1  # noqa: PLR2004  # itself and object
         self._bindings = inherited_bindings(cls, bindings, own) if is_derived else {}
 
     def of(self, owner: type) -> Scope:
@@ -143,28 +142,27 @@ class _Scopes:
 def _evaluate(written: Sequence[Any], scope: Scope) -> Sequence[Any]:
     """Evaluate the annotations of one class, in one go where all of them are text."""
     hints = scope.evaluate_all(written) if set(map(type, written)) == {str} else written
-    return [
-        evaluate_forward(evaluate_forward(hint, scope), scope) if isinstance(hint, _WRITTEN) else hint
-        for hint in hints
-    ]
+    if _WRITTEN.isdisjoint(map(type, hints)):
+        return hints
+    return [evaluate_forward(evaluate_forward(hint, scope), scope) for hint in hints]
 
 
-_WRITTEN = (str, ForwardRef)
+_WRITTEN = frozenset({str, ForwardRef})
 
 
-def lineage(cls: type) -> list[type]:
+def lineage(cls: type) -> Sequence[type]:
     """Return a class and its bases, the nearest first, without object.
 
     A TypedDict forgets its bases; before Python 3.12 only a generic one is remembered.
     """
+    if dict not in cls.__mro__ or form_of(cls) != "typed_dict":
+        return cls.__mro__[:-1]
     bases = list(cls.__mro__[:-1])
-    if dict in bases and form_of(cls) == "typed_dict":
-        for base in vars(cls).get("__orig_bases__", ()):
-            origin: Any = get_origin(base) or base
-            if isinstance(origin, type) and form_of(origin) == "typed_dict":
-                bases += [other for other in lineage(origin) if other not in bases]
-        bases = [base for base in bases if form_of(base) == "typed_dict"]
-    return bases
+    for base in vars(cls).get("__orig_bases__", ()):
+        origin: Any = get_origin(base) or base
+        if isinstance(origin, type) and form_of(origin) == "typed_dict":
+            bases += [other for other in lineage(origin) if other not in bases]
+    return [base for base in bases if form_of(base) == "typed_dict"]
 
 
 def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
@@ -189,20 +187,10 @@ def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
 
 
 def _of_dataclass(source: Any, hint: Any, scope: Scope) -> Declared:
+    has_factory = source.default_factory is not MISSING
     init_only = isinstance(hint, InitVar)
-    return Declared(
-        source.name,
-        _inside(hint) if init_only else hint,
-        scope,
-        source.default,
-        has_factory=source.default_factory is not MISSING,
-        init_only=init_only,
-        metadata=source.metadata,
-    )
-
-
-def _inside(init_var: Any) -> Any:
-    return init_var.type
+    inner: Any = hint.type if init_only else hint  # pyright: ignore[reportUnknownMemberType]  # of whatever type
+    return Declared(source.name, inner, scope, source.default, has_factory, None, init_only, source.metadata)
 
 
 def _definer(field: Any, bases: Sequence[type]) -> type:

@@ -42,7 +42,7 @@ class ClassTexts:
 def describe_fields(
     cls: type,
     given: Mapping[str, str] | None,
-    declared: Sequence[Declared],
+    names: Mapping[str, Declared],
     report: Report,
     *,
     attribute_docs: bool,
@@ -52,11 +52,10 @@ def describe_fields(
     Args:
         cls: a class with fields.
         given: descriptions that come from elsewhere and win over the class's own, or None.
-        declared: its fields.
+        names: its fields by name.
         report: takes step, code, message, remedy and suggestion of each complaint.
         attribute_docs: whether to read the docstrings below attributes, which needs the source.
     """
-    names = {source.name: source for source in declared}
     docstrings = _docstrings(cls)
     text: str | None = None
     documented: Mapping[str, str] = {}

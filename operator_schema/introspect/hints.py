@@ -9,8 +9,8 @@ from __future__ import annotations
 import builtins
 import sys
 import typing
-from types import CellType
-from typing import TYPE_CHECKING, Any, ForwardRef, get_args, get_origin
+from types import CellType, GenericAlias, UnionType
+from typing import TYPE_CHECKING, Any, ForwardRef, Literal, get_args, get_origin
 
 from .._value import Value, set_once
 from ..wording import clip, escape
@@ -68,7 +68,7 @@ class Scope:
         outer: the scope in which what was given is written; None for a bare annotation.
     """
 
-    __slots__ = ("_module", "_namespace", "_outer", "_owner", "bindings", "self_type")
+    __slots__ = ("_found", "_namespace", "_outer", "_owner", "bindings", "self_type")
 
     def __init__(
         self,
@@ -83,9 +83,19 @@ class Scope:
         self._namespace = namespace
         self.bindings: Bindings = bindings or {}
         self.self_type = self_type
-        # A function knows its module's names itself.
-        names: dict[str, Any] | None = getattr(owner, "__globals__", None)
-        self._module = _names_of_module(getattr(owner, "__module__", None)) if names is None else names
+        self._found: dict[str, Any] | None = None
+
+    @property
+    def _module(self) -> dict[str, Any]:
+        """The names of the module, looked up when they are asked for."""
+        names = self._found
+        if names is None:
+            owner = self._owner
+            # A function knows its module's names itself.
+            names = None if isinstance(owner, type) else getattr(owner, "__globals__", None)
+            names = _names_of_module(getattr(owner, "__module__", None)) if names is None else names
+            self._found = names
+        return names
 
     @property
     def names(self) -> dict[str, Any]:
@@ -321,6 +331,20 @@ def _declares(generic: Any, parameter: Any) -> bool:
     # The parameters of a base that is given nothing are left open in its subclass.
     bases = getattr(generic, "__dict__", {}).get("__orig_bases__", ()) or getattr(generic, "__bases__", ())
     return any(get_origin(base) is None and _declares(base, parameter) for base in bases)
+
+
+def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return what `typing.get_origin` and `typing.get_args` do, sooner for the usual classes of annotations."""
+    cls = annotation.__class__
+    if cls is GenericAlias or cls is _LiteralAlias:
+        return annotation.__origin__, annotation.__args__
+    if cls is UnionType:
+        return get_origin(annotation), annotation.__args__
+    origin = get_origin(annotation)
+    return origin, get_args(annotation) if origin is not None else ()
+
+
+_LiteralAlias = type(Literal[0])
 
 
 def substitute(annotation: Any, bindings: Bindings) -> Any:
