@@ -18,8 +18,9 @@ def draft_of(cls: type[Value]) -> Any:
     For values that registration makes by the dozen: a plain assignment takes a quarter of the time
     of `set_once`. Once it is written, `draft.__class__ = cls` makes a draft a value.
     """
-    writable = {"__slots__": cls.__slots__, "__setattr__": object.__setattr__, "__init__": object.__init__}
-    return type(f"{cls.__name__}Draft", (Value,), writable)
+    # One slot of the class in C stands for both of the first two.
+    plain = {name: vars(object)[name] for name in ("__setattr__", "__delattr__", "__init__")}
+    return type(f"{cls.__name__}Draft", (Value,), {"__slots__": cls.__slots__, **plain})
 
 
 class Value:
