@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import MISSING, InitVar
+from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
 from .hints import Scope, evaluate_forward, inherited_bindings
@@ -89,7 +90,7 @@ def declared_fields(
     self_type: Any,
     namespace: Mapping[str, Any],
     outer: Scope,
-) -> list[Declared]:
+) -> Sequence[Declared]:
     """Return the fields that a class declares, inherited ones included, in order.
 
     Args:
@@ -100,9 +101,9 @@ def declared_fields(
         namespace: names that the user adds.
         outer: the scope in which what the bindings give is written.
     """
-    source = parameter_source(cls)
+    source = parameter_source(cls) if form == "function" else None
     if source is not None:
-        return list(source.declared)  # evaluated already: what they mean decided what is a field
+        return source.declared  # evaluated already: what they mean decided what is a field
     scopes = _Scopes(cls, bindings, self_type, namespace, outer)
     return _READERS[form](cls, scopes)
 
@@ -176,21 +177,24 @@ def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
     bases = cls.__mro__[:-1]
     if len(bases) == 1:
         scope = scopes.of(cls)
-        hints = _evaluate(written, scope)
-        return [_of_dataclass(source, hint, scope) for source, hint in zip(sources, hints, strict=True)]
+        return list(map(_of_dataclass, sources, _evaluate(written, scope), repeat(scope)))
     owners = [_definer(source, bases) for source in sources]
-    hints = scopes.evaluate(written, owners)
-    return [
-        _of_dataclass(source, hint, scopes.of(owner))
-        for source, hint, owner in zip(sources, hints, owners, strict=True)
-    ]
+    return list(map(_of_dataclass, sources, scopes.evaluate(written, owners), map(scopes.of, owners)))
 
 
 def _of_dataclass(source: Any, hint: Any, scope: Scope) -> Declared:
-    has_factory = source.default_factory is not MISSING
     init_only = isinstance(hint, InitVar)
     inner: Any = hint.type if init_only else hint  # pyright: ignore[reportUnknownMemberType]  # of whatever type
-    return Declared(source.name, inner, scope, source.default, has_factory, None, init_only, source.metadata)
+    return Declared(
+        source.name,
+        inner,
+        scope,
+        source.default,
+        source.default_factory is not MISSING,
+        None,
+        init_only,
+        source.metadata,
+    )
 
 
 def _definer(field: Any, bases: Sequence[type]) -> type:

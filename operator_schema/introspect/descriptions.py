@@ -71,9 +71,7 @@ def describe_fields(
 def _param_descriptions(
     cls: type, given: Mapping[str, str] | None, names: Mapping[str, Declared], report: Report
 ) -> Mapping[str, str]:
-    sources: list[object] = [
-        base.__dict__[ATTRIBUTE] for base in cls.__mro__[:-1] if ATTRIBUTE in base.__dict__
-    ]
+    sources: list[object] = [base.__dict__[ATTRIBUTE] for base in cls.__mro__ if ATTRIBUTE in base.__dict__]
     if given is not None:
         sources.insert(0, given)
     if not sources or ATTRIBUTE in names:
@@ -144,8 +142,9 @@ def _from_docstrings(
 
 def _docstrings(cls: type) -> list[tuple[type, str]]:
     source = parameter_source(cls)
-    found = [(base, own_docstring(base)) for base in lineage(cls)] if source is None else [(cls, source.doc)]
-    return [(base, doc) for base, doc in found if doc]
+    if source is not None:
+        return [(cls, source.doc)] if source.doc else []
+    return [(base, doc) for base in lineage(cls) if (doc := own_docstring(base))]
 
 
 def own_docstring(cls: type) -> str | None:

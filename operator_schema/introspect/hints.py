@@ -334,8 +334,8 @@ def _declares(generic: Any, parameter: Any) -> bool:
 
 
 def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return what `typing.get_origin` and `typing.get_args` do, sooner for the usual classes of annotations."""
-    cls = annotation.__class__
+    """Return what `typing.get_origin` and `typing.get_args` do, sooner for the usual kinds of annotation."""
+    cls: type[Any] = type(annotation)
     if cls is GenericAlias or cls is _LiteralAlias:
         return annotation.__origin__, annotation.__args__
     if cls is UnionType:

@@ -164,11 +164,14 @@ class Walk:
         self._met += 1
         if self._met > MAX_ANNOTATIONS:
             return self._complain_size(place)
-        if annotation is None or annotation is Any:
-            return _CONSTANT[annotation]
         try:
+            kind: type[Any] = type(annotation)
+            if kind is type:
+                return self._constant.get(annotation) or self._class_node(annotation, (), place)
+            if annotation is None or annotation is Any:
+                return _CONSTANT[annotation]
             if isinstance(annotation, type):
-                if type(annotation).__hash__ is None:
+                if kind.__hash__ is None:
                     message = f"{show_annotation(annotation)} has a metaclass without hash"
                     return self.complain(place, "unsupported", message, "Give the metaclass a __hash__")
                 return self._constant.get(annotation) or self._class_node(annotation, (), place)
@@ -307,8 +310,7 @@ class Walk:
         before, self._deepest = self._deepest, depth
         node = make()
         known.height = self._deepest - depth
-        if before > self._deepest:
-            self._deepest = before
+        self._deepest = max(before, self._deepest)
         target = known.target
         if target is not None:
             node = self.distinct.union(node) if isinstance(node, UnionNode) else node
