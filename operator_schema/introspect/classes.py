@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import MISSING, InitVar
-from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
 from .hints import Scope, evaluate_forward, inherited_bindings
@@ -177,9 +176,14 @@ def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
     bases = cls.__mro__[:-1]
     if len(bases) == 1:
         scope = scopes.of(cls)
-        return list(map(_of_dataclass, sources, _evaluate(written, scope), repeat(scope)))
+        hints = _evaluate(written, scope)
+        return [_of_dataclass(source, hint, scope) for source, hint in zip(sources, hints, strict=True)]
     owners = [_definer(source, bases) for source in sources]
-    return list(map(_of_dataclass, sources, scopes.evaluate(written, owners), map(scopes.of, owners)))
+    hints = scopes.evaluate(written, owners)
+    return [
+        _of_dataclass(source, hint, scopes.of(owner))
+        for source, hint, owner in zip(sources, hints, owners, strict=True)
+    ]
 
 
 def _of_dataclass(source: Any, hint: Any, scope: Scope) -> Declared:
