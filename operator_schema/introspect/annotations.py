@@ -205,7 +205,7 @@ def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -
             f"{show_annotation(annotation)} has {excerpt(args[values.index(MISSING)])}, which JSON can't hold"
         )
         return walk.complain(place, "unsupported", message, "Use strings, numbers, booleans and None")
-    table = dict(zip(map(choice_key, values), args, strict=True))
+    table = {choice_key(value): arg for value, arg in zip(values, args, strict=True)}
     if len(table) < len(values):
         message = f"two values of {show_annotation(annotation)} are the same in JSON"
         return walk.complain(place, "ambiguous", message, "Leave one of them out")
@@ -215,7 +215,7 @@ def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -
 def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> Node:
     members = tuple(cls)
     written = [member.value for member in members]
-    values = tuple(map(_plain, written))
+    values = tuple([_plain(value) for value in written])
     if MISSING in values:
         at = values.index(MISSING)
         member, value = (clip(escape(show_value(part)), 60) for part in (members[at], written[at]))
@@ -223,7 +223,8 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
         return walk.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
     if not members:
         return walk.complain(place, "bad_enum", f"{name_of(cls)} has no members", "Give it some")
-    return EnumNode(cls, values, dict(zip(map(choice_key, values), members, strict=True)))
+    table = {choice_key(value): member for value, member in zip(values, members, strict=True)}
+    return EnumNode(cls, values, table)
 
 
 def _flag(walk: Walk, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> Node:

@@ -7,6 +7,7 @@ from dataclasses import MISSING, InitVar
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
 from .hints import Scope, evaluate_forward, inherited_bindings
+from .leaves import has_attribute
 from .parameters import parameter_source
 
 if TYPE_CHECKING:
@@ -70,11 +71,11 @@ def form_of(cls: Any) -> ObjectForm | None:
 
     The dataclass that is made for the parameters of a function is of the form `function`.
     """
-    if hasattr(cls, "__dataclass_fields__"):
+    if has_attribute(cls, "__dataclass_fields__"):
         return "dataclass" if parameter_source(cls) is None else "function"
     if not isinstance(cls, type):
         return None
-    bases = cls.__mro__  # asked first: an Enum takes long to say that it has no such attribute
+    bases = cls.__mro__
     if dict in bases and hasattr(cls, "__required_keys__"):
         return "typed_dict"
     if tuple in bases and hasattr(cls, "_fields"):
@@ -103,30 +104,21 @@ def declared_fields(
     source = parameter_source(cls) if form == "function" else None
     if source is not None:
         return source.declared  # evaluated already: what they mean decided what is a field
-    scopes = _Scopes(cls, bindings, self_type, namespace, outer)
-    return _READERS[form](cls, scopes)
+    return _READERS[form](cls, Scope(cls, namespace, bindings, self_type, outer))
 
 
 class _Scopes:
     """The scope of each class in an MRO, made when it is asked for."""
 
-    def __init__(
-        self, cls: type, bindings: Bindings, self_type: Any, namespace: Mapping[str, Any], outer: Scope
-    ) -> None:
-        own = Scope(cls, namespace, bindings, self_type, outer)
+    def __init__(self, cls: type, own: Scope) -> None:
+        self._own = own
         self._made: dict[type, Scope] = {cls: own}
-        self._namespace = namespace
-        self._self_type = self_type
-        self._outer = outer
-        is_derived = len(cls.__mro__) > 2 and len(lineage(cls)) > 1  # noqa: PLR2004  # itself and object
-        self._bindings = inherited_bindings(cls, bindings, own) if is_derived else {}
+        self._bindings = inherited_bindings(cls, own.bindings, own) if len(lineage(cls)) > 1 else {}
 
     def of(self, owner: type) -> Scope:
         scope = self._made.get(owner)
         if scope is None:
-            bindings = self._bindings.get(owner)
-            scope = Scope(owner, self._namespace, bindings, self._self_type, self._outer)
-            self._made[owner] = scope
+            scope = self._made[owner] = self._own.of_base(owner, self._bindings.get(owner))
         return scope
 
     def evaluate(self, written: Sequence[Any], owners: Sequence[type]) -> list[Any]:
@@ -165,7 +157,7 @@ def lineage(cls: type) -> Sequence[type]:
     return [base for base in bases if form_of(base) == "typed_dict"]
 
 
-def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
+def _dataclass_fields(cls: Any, own: Scope) -> list[Declared]:
     sources: list[Any] = [
         field
         for field in cls.__dataclass_fields__.values()
@@ -175,9 +167,9 @@ def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
     written = [source.type for source in sources]
     bases = cls.__mro__[:-1]
     if len(bases) == 1:
-        scope = scopes.of(cls)
-        hints = _evaluate(written, scope)
-        return [_of_dataclass(source, hint, scope) for source, hint in zip(sources, hints, strict=True)]
+        hints = _evaluate(written, own)
+        return [_of_dataclass(source, hint, own) for source, hint in zip(sources, hints, strict=True)]
+    scopes = _Scopes(cls, own)
     owners = [_definer(source, bases) for source in sources]
     hints = scopes.evaluate(written, owners)
     return [
@@ -208,7 +200,8 @@ def _definer(field: Any, bases: Sequence[type]) -> type:
     return holders[-1] if holders else bases[0]
 
 
-def _typed_dict_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
+def _typed_dict_fields(cls: Any, own: Scope) -> list[Declared]:
+    scopes = _Scopes(cls, own)
     annotations = annotations_of(cls)
     bases = lineage(cls)
     owners = [
@@ -225,11 +218,11 @@ def _typed_dict_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
     return declared
 
 
-def _named_tuple_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
+def _named_tuple_fields(cls: Any, own: Scope) -> list[Declared]:
     definer = next(base for base in cls.__mro__ if "_fields" in vars(base))
     annotations = annotations_of(definer)
     written = [annotations.get(name, Any) for name in cls._fields]
-    scope = scopes.of(definer)
+    scope = _Scopes(cls, own).of(definer)
     defaults: Mapping[str, Any] = cls._field_defaults
     return [
         Declared(name, hint, scope, defaults.get(name, MISSING))
@@ -255,7 +248,7 @@ def _extra_items(cls: type) -> Any:
 
 
 _NEVER = (Never, NoReturn)
-_READERS: dict[ObjectForm, Callable[[type, _Scopes], list[Declared]]] = {
+_READERS: dict[ObjectForm, Callable[[type, Scope], list[Declared]]] = {
     "dataclass": _dataclass_fields,
     "typed_dict": _typed_dict_fields,
     "named_tuple": _named_tuple_fields,

@@ -106,6 +106,10 @@ class Scope:
         """Return the scope in which what was given for the type parameters is written."""
         return self._outer or Scope(None, self._namespace)
 
+    def of_base(self, base: type, bindings: Bindings | None) -> Scope:
+        """Return the scope of a base of the owner, in which `Self` means the same."""
+        return Scope(base, self._namespace, bindings, self.self_type, self._outer)
+
     def declares(self, parameter: Any) -> bool:
         """Say whether a type parameter is one of the owner's, or of nobody that is known."""
         # Before PEP 695 a function declares those that it uses.
