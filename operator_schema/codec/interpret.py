@@ -189,7 +189,7 @@ class _Run:
                 arguments[field.name] = None
                 continue
             inner = field.node
-            if inner.__class__ is ScalarNode:  # spared a call, as in `decode`
+            if type(inner) is ScalarNode:  # spared a call, as in `decode`
                 decoded = SCALARS[inner.type](problems, inner, item, (path, key))
             else:
                 decoded = decode(inner, item, (path, key), below)

@@ -168,7 +168,7 @@ def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
     found: list[Node] = []
     for arg in args:
         node = walk.node(arg, place)
-        if node.__class__ is UnionNode and node.description is None:
+        if isinstance(node, UnionNode) and node.description is None:
             found += node.members
         else:
             found.append(node)
@@ -234,7 +234,7 @@ def _flag(walk: Walk, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> 
 
 def _plain(value: object) -> Any:
     """Return a JSON scalar as its own built-in type, `dataclasses.MISSING` for what JSON can't hold."""
-    if value is None or isinstance(value, bool) or (value.__class__ is str and value.isascii()):
+    if value is None or isinstance(value, bool) or (type(value) is str and value.isascii()):
         return value
     if isinstance(value, str):
         text = str.__str__(value)

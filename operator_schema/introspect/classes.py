@@ -180,7 +180,7 @@ def _dataclass_fields(cls: Any, own: Scope) -> list[Declared]:
 
 def _of_dataclass(source: Any, hint: Any, scope: Scope) -> Declared:
     init_only = isinstance(hint, InitVar)
-    inner: Any = hint.type if init_only else hint  # pyright: ignore[reportUnknownMemberType]  # of whatever type
+    inner = hint.type if init_only else hint  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # of whatever type
     return Declared(
         source.name,
         inner,

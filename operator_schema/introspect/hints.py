@@ -9,8 +9,8 @@ from __future__ import annotations
 import builtins
 import sys
 import typing
-from types import CellType, GenericAlias, UnionType
-from typing import TYPE_CHECKING, Any, ForwardRef, Literal, get_args, get_origin
+from types import CellType
+from typing import TYPE_CHECKING, Any, ForwardRef, get_args, get_origin
 
 from .._value import Value, set_once
 from ..wording import clip, escape
@@ -156,7 +156,7 @@ class Scope:
         names = self._module
         # A module may have been given other builtins.
         usual = names.get("__builtins__")
-        outer = _BUILTINS if usual is _BUILTINS or usual is builtins else {}
+        outer: dict[str, Any] = _BUILTINS if usual is _BUILTINS or usual is builtins else {}
         try:
             return [_read(text, names, outer) for text in texts]
         except MemoryError:
@@ -219,7 +219,7 @@ class Scope:
 
 
 _NOT_FOUND: Any = object()
-_BUILTINS = vars(builtins)
+_BUILTINS: dict[str, Any] = builtins.__dict__
 _PLAIN_LENGTH = 300
 _QUOTES = ("'", '"')
 
@@ -335,20 +335,6 @@ def _declares(generic: Any, parameter: Any) -> bool:
     # The parameters of a base that is given nothing are left open in its subclass.
     bases = getattr(generic, "__dict__", {}).get("__orig_bases__", ()) or getattr(generic, "__bases__", ())
     return any(get_origin(base) is None and _declares(base, parameter) for base in bases)
-
-
-def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return what `typing.get_origin` and `typing.get_args` do, sooner for the usual kinds of annotation."""
-    cls: type[Any] = type(annotation)
-    if cls is GenericAlias or cls is _LiteralAlias:
-        return annotation.__origin__, annotation.__args__
-    if cls is UnionType:
-        return get_origin(annotation), annotation.__args__
-    origin = get_origin(annotation)
-    return origin, get_args(annotation) if origin is not None else ()
-
-
-_LiteralAlias = type(Literal[0])
 
 
 def substitute(annotation: Any, bindings: Bindings) -> Any:

@@ -212,9 +212,7 @@ def leaf_generation() -> int:
 
 def own_leaf(cls: type) -> object:
     """Return what a class says in `__schema_leaf__`, called if it is a method; None if nothing."""
-    if not has_attribute(cls, "__schema_leaf__"):
-        return None
-    own: Any = cls.__schema_leaf__  # type: ignore[attr-defined]  # as just checked
+    own: Any = getattr(cls, "__schema_leaf__", None) if has_attribute(cls, "__schema_leaf__") else None
     return own() if callable(own) else own
 
 

@@ -18,8 +18,8 @@ from .descriptions import describe_fields
 from .distinct import Distinct
 from .fields import make_field, report_class, report_collisions, settle_null
 from .graph import Graph
-from .hints import Place, Scope, Unresolved, bind, evaluate_forward, take_apart
-from .identity import name_of, show_annotation, show_error
+from .hints import Place, Scope, Unresolved, bind, evaluate_forward
+from .identity import name_of, show_annotation, show_error, take_apart
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
 from .nodes import (
     ANY,
@@ -165,7 +165,7 @@ class Walk:
         if self._met > MAX_ANNOTATIONS:
             return self._complain_size(place)
         try:
-            kind: type[Any] = type(annotation)
+            kind: Any = type(annotation)
             if kind is type:
                 return self._constant.get(annotation) or self._class_node(annotation, (), place)
             if annotation is None or annotation is Any:
