@@ -28,7 +28,7 @@ _COMPARED_PARTS = 1000
 
 def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """Return what `typing.get_origin` and `typing.get_args` do, sooner for the usual kinds of annotation."""
-    cls: Any = type(annotation)
+    cls = type(annotation)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
     if cls is GenericAlias or cls is _LiteralAlias:
         return annotation.__origin__, annotation.__args__
     if cls is UnionType:

@@ -165,7 +165,7 @@ class Walk:
         if self._met > MAX_ANNOTATIONS:
             return self._complain_size(place)
         try:
-            kind: Any = type(annotation)
+            kind = type(annotation)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
             if kind is type:
                 return self._constant.get(annotation) or self._class_node(annotation, (), place)
             if annotation is None or annotation is Any:
