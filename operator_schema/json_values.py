@@ -92,7 +92,8 @@ def has_surrogate(text: str) -> bool:
 def copy_json(value: Any) -> Any:
     """Copy a JSON document, so that neither owner sees the other's changes."""
     if is_object(value):
-        return {key: copy_json(item) for key, item in value.items()}
+        # Most of what a schema holds are texts.
+        return {key: item if item.__class__ is str else copy_json(item) for key, item in value.items()}
     if is_array(value):
         return [copy_json(item) for item in value]
     return value

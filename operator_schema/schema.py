@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
@@ -54,18 +55,30 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
         would then hold more than `MAX_INLINED` schemas: classes and aliases that are used more than
         once stand under `$defs` too.
     """
-    shared = {} if _inlined_size(graph) <= MAX_INLINED else _shared_nodes(graph)
-    definitions = {**graph.definitions, **shared}
+    definitions = graph.definitions
     names = _definition_names(definitions) if definitions else {}
-    writer = _Writer(names, {target.identity: names[target] for target in shared}, encode_value)
+    writer = _Writer(names, {}, encode_value, MAX_INLINED)
+    document = _write(graph, definitions, writer)
+    if writer.left >= 0:
+        return document
+    shared = _shared_nodes(graph)
+    definitions = {**definitions, **shared}
+    names = _definition_names(definitions)
+    by_identity = {target.identity: names[target] for target in shared}
+    return _write(graph, definitions, _Writer(names, by_identity, encode_value, sys.maxsize))
+
+
+def _write(graph: Graph, definitions: Mapping[Target, Node], writer: _Writer) -> dict[str, Any]:
     root = graph.resolve_root()
     # What the class says of itself is the tool's description, not its parameters'.
     document = writer.object(root) if isinstance(root, ObjectNode) else writer.schema(root)
     document = _described(document, root.description)
     if isinstance(graph.root, RefNode):
         document = _described(document, graph.root.description)
-    if names:
-        document["$defs"] = {names[target]: writer.definition(node) for target, node in definitions.items()}
+    if definitions:
+        document["$defs"] = {
+            writer.names[target]: writer.definition(node) for target, node in definitions.items()
+        }
     return document
 
 
@@ -76,70 +89,80 @@ class _Writer:
         names: of the definitions.
         shared: identity of a node that is no recursive type to the name of its definition.
         encode_value: as `render` takes it.
+        most: schemas that the document may hold.
+
+    Attributes:
+        names: of the definitions.
+        left: schemas that may follow; below zero where there were too many, and the document lacks some.
     """
 
-    __slots__ = ("_encode_value", "_names", "_shared")
+    __slots__ = ("_encode_value", "_shared", "left", "names")
 
-    def __init__(self, names: Names, shared: Mapping[Hashable, str], encode_value: EncodeValue) -> None:
-        self._names = names
+    def __init__(
+        self, names: Names, shared: Mapping[Hashable, str], encode_value: EncodeValue, most: int
+    ) -> None:
+        self.names = names
+        self.left = most
         self._shared = shared
         self._encode_value = encode_value
 
     def definition(self, node: Node) -> dict[str, Any]:
         if isinstance(node, ObjectNode):
             return _described(_described(self.object(node), node.doc), node.description)
-        return _described(self._bare(node), node.description)
+        return self._inlined(node)
 
     def schema(self, node: Node) -> dict[str, Any]:
+        self.left -= 1
+        if self.left < 0:
+            return {}
         name = self._shared.get(id(node)) if self._shared else None
-        if name is not None:
-            return {"$ref": f"#/$defs/{name}"}
+        return self._inlined(node) if name is None else {"$ref": f"#/$defs/{name}"}
+
+    def _inlined(self, node: Node) -> dict[str, Any]:
+        document = _ARMS[node.__class__](self, node)
         description = node.description
-        return self._bare(node) if description is None else _described(self._bare(node), description)
+        return document if description is None else _described(document, description)
 
-    def _bare(self, node: Node) -> dict[str, Any]:
-        match node:
-            case ScalarNode():
-                return _scalar(node)
-            case ObjectNode():
-                return self._inner_object(node)
-            case ArrayNode():
-                return self._array(node)
-            case TupleNode():
-                return self._tuple(node)
-            case MapNode():
-                return self._map(node)
-            case LiteralNode() | EnumNode():
-                return _choice(node.values)
-            case LeafNode():
-                document: dict[str, Any] = copy_json(node.leaf.json_schema)
-                return document
-            case UnionNode():
-                return {"anyOf": [self.schema(member) for member in node.members]}
-            case RefNode():
-                return {"$ref": f"#/$defs/{self._names[node.target]}"}
-            case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
-                return {}
+    def scalar(self, node: ScalarNode) -> dict[str, Any]:
+        if node.constraints is None:
+            return {"type": node.type}
+        return {"type": node.type, **_constraints(node.constraints, _SCALAR_WORDS)}
 
-    def _inner_object(self, node: ObjectNode) -> dict[str, Any]:
+    def any(self, _node: AnyNode) -> dict[str, Any]:
+        return {}
+
+    def leaf(self, node: LeafNode) -> dict[str, Any]:
+        document: dict[str, Any] = copy_json(node.leaf.json_schema)
+        return document
+
+    def choice(self, node: LiteralNode | EnumNode) -> dict[str, Any]:
+        return _choice(node.values)
+
+    def union(self, node: UnionNode) -> dict[str, Any]:
+        return {"anyOf": [self.schema(member) for member in node.members]}
+
+    def ref(self, node: RefNode) -> dict[str, Any]:
+        return {"$ref": f"#/$defs/{self.names[node.target]}"}
+
+    def inner_object(self, node: ObjectNode) -> dict[str, Any]:
         name = self._shared.get(_identity(node)) if self._shared else None
         if name is not None:
             return {"$ref": f"#/$defs/{name}"}
         return _described(self.object(node), node.doc)
 
-    def _array(self, node: ArrayNode) -> dict[str, Any]:
+    def array(self, node: ArrayNode) -> dict[str, Any]:
         document: dict[str, Any] = {"type": "array", "items": self.schema(node.items)}
         if node.unique:
             document["uniqueItems"] = True
         return {**document, **_constraints(node.constraints, _ARRAY_WORDS)} if node.constraints else document
 
-    def _tuple(self, node: TupleNode) -> dict[str, Any]:
+    def tuple(self, node: TupleNode) -> dict[str, Any]:
         if not node.items:  # an empty prefixItems is no valid schema
             return {"type": "array", "maxItems": 0}
         items = [self.schema(item) for item in node.items]
         return {"type": "array", "prefixItems": items, "minItems": len(items), "items": False}
 
-    def _map(self, node: MapNode) -> dict[str, Any]:
+    def map(self, node: MapNode) -> dict[str, Any]:
         document: dict[str, Any] = {"type": "object"}
         keys = self._keys(node.keys)
         if keys:
@@ -150,16 +173,18 @@ class _Writer:
     def _keys(self, node: Node) -> dict[str, Any]:
         if isinstance(node, ScalarNode) and node.type == "integer":
             return {"pattern": INTEGER_KEY}
-        document = self.schema(node)
+        document = self._inlined(node)
         document.pop("type", None)  # a key is a string in any case
         return document
 
     def object(self, node: ObjectNode) -> dict[str, Any]:
-        document: dict[str, Any] = {
-            "type": "object",
-            "properties": {field.key: self._property(field) for field in node.fields},
-        }
-        required = [field.key for field in node.fields if field.required]
+        properties: dict[str, Any] = {}
+        required: list[str] = []
+        for field in node.fields:
+            properties[field.key] = self._property(field)
+            if field.required:
+                required.append(field.key)
+        document: dict[str, Any] = {"type": "object", "properties": properties}
         if required:
             document["required"] = required
         if node.closed:
@@ -177,10 +202,19 @@ class _Writer:
         return document
 
 
-def _scalar(node: ScalarNode) -> dict[str, Any]:
-    if node.constraints is None:
-        return {"type": node.type}
-    return {"type": node.type, **_constraints(node.constraints, _SCALAR_WORDS)}
+_ARMS: Mapping[type[Any], Callable[[_Writer, Any], dict[str, Any]]] = {
+    ScalarNode: _Writer.scalar,
+    AnyNode: _Writer.any,
+    LeafNode: _Writer.leaf,
+    LiteralNode: _Writer.choice,
+    EnumNode: _Writer.choice,
+    ArrayNode: _Writer.array,
+    TupleNode: _Writer.tuple,
+    MapNode: _Writer.map,
+    ObjectNode: _Writer.inner_object,
+    UnionNode: _Writer.union,
+    RefNode: _Writer.ref,
+}
 
 
 def _described(document: dict[str, Any], description: str | None) -> dict[str, Any]:
@@ -247,22 +281,6 @@ def _definition_names(definitions: Iterable[Target]) -> dict[Target, str]:
         taken.add(candidate)
         names[target] = candidate
     return names
-
-
-def _inlined_size(graph: Graph) -> int:
-    """Count the schemas of the document if what is no recursive type is inlined wherever it is used."""
-    sizes: dict[int, int] = {}
-
-    def size(node: Node) -> int:
-        known = sizes.get(id(node))
-        if known is None:
-            known = 1
-            for inner in nodes_inside(node):
-                known += 1 if inner.__class__ is ScalarNode else size(inner)
-            sizes[id(node)] = known
-        return known
-
-    return sum([size(node) for node in (graph.root, *graph.definitions.values())])
 
 
 def _shared_nodes(graph: Graph) -> dict[Target, Node]:

@@ -6,9 +6,9 @@ import pickle
 
 import pytest
 
-from operator_schema._value import Value
+from operator_schema._value import Value, draft_of
 from operator_schema.introspect.graph import Graph
-from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, ScalarNode
+from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, FieldDraft, ScalarNode
 
 
 def test_nodes_are_values():
@@ -38,3 +38,24 @@ def test_a_value_needs_an_init_of_its_own():
 def test_fields_are_replaced_by_name():
     field = Field("a", "a", ANY, True, None, False, False, None, ())
     assert field.replace(key="b").key == "b"
+
+
+def test_a_draft_is_written_and_becomes_a_value():
+    draft = FieldDraft()
+    written = Field("a", "b", ANY, True, None, False, False, "text", (1,))
+    for name in Field.__slots__:
+        setattr(draft, name, getattr(written, name))
+    draft.__class__ = Field
+    assert draft == written
+    assert pickle.loads(pickle.dumps(draft)) == written
+    with pytest.raises(AttributeError, match="Field is immutable: name can't be set"):
+        draft.name = "c"
+    with pytest.raises(AttributeError, match="immutable"):
+        draft.__class__ = FieldDraft
+    with pytest.raises(AttributeError, match="immutable"):
+        del draft.name
+
+
+def test_a_draft_takes_the_slots_of_its_class_alone():
+    with pytest.raises(AttributeError):
+        draft_of(AnyNode)().other = 1

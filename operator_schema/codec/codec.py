@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 from .._value import set_once
@@ -140,7 +140,7 @@ class Codec(Generic[T]):
         )
         own_name = name_of(annotation)
         try:
-            graph = walk.graph(annotation, param_descriptions)
+            graph = walk.graph(annotation, own_name, param_descriptions)
         except RecursionError:
             raise _too_deep(own_name) from None
         complaints = walk.complaints
@@ -196,9 +196,7 @@ class Codec(Generic[T]):
         Returns:
             A fresh dict, the caller's own; `"type": "object"` at the root for a dataclass.
         """
-        from ..schema import render  # noqa: PLC0415  # a program may decode alone
-
-        return render(self._graph, self._encode_default)
+        return _renderer()(self._graph, self._encode_default)
 
     def decode(self, value: object) -> T:
         """Turn a JSON value into an instance.
@@ -472,6 +470,13 @@ class Codec(Generic[T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._annotation, self._options)
+
+
+@cache  # asking for the import each time would take as long as rendering a small schema
+def _renderer() -> Callable[[Graph, Callable[[Node, Any], Any]], dict[str, Any]]:
+    from ..schema import render  # noqa: PLC0415  # a program may decode alone
+
+    return render
 
 
 def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, Problem | None]]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ..introspect.graph import Graph
-    from ..introspect.nodes import Node, Target
+    from ..introspect.nodes import Field, Node, Target
     from ..introspect.unions import UnionPlan
     from .problems import Path
 
@@ -160,6 +160,9 @@ class _Run:
     def decode_meant(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
         return self.decode(self.shared.definitions[node.target], value, path, depth)
 
+    def decode_scalar(self, node: ScalarNode, value: Any, path: Path, _depth: int) -> Any:
+        return SCALARS[node.type](self.problems, node, value, path)
+
     def decode_anything(self, _node: AnyNode, value: Any, _path: Path, _depth: int) -> Any:
         return value
 
@@ -170,42 +173,52 @@ class _Run:
             return self.problems.wrong_type(path, node, value)
         if depth > self.shared.max_depth:
             return self.problems.too_deep(path, self.shared.max_depth)
-        known = 0
+        unused = len(value) - len(node.fields)
         valid = True
-        decode, below = self.decode, depth + 1
+        decode, problems, below = self.decode, self.problems, depth + 1
         arguments: dict[str, Any] = {}
         for field in node.fields:
             key = field.key
             item = value.get(key, MISSING)
             if item is MISSING:
-                if field.required:
-                    valid = False
-                    self.problems.missing(path, field, node, value)
-                elif field.absent_is_none and field.default is MISSING:
-                    arguments[field.name] = None
+                unused += 1
+                if field.required or (field.absent_is_none and field.default is MISSING):
+                    valid = self._take_absent(field, node, value, path, arguments) and valid
                 continue
-            known += 1
             if item is None and field.absent_is_none:
                 arguments[field.name] = None
                 continue
-            decoded = decode(field.node, item, (path, key), below)
+            inner = field.node
+            if type(inner) is ScalarNode:  # spared a call, as in `decode`
+                decoded = SCALARS[inner.type](problems, inner, item, (path, key))
+            else:
+                decoded = decode(inner, item, (path, key), below)
             if decoded is INVALID:
                 valid = False
             else:
                 arguments[field.name] = decoded
-        if known < len(value):
-            if node.closed:
-                valid = False
-                self._note_unknown(node, value, path)
-            else:
-                self.problems.ignore(path, node, value)
+        if unused > 0:
+            valid = self._take_unused(node, value, path) and valid
         return self._build(node, arguments, path) if valid else INVALID
 
-    def _note_unknown(self, node: ObjectNode, value: dict[Any, Any], path: Path) -> None:
+    def _take_absent(
+        self, field: Field, node: ObjectNode, value: dict[Any, Any], path: Path, arguments: dict[str, Any]
+    ) -> bool:
+        if field.required:
+            self.problems.missing(path, field, node, value)
+            return False
+        arguments[field.name] = None
+        return True
+
+    def _take_unused(self, node: ObjectNode, value: dict[Any, Any], path: Path) -> bool:
+        if not node.closed:
+            self.problems.ignore(path, node, value)
+            return True
         keys = {field.key for field in node.fields}
         for key in value:
             if key not in keys:
                 self.problems.unknown(path, key, node, value)
+        return False
 
     def _build(self, node: ObjectNode, arguments: dict[str, Any], path: Path) -> Any:
         if not self.builds:
@@ -225,12 +238,13 @@ class _Run:
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
             return INVALID
-        decode, inner = self.decode, node.items
+        inner, below = node.items, depth + 1
+        decode = _DECODERS[inner.__class__]
         limits = node.constraints
         valid = limits is None or check_length(limits, self.problems, value, path, "items") is not INVALID
         decoded: list[Any] = []
         for index, item in enumerate(value):
-            result = decode(inner, item, (path, index), depth + 1)
+            result = decode(self, inner, item, (path, index), below)
             if result is INVALID:
                 valid = False
             else:
@@ -387,6 +401,7 @@ class _Run:
 
 
 _DECODERS: Mapping[type[Any], Callable[[_Run, Any, Any, Path, int], Any]] = {
+    ScalarNode: _Run.decode_scalar,
     ObjectNode: _Run.decode_object,
     ArrayNode: _Run.decode_array,
     LiteralNode: _Run.decode_choice,

@@ -35,6 +35,7 @@ from .nodes import (
     ANY,
     NULL,
     UNKNOWN,
+    ArrayDraft,
     ArrayNode,
     EnumNode,
     LeafNode,
@@ -100,8 +101,13 @@ def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
     def read(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
         if container in _SETS:
             walk.has_choices = True
-        items = walk.item_node(args[0], place) if args else ANY
-        return ArrayNode(items, container, accepts or container)
+        node = ArrayDraft()
+        node.items = walk.item_node(args[0], place) if args else ANY
+        node.container = container
+        node.accepts = accepts or container
+        node.constraints = node.description = None
+        node.__class__ = ArrayNode
+        return node  # type: ignore[no-any-return]  # no longer a draft
 
     return read
 
@@ -162,7 +168,10 @@ def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
     found: list[Node] = []
     for arg in args:
         node = walk.node(arg, place)
-        found += node.members if isinstance(node, UnionNode) and node.description is None else (node,)
+        if isinstance(node, UnionNode) and node.description is None:
+            found += node.members
+        else:
+            found.append(node)
     if len(found) == 2 and found[1] is NULL and found[0] is not NULL:  # noqa: PLR2004  # `X | None`, most often
         members = tuple(found)
     else:
@@ -175,8 +184,8 @@ def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
 
 def _differ_at_sight(members: tuple[Node, ...]) -> bool:
     """Say whether each member has a JSON type of its own, so that there is nothing to check."""
-    types = [m.type if isinstance(m, ScalarNode) else _JSON_TYPES.get(m.__class__) for m in members]
-    return None not in types and len(set(types)) == len(types)
+    types = {m.type if isinstance(m, ScalarNode) else _JSON_TYPES.get(m.__class__) for m in members}
+    return len(types) == len(members) and None not in types
 
 
 _JSON_TYPES: Final[dict[type, str]] = {
@@ -191,11 +200,12 @@ def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -
     values = tuple([_plain(arg.value if isinstance(arg, Enum) else arg) for arg in args])
     if not args:
         return walk.complain(place, "unsupported", "Literal[()] has no values", "Give it some")
-    bad = [arg for arg, value in zip(args, values, strict=True) if value is MISSING]
-    if bad:
-        message = f"{show_annotation(annotation)} has {excerpt(bad[0])}, which JSON can't hold"
+    if MISSING in values:
+        message = (
+            f"{show_annotation(annotation)} has {excerpt(args[values.index(MISSING)])}, which JSON can't hold"
+        )
         return walk.complain(place, "unsupported", message, "Use strings, numbers, booleans and None")
-    table = dict(zip(map(choice_key, values), args, strict=True))
+    table = {choice_key(value): arg for value, arg in zip(values, args, strict=True)}
     if len(table) < len(values):
         message = f"two values of {show_annotation(annotation)} are the same in JSON"
         return walk.complain(place, "ambiguous", message, "Leave one of them out")
@@ -204,15 +214,17 @@ def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -
 
 def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> Node:
     members = tuple(cls)
-    values = tuple([_plain(member.value) for member in members])
-    bad = [member for member, value in zip(members, values, strict=True) if value is MISSING]
-    if bad:
-        member, value = (clip(escape(show_value(part)), 60) for part in (bad[0], bad[0].value))
+    written = [member.value for member in members]
+    values = tuple([_plain(value) for value in written])
+    if MISSING in values:
+        at = values.index(MISSING)
+        member, value = (clip(escape(show_value(part)), 60) for part in (members[at], written[at]))
         message = f"{member} has the value {value}, which is no JSON scalar"
         return walk.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
     if not members:
         return walk.complain(place, "bad_enum", f"{name_of(cls)} has no members", "Give it some")
-    return EnumNode(cls, values, dict(zip(map(choice_key, values), members, strict=True)))
+    table = {choice_key(value): member for value, member in zip(values, members, strict=True)}
+    return EnumNode(cls, values, table)
 
 
 def _flag(walk: Walk, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> Node:
@@ -222,7 +234,7 @@ def _flag(walk: Walk, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> 
 
 def _plain(value: object) -> Any:
     """Return a JSON scalar as its own built-in type, `dataclasses.MISSING` for what JSON can't hold."""
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, bool) or (type(value) is str and value.isascii()):
         return value
     if isinstance(value, str):
         text = str.__str__(value)

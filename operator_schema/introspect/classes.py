@@ -7,6 +7,7 @@ from dataclasses import MISSING, InitVar
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
 from .hints import Scope, evaluate_forward, inherited_bindings
+from .leaves import has_attribute
 from .parameters import parameter_source
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Declared:
         required: for a TypedDict, whether the key must be there; None for the class whose `None`
             says so.
         init_only: whether the instance does not keep it.
-        metadata: of a dataclass field.
+        metadata: of a dataclass field, or None.
     """
 
     __slots__ = ("default", "has_factory", "hint", "init_only", "metadata", "name", "required", "scope")
@@ -50,10 +51,9 @@ class Declared:
         hint: Any,
         scope: Scope,
         default: Any = MISSING,
-        *,
-        has_factory: bool = False,
-        required: bool | None = None,
-        init_only: bool = False,
+        has_factory: bool = False,  # noqa: FBT001,FBT002  # keywords cost as much as all the rest of this
+        required: bool | None = None,  # noqa: FBT001  # likewise
+        init_only: bool = False,  # noqa: FBT001,FBT002  # likewise
         metadata: Mapping[Any, Any] | None = None,
     ) -> None:
         self.name = name
@@ -63,7 +63,7 @@ class Declared:
         self.has_factory = has_factory
         self.required = required
         self.init_only = init_only
-        self.metadata = metadata or {}
+        self.metadata = metadata
 
 
 def form_of(cls: Any) -> ObjectForm | None:
@@ -71,11 +71,11 @@ def form_of(cls: Any) -> ObjectForm | None:
 
     The dataclass that is made for the parameters of a function is of the form `function`.
     """
-    if hasattr(cls, "__dataclass_fields__"):
+    if has_attribute(cls, "__dataclass_fields__"):
         return "dataclass" if parameter_source(cls) is None else "function"
     if not isinstance(cls, type):
         return None
-    bases = cls.__mro__  # asked first: an Enum takes long to say that it has no such attribute
+    bases = cls.__mro__
     if dict in bases and hasattr(cls, "__required_keys__"):
         return "typed_dict"
     if tuple in bases and hasattr(cls, "_fields"):
@@ -90,7 +90,7 @@ def declared_fields(
     self_type: Any,
     namespace: Mapping[str, Any],
     outer: Scope,
-) -> list[Declared]:
+) -> Sequence[Declared]:
     """Return the fields that a class declares, inherited ones included, in order.
 
     Args:
@@ -101,33 +101,24 @@ def declared_fields(
         namespace: names that the user adds.
         outer: the scope in which what the bindings give is written.
     """
-    source = parameter_source(cls)
+    source = parameter_source(cls) if form == "function" else None
     if source is not None:
-        return list(source.declared)  # evaluated already: what they mean decided what is a field
-    scopes = _Scopes(cls, bindings, self_type, namespace, outer)
-    return _READERS[form](cls, scopes)
+        return source.declared  # evaluated already: what they mean decided what is a field
+    return _READERS[form](cls, Scope(cls, namespace, bindings, self_type, outer))
 
 
 class _Scopes:
     """The scope of each class in an MRO, made when it is asked for."""
 
-    def __init__(
-        self, cls: type, bindings: Bindings, self_type: Any, namespace: Mapping[str, Any], outer: Scope
-    ) -> None:
-        own = Scope(cls, namespace, bindings, self_type, outer)
+    def __init__(self, cls: type, own: Scope) -> None:
+        self._own = own
         self._made: dict[type, Scope] = {cls: own}
-        self._namespace = namespace
-        self._self_type = self_type
-        self._outer = outer
-        is_derived = len(lineage(cls)) > 1
-        self._bindings = inherited_bindings(cls, bindings, own) if is_derived else {}
+        self._bindings = inherited_bindings(cls, own.bindings, own) if len(lineage(cls)) > 1 else {}
 
     def of(self, owner: type) -> Scope:
         scope = self._made.get(owner)
         if scope is None:
-            bindings = self._bindings.get(owner)
-            scope = Scope(owner, self._namespace, bindings, self._self_type, self._outer)
-            self._made[owner] = scope
+            scope = self._made[owner] = self._own.of_base(owner, self._bindings.get(owner))
         return scope
 
     def evaluate(self, written: Sequence[Any], owners: Sequence[type]) -> list[Any]:
@@ -143,31 +134,30 @@ class _Scopes:
 def _evaluate(written: Sequence[Any], scope: Scope) -> Sequence[Any]:
     """Evaluate the annotations of one class, in one go where all of them are text."""
     hints = scope.evaluate_all(written) if set(map(type, written)) == {str} else written
-    return [
-        evaluate_forward(evaluate_forward(hint, scope), scope) if isinstance(hint, _WRITTEN) else hint
-        for hint in hints
-    ]
+    if _WRITTEN.isdisjoint(map(type, hints)):
+        return hints
+    return [evaluate_forward(evaluate_forward(hint, scope), scope) for hint in hints]
 
 
-_WRITTEN = (str, ForwardRef)
+_WRITTEN = frozenset({str, ForwardRef})
 
 
-def lineage(cls: type) -> list[type]:
+def lineage(cls: type) -> Sequence[type]:
     """Return a class and its bases, the nearest first, without object.
 
     A TypedDict forgets its bases; before Python 3.12 only a generic one is remembered.
     """
+    if dict not in cls.__mro__ or form_of(cls) != "typed_dict":
+        return cls.__mro__[:-1]
     bases = list(cls.__mro__[:-1])
-    if dict in bases and form_of(cls) == "typed_dict":
-        for base in vars(cls).get("__orig_bases__", ()):
-            origin: Any = get_origin(base) or base
-            if isinstance(origin, type) and form_of(origin) == "typed_dict":
-                bases += [other for other in lineage(origin) if other not in bases]
-        bases = [base for base in bases if form_of(base) == "typed_dict"]
-    return bases
+    for base in vars(cls).get("__orig_bases__", ()):
+        origin: Any = get_origin(base) or base
+        if isinstance(origin, type) and form_of(origin) == "typed_dict":
+            bases += [other for other in lineage(origin) if other not in bases]
+    return [base for base in bases if form_of(base) == "typed_dict"]
 
 
-def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
+def _dataclass_fields(cls: Any, own: Scope) -> list[Declared]:
     sources: list[Any] = [
         field
         for field in cls.__dataclass_fields__.values()
@@ -177,9 +167,9 @@ def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
     written = [source.type for source in sources]
     bases = cls.__mro__[:-1]
     if len(bases) == 1:
-        scope = scopes.of(cls)
-        hints = _evaluate(written, scope)
-        return [_of_dataclass(source, hint, scope) for source, hint in zip(sources, hints, strict=True)]
+        hints = _evaluate(written, own)
+        return [_of_dataclass(source, hint, own) for source, hint in zip(sources, hints, strict=True)]
+    scopes = _Scopes(cls, own)
     owners = [_definer(source, bases) for source in sources]
     hints = scopes.evaluate(written, owners)
     return [
@@ -190,19 +180,17 @@ def _dataclass_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
 
 def _of_dataclass(source: Any, hint: Any, scope: Scope) -> Declared:
     init_only = isinstance(hint, InitVar)
+    inner = hint.type if init_only else hint  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # of whatever type
     return Declared(
         source.name,
-        _inside(hint) if init_only else hint,
+        inner,
         scope,
         source.default,
-        has_factory=source.default_factory is not MISSING,
-        init_only=init_only,
-        metadata=source.metadata,
+        source.default_factory is not MISSING,
+        None,
+        init_only,
+        source.metadata,
     )
-
-
-def _inside(init_var: Any) -> Any:
-    return init_var.type
 
 
 def _definer(field: Any, bases: Sequence[type]) -> type:
@@ -212,7 +200,8 @@ def _definer(field: Any, bases: Sequence[type]) -> type:
     return holders[-1] if holders else bases[0]
 
 
-def _typed_dict_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
+def _typed_dict_fields(cls: Any, own: Scope) -> list[Declared]:
+    scopes = _Scopes(cls, own)
     annotations = annotations_of(cls)
     bases = lineage(cls)
     owners = [
@@ -229,11 +218,11 @@ def _typed_dict_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
     return declared
 
 
-def _named_tuple_fields(cls: Any, scopes: _Scopes) -> list[Declared]:
+def _named_tuple_fields(cls: Any, own: Scope) -> list[Declared]:
     definer = next(base for base in cls.__mro__ if "_fields" in vars(base))
     annotations = annotations_of(definer)
     written = [annotations.get(name, Any) for name in cls._fields]
-    scope = scopes.of(definer)
+    scope = _Scopes(cls, own).of(definer)
     defaults: Mapping[str, Any] = cls._field_defaults
     return [
         Declared(name, hint, scope, defaults.get(name, MISSING))
@@ -259,7 +248,7 @@ def _extra_items(cls: type) -> Any:
 
 
 _NEVER = (Never, NoReturn)
-_READERS: dict[ObjectForm, Callable[[type, _Scopes], list[Declared]]] = {
+_READERS: dict[ObjectForm, Callable[[type, Scope], list[Declared]]] = {
     "dataclass": _dataclass_fields,
     "typed_dict": _typed_dict_fields,
     "named_tuple": _named_tuple_fields,

@@ -42,7 +42,7 @@ class ClassTexts:
 def describe_fields(
     cls: type,
     given: Mapping[str, str] | None,
-    declared: Sequence[Declared],
+    names: Mapping[str, Declared],
     report: Report,
     *,
     attribute_docs: bool,
@@ -52,11 +52,10 @@ def describe_fields(
     Args:
         cls: a class with fields.
         given: descriptions that come from elsewhere and win over the class's own, or None.
-        declared: its fields.
+        names: its fields by name.
         report: takes step, code, message, remedy and suggestion of each complaint.
         attribute_docs: whether to read the docstrings below attributes, which needs the source.
     """
-    names = {source.name: source for source in declared}
     docstrings = _docstrings(cls)
     text: str | None = None
     documented: Mapping[str, str] = {}
@@ -72,9 +71,7 @@ def describe_fields(
 def _param_descriptions(
     cls: type, given: Mapping[str, str] | None, names: Mapping[str, Declared], report: Report
 ) -> Mapping[str, str]:
-    sources: list[object] = [
-        base.__dict__[ATTRIBUTE] for base in cls.__mro__[:-1] if ATTRIBUTE in base.__dict__
-    ]
+    sources: list[object] = [base.__dict__[ATTRIBUTE] for base in cls.__mro__ if ATTRIBUTE in base.__dict__]
     if given is not None:
         sources.insert(0, given)
     if not sources or ATTRIBUTE in names:
@@ -145,8 +142,9 @@ def _from_docstrings(
 
 def _docstrings(cls: type) -> list[tuple[type, str]]:
     source = parameter_source(cls)
-    found = [(base, own_docstring(base)) for base in lineage(cls)] if source is None else [(cls, source.doc)]
-    return [(base, doc) for base, doc in found if doc]
+    if source is not None:
+        return [(cls, source.doc)] if source.doc else []
+    return [(base, doc) for base in lineage(cls) if (doc := own_docstring(base))]
 
 
 def own_docstring(cls: type) -> str | None:

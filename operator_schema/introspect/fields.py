@@ -12,7 +12,7 @@ from .classes import annotations_of as own_annotations
 from .classes import extra_items
 from .descriptions import ATTRIBUTE, text_or_report
 from .graph import takes_null
-from .nodes import NULL, Field, Node, ScalarNode, UnionNode
+from .nodes import NULL, Field, FieldDraft, Node, ScalarNode, UnionNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,29 +38,39 @@ def make_field(
         texts: the descriptions of its class.
         report: takes step, code, message, remedy and suggestion of each complaint.
     """
-    name, default, metadata = source.name, source.default, source.metadata
+    name, default, metadata, required = source.name, source.default, source.metadata, source.required
     absent_is_none = False
-    if default is None or isinstance(node, UnionNode):
+    if default is None or node.__class__ is UnionNode:
         node, absent_is_none = _without_null(source, node)
     alias, in_metadata, examples = _read_metadata(metadata, name, report) if metadata else _NO_METADATA
     description = texts.given.get(name)
     if description is None:
-        found = [node.description, in_metadata, texts.documented.get(name)]
-        description = next((text for text in found if text is not None), None)
-    if not f"{name}{alias}{description}".isascii():
+        description = node.description
+        if description is None:
+            description = texts.documented.get(name) if in_metadata is None else in_metadata
+    if not (name.isascii() and (description is None or description.isascii())) or alias is not None:
         _report_surrogates(name, alias, description, report)
-    required = source.required
-    if required is None:
-        required = default is MISSING and not (source.has_factory or absent_is_none)
-    key = name if alias is None else alias
-    return Field(name, key, node, required, default, absent_is_none, source.init_only, description, examples)
+    field = FieldDraft()
+    field.name = name
+    field.key = name if alias is None else alias
+    field.node = node
+    field.required = (
+        default is MISSING and not (source.has_factory or absent_is_none) if required is None else required
+    )
+    field.default = default
+    field.absent_is_none = absent_is_none
+    field.init_only = source.init_only
+    field.description = description
+    field.examples = examples
+    field.__class__ = Field
+    return field  # type: ignore[no-any-return]  # no longer a draft
 
 
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
 
 
 def _is_null(node: Node) -> bool:
-    return node is NULL or (isinstance(node, ScalarNode) and node == NULL)
+    return node is NULL or (isinstance(node, ScalarNode) and node.type == "null" and node == NULL)
 
 
 def _read_metadata(
@@ -131,8 +141,17 @@ def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None
     return ()
 
 
-def report_class(cls: Any, form: ObjectForm, report: Callable[..., None]) -> None:
-    """Complain about what keeps a class as a whole from being built from its fields."""
+def report_class(
+    cls: Any, form: ObjectForm, names: Mapping[str, object], report: Callable[..., None]
+) -> None:
+    """Complain about what keeps a class as a whole from being built from its fields.
+
+    Args:
+        cls: a class of that form.
+        form: as `form_of` says.
+        names: of its fields, in order.
+        report: takes step, code, message, remedy and suggestion of each complaint.
+    """
     if form == "typed_dict" and extra_items(cls) is not None:
         message = "its extra_items (PEP 728) have no place in the schema"
         report("__extra_items__", "unsupported", message, "Leave them out, or use a dict", None)
@@ -148,7 +167,7 @@ def report_class(cls: Any, form: ObjectForm, report: Callable[..., None]) -> Non
     if getattr(cls, "__abstractmethods__", None):
         message = "it is abstract and can't be built"
         report("__init__", "unsupported", message, "Register a class that implements all its methods", None)
-    missing, wanted = _misfits(cls, fields)
+    missing, wanted = _misfits(cls, names)
     if missing:
         message = f"its own __init__ does not take {listed([quote(name) for name in missing])}"
         report("__init__", "unsupported", message, "Let it take every field by name", None)
@@ -163,7 +182,7 @@ def report_class(cls: Any, form: ObjectForm, report: Callable[..., None]) -> Non
         report(ATTRIBUTE, "bad_description", message, remedy, None)
 
 
-def _misfits(cls: Any, fields: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def _misfits(cls: Any, names: Mapping[str, object]) -> tuple[list[str], list[str]]:
     """Compare fields with `__init__`, which may be written by hand here or in a base.
 
     Returns:
@@ -174,22 +193,16 @@ def _misfits(cls: Any, fields: Mapping[str, Any]) -> tuple[list[str], list[str]]
     if code is None:
         return [], []
     last = code.co_argcount + code.co_kwonlyargcount
-    names = [name for name, field in fields.items() if field.init]
     # What `dataclass` writes takes them in this order, but for those that are keyword-only.
     if code.co_posonlyargcount <= 1 and tuple(names) == code.co_varnames[1:last]:
         return [], []
-    given = set(names)
-    if code.co_posonlyargcount <= 1 and given == set(code.co_varnames[1:last]):
-        return [], []
-    # dataclasses has no public name for what kind of field this is.
-    given -= {name for name in given if fields[name]._field_type.name == "_FIELD_CLASSVAR"}  # noqa: SLF001
     taken = code.co_varnames[code.co_posonlyargcount : last]
     takes_any = code.co_flags & _TAKES_ANY_NAME
-    missing = [] if takes_any else [name for name in fields if name in given and name not in taken]
+    missing = [] if takes_any else [name for name in names if name not in taken]
     positional = code.co_argcount - len(init.__defaults__ or ())
     needed = [*code.co_varnames[1:positional], *code.co_varnames[code.co_argcount : last]]
     optional: Mapping[str, Any] = init.__kwdefaults__ or {}
-    return missing, [name for name in needed if name not in given and name not in optional]
+    return missing, [name for name in needed if name not in names and name not in optional]
 
 
 _TAKES_ANY_NAME = 0x08  # inspect.CO_VARKEYWORDS

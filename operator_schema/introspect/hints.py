@@ -68,7 +68,7 @@ class Scope:
         outer: the scope in which what was given is written; None for a bare annotation.
     """
 
-    __slots__ = ("_module", "_namespace", "_outer", "_owner", "bindings", "self_type")
+    __slots__ = ("_found", "_namespace", "_outer", "_owner", "bindings", "self_type")
 
     def __init__(
         self,
@@ -83,9 +83,19 @@ class Scope:
         self._namespace = namespace
         self.bindings: Bindings = bindings or {}
         self.self_type = self_type
-        # A function knows its module's names itself.
-        names: dict[str, Any] | None = getattr(owner, "__globals__", None)
-        self._module = _names_of_module(getattr(owner, "__module__", None)) if names is None else names
+        self._found: dict[str, Any] | None = None
+
+    @property
+    def _module(self) -> dict[str, Any]:
+        """The names of the module, looked up when they are asked for."""
+        names = self._found
+        if names is None:
+            owner = self._owner
+            # A function knows its module's names itself.
+            names = None if isinstance(owner, type) else getattr(owner, "__globals__", None)
+            names = _names_of_module(getattr(owner, "__module__", None)) if names is None else names
+            self._found = names
+        return names
 
     @property
     def names(self) -> dict[str, Any]:
@@ -95,6 +105,10 @@ class Scope:
     def outside(self) -> Scope:
         """Return the scope in which what was given for the type parameters is written."""
         return self._outer or Scope(None, self._namespace)
+
+    def of_base(self, base: type, bindings: Bindings | None) -> Scope:
+        """Return the scope of a base of the owner, in which `Self` means the same."""
+        return Scope(base, self._namespace, bindings, self.self_type, self._outer)
 
     def declares(self, parameter: Any) -> bool:
         """Say whether a type parameter is one of the owner's, or of nobody that is known."""
@@ -128,24 +142,27 @@ class Scope:
             return self._unresolved(text, error)
 
     def evaluate_all(self, texts: Sequence[str]) -> list[Any]:
-        """Evaluate several annotations: bare names are looked up, the others evaluated in one go."""
+        """Evaluate several annotations: plain texts are read at once, the others evaluated in one go."""
         if self._namespace or self._own_names():
             return [self.evaluate(text) for text in texts]
-        found = [self._look_up(text) for text in texts]
+        found = self._read_plain(texts)
         others = [text for text, value in zip(texts, found, strict=True) if value is _NOT_FOUND]
         if not others:
             return found
         values = iter(self._evaluate_together(others))
         return [next(values) if value is _NOT_FOUND else value for value in found]
 
-    def _look_up(self, text: str) -> Any:
-        """Return what evaluating a bare name gives, `_NOT_FOUND` for every other text."""
+    def _read_plain(self, texts: Sequence[str]) -> list[Any]:
         names = self._module
-        if text in names:
-            return names[text] if text.isidentifier() else _NOT_FOUND
         # A module may have been given other builtins.
         usual = names.get("__builtins__")
-        return _BUILTINS.get(text, _NOT_FOUND) if usual is _BUILTINS or usual is builtins else _NOT_FOUND
+        outer: dict[str, Any] = _BUILTINS if usual is _BUILTINS or usual is builtins else {}
+        try:
+            return [_read(text, names, outer) for text in texts]
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001  # the culprit is found, and reported, by taking them one by one
+            return [_NOT_FOUND] * len(texts)
 
     def _evaluate_together(self, texts: Sequence[str]) -> list[Any]:
         """Evaluate annotations in one go, where the names of the module are all that they need."""
@@ -202,7 +219,53 @@ class Scope:
 
 
 _NOT_FOUND: Any = object()
-_BUILTINS = vars(builtins)
+_BUILTINS: dict[str, Any] = builtins.__dict__
+_PLAIN_LENGTH = 300
+_QUOTES = ("'", '"')
+
+
+def _read(text: str, names: dict[str, Any], outer: dict[str, Any]) -> Any:
+    """Return what evaluating `A`, `A[B, "c"]` or `A | B` gives, `_NOT_FOUND` for any other text.
+
+    Compiling such a text takes ten times as long. Each part that a text is cut into is read as a
+    whole: where the cut went through a bracket or a quoted text, a part is none of these.
+    """
+    if text.isidentifier():
+        found = names.get(text, _NOT_FOUND)
+        return outer.get(text, _NOT_FOUND) if found is _NOT_FOUND else found
+    if len(text) > _PLAIN_LENGTH:
+        return _NOT_FOUND
+    if text.endswith("]"):
+        name, _, inside = text[:-1].partition("[")
+        args = _read_parts(inside.split(", "), names, outer) if name.isidentifier() else ()
+        generic = _read(name, names, outer) if args else _NOT_FOUND
+        if generic is not _NOT_FOUND:
+            return generic[args[0] if len(args) == 1 else args]
+    if " | " in text:
+        union, *others = _read_parts(text.split(" | "), names, outer) or (_NOT_FOUND,)
+        for other in others:
+            union = union | other
+        return union
+    return text[1:-1] if text.startswith(_QUOTES) and _is_quoted(text) else _NOT_FOUND
+
+
+def _read_parts(parts: Sequence[str], names: dict[str, Any], outer: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what evaluating each part gives, nothing where one of them is not to be read."""
+    found: list[Any] = []
+    for part in parts:
+        value = _read(part, names, outer)
+        if value is _NOT_FOUND:
+            return ()
+        found.append(value)
+    return tuple(found)
+
+
+def _is_quoted(text: str) -> bool:
+    inside = text[1:-1]
+    is_closed = len(text) > 1 and text[0] == text[-1]
+    return is_closed and inside.isprintable() and not any(mark in inside for mark in ("'", '"', "\\"))
+
+
 _ALONE = (")", ":", "#", "\\", "\n", "\r", "for")
 """What only text has that could leave its brackets, or mean something else in them than alone."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import EnumType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._value import Value, set_once
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SchemaLeaf",
     "as_leaf",
+    "has_attribute",
     "index_leaves",
     "leaf_generation",
     "own_leaf",
@@ -210,8 +212,15 @@ def leaf_generation() -> int:
 
 def own_leaf(cls: type) -> object:
     """Return what a class says in `__schema_leaf__`, called if it is a method; None if nothing."""
-    own: Any = getattr(cls, "__schema_leaf__", None)
+    own: Any = getattr(cls, "__schema_leaf__", None) if has_attribute(cls, "__schema_leaf__") else None
     return own() if callable(own) else own
+
+
+def has_attribute(cls: object, name: str) -> bool:
+    """Say whether a class has an attribute, sooner than the Enum of Python 3.11 says that it has not."""
+    if type(cls) is EnumType:
+        return any([name in base.__dict__ for base in cls.__mro__])  # noqa: C419  # sooner than a generator
+    return hasattr(cls, name)
 
 
 def as_leaf(item: Any) -> SchemaLeaf[Any] | None:

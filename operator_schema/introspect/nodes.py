@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from .._value import Value, set_once
+from .._value import Value, draft_of, set_once
 
 if TYPE_CHECKING:
     import builtins
@@ -24,14 +24,17 @@ __all__ = [
     "STRING",
     "UNKNOWN",
     "AnyNode",
+    "ArrayDraft",
     "ArrayNode",
     "Constraints",
     "EnumNode",
     "Field",
+    "FieldDraft",
     "LeafNode",
     "LiteralNode",
     "MapNode",
     "Node",
+    "ObjectDraft",
     "ObjectForm",
     "ObjectNode",
     "RefNode",
@@ -477,3 +480,7 @@ NULL: Final = ScalarNode("null")
 STRING: Final = ScalarNode("string")
 UNKNOWN: Final = AnyNode("an annotation that was complained about")
 """Stands in the graph where an annotation could not be read; told by identity."""
+
+FieldDraft: Final = draft_of(Field)
+ObjectDraft: Final = draft_of(ObjectNode)
+ArrayDraft: Final = draft_of(ArrayNode)

@@ -9,42 +9,66 @@ from .identity import class_name, name_of, show_annotation
 from .nodes import Target
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
     from .hints import Bindings, Path
     from .nodes import Node
 
-__all__ = ["Known", "target_of"]
+__all__ = ["Known", "identity_of", "short_name", "target_of"]
 
 
 class Known:
     """A class or alias that has been met: open while it is walked, then with its node.
 
+    Args:
+        path: where it is met first.
+        make_target: says what it is known by, for the few that come round.
+
     Attributes:
         node: None while it is open.
         path: where it was met first.
         height: levels of arrays and objects below it.
-        recursive: whether it came round while it was open.
+        target: what it is known by, if it came round while it was open.
     """
 
-    __slots__ = ("height", "node", "path", "recursive")
+    __slots__ = ("_make_target", "height", "node", "path", "target")
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, make_target: Callable[[], Target]) -> None:
+        self._make_target = make_target
         self.node: Node | None = None
         self.path = path
         self.height = 0
-        self.recursive = False
+        self.target: Target | None = None
+
+    def come_round(self) -> Target:
+        """Note that it came round, and return what it is known by."""
+        if self.target is None:
+            self.target = self._make_target()
+        return self.target
 
 
-def target_of(generic: Any, bindings: Bindings, *, is_object: bool) -> Target | None:
-    """Return what a class or alias is known by; None where what it is given can't be compared."""
-    name: str = class_name(generic) if isinstance(generic, type) else generic.__name__
-    qualified = f"{generic.__module__}.{getattr(generic, '__qualname__', name)}"
+def identity_of(generic: Any, bindings: Bindings) -> Hashable:
+    """Return what only the same class or alias shares; None where what it is given can't be compared."""
     if not bindings:
-        return Target(id(generic), name, qualified, is_object)
-    name = f"{name}[{', '.join(map(name_of, bindings.values()))}]"
-    qualified = f"{qualified}[{', '.join(map(show_annotation, bindings.values()))}]"
+        return id(generic)
     try:
         identity = (id(generic), bindings_key(bindings))
         hash(identity)
     except TypeError:
         return None
-    return Target(identity, name, qualified, is_object)
+    return identity
+
+
+def short_name(generic: Any, bindings: Bindings) -> str:
+    """Return what messages and definitions call a class or alias, such as `Page[User]`."""
+    name: str = class_name(generic) if isinstance(generic, type) else generic.__name__
+    return f"{name}[{', '.join(map(name_of, bindings.values()))}]" if bindings else name
+
+
+def target_of(generic: Any, bindings: Bindings, identity: Hashable, *, is_object: bool) -> Target:
+    """Return what a class or alias is known by."""
+    name = short_name(generic, {})
+    qualified = f"{generic.__module__}.{getattr(generic, '__qualname__', name)}"
+    if bindings:
+        qualified = f"{qualified}[{', '.join(map(show_annotation, bindings.values()))}]"
+    return Target(identity, short_name(generic, bindings), qualified, is_object)

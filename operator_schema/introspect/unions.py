@@ -140,14 +140,15 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
     for member in members:
         for name in json_types_of(member):
             known[name].append(member)
-    candidates = {name: _ranked(name, several) for name, several in known.items()}
+    candidates = {
+        name: _ranked(name, several) if len(several) > 1 else tuple(several)
+        for name, several in known.items()
+    }
     return UnionPlan(candidates, tag_of([m for m in members if isinstance(m, ObjectNode)]))
 
 
 def _ranked(json_type: str, members: list[Node]) -> tuple[Node, ...]:
-    if len(members) > 1:
-        members.sort(key=lambda member: _rank(member, json_type))
-    return tuple(members)
+    return tuple(sorted(members, key=lambda member: _rank(member, json_type)))
 
 
 def flat_members(
@@ -197,7 +198,7 @@ def json_types_of(node: Node) -> set[str]:
     types: set[str]
     match node:
         case ScalarNode(type=name):
-            types = {name}
+            return {"integer", "number"} if name in _NUMBERS else {name}
         case LeafNode(leaf=leaf):
             types = set(leaf.json_types)
         case LiteralNode(values=values) | EnumNode(values=values):
@@ -209,9 +210,10 @@ def json_types_of(node: Node) -> set[str]:
         case _:
             return set(JSON_TYPES)
     # 3.0 comes as a number and is an integer too.
-    return types | {"integer", "number"} if types & {"integer", "number"} else types
+    return types | _NUMBERS if types & _NUMBERS else types
 
 
+_NUMBERS = frozenset({"integer", "number"})
 _TYPE_NAMES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 

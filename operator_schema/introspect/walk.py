@@ -19,7 +19,7 @@ from .distinct import Distinct
 from .fields import make_field, report_class, report_collisions, settle_null
 from .graph import Graph
 from .hints import Place, Scope, Unresolved, bind, evaluate_forward
-from .identity import name_of, show_annotation, show_error
+from .identity import name_of, show_annotation, show_error, take_apart
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
 from .nodes import (
     ANY,
@@ -29,6 +29,7 @@ from .nodes import (
     Field,
     LeafNode,
     Node,
+    ObjectDraft,
     ObjectNode,
     RefNode,
     ScalarNode,
@@ -36,10 +37,10 @@ from .nodes import (
     UnionNode,
 )
 from .shipped_leaves import shipped_leaf
-from .targets import Known, target_of
+from .targets import Known, identity_of, short_name, target_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from ..errors import Complaint, ComplaintCode
     from .classes import Declared
@@ -64,6 +65,7 @@ _CONSTANT: Final[Mapping[Any, Node]] = {
 }
 """Annotations whose node is always the same."""
 
+_MAY_BE_NULL: Final = frozenset({UnionNode, RefNode})
 _LEAF_METHOD: Final = "Make it a class method that returns SchemaLeaf(cls, …)"
 _ORDER: Final = "It is a value, no annotation; the annotation comes first: decode(annotation, value)"
 _SUPPORTED: Final = "See the page of supported annotations, or give a SchemaLeaf for it"
@@ -124,11 +126,12 @@ class Walk:
         self._deepest = 0
         self._met = 0
 
-    def graph(self, annotation: Any, descriptions: Mapping[str, str] | None) -> Graph:
+    def graph(self, annotation: Any, name: str, descriptions: Mapping[str, str] | None) -> Graph:
         """Walk a type.
 
         Args:
             annotation: any annotation.
+            name: what messages call it.
             descriptions: field name to description, for the fields of the type itself; they win
                 over those that it brings.
 
@@ -137,7 +140,6 @@ class Walk:
         """
         self._given = descriptions
         owner = annotation if isinstance(annotation, type) else None
-        name = name_of(annotation)
         root = self.node(annotation, Place((), name, Scope(owner, self._namespace)))
         graph = Graph(root, self._definitions, self._aliases)
         if self._unsettled:
@@ -162,19 +164,21 @@ class Walk:
         self._met += 1
         if self._met > MAX_ANNOTATIONS:
             return self._complain_size(place)
-        if annotation is None or annotation is Any:
-            return _CONSTANT[annotation]
         try:
+            kind = type(annotation)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
+            if kind is type:
+                return self._constant.get(annotation) or self._class_node(annotation, (), place)
+            if annotation is None or annotation is Any:
+                return _CONSTANT[annotation]
             if isinstance(annotation, type):
-                if type(annotation).__hash__ is None:
+                if kind.__hash__ is None:
                     message = f"{show_annotation(annotation)} has a metaclass without hash"
                     return self.complain(place, "unsupported", message, "Give the metaclass a __hash__")
                 return self._constant.get(annotation) or self._class_node(annotation, (), place)
-            origin: Any = get_origin(annotation)
+            origin, args = take_apart(annotation)
             if origin is None:
                 return self._special_node(annotation, place)
             row = ORIGINS.get(origin)
-            args = get_args(annotation)
             if row is not None:
                 arm, arity = row
                 if args and arity is not None and len(args) != arity:
@@ -255,26 +259,27 @@ class Walk:
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
         bindings = bind(cls, args, place.scope) if args else {}
-        target = target_of(cls, bindings, is_object=True)
-        if target is None:
+        identity = identity_of(cls, bindings)
+        if identity is None:
             return self._complain_arguments(cls, place)
-        known = self._known.get(target.identity)
+        known = self._known.get(identity)
         if known is not None:
-            return self._again(target, known, place)
+            return self._again(known, place)
         if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
-        inner = Place(place.path, target.name, place.scope)
-        return self._closing(target, place, lambda: self._make_object(cls, form, bindings, inner))
+        known = Known(place.path, lambda: target_of(cls, bindings, identity, is_object=True))
+        inner = Place(place.path, short_name(cls, bindings), place.scope)
+        return self._closing(identity, known, lambda: self._make_object(cls, form, bindings, inner))
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) stands for."""
         bindings = bind(alias, args, place.scope)
-        target = target_of(alias, bindings, is_object=False)
-        if target is None:
+        identity = identity_of(alias, bindings)
+        if identity is None:
             return self._complain_arguments(alias, place)
-        known = self._known.get(target.identity)
+        known = self._known.get(identity)
         if known is not None:
-            return self._again(target, known, place)
+            return self._again(known, place)
         try:
             value = alias.__value__
         except MemoryError:
@@ -283,34 +288,39 @@ class Walk:
             value = Unresolved(alias.__name__, str(error), "Mend the alias")
         scope = Scope(alias, self._namespace, bindings, place.scope.self_type, place.scope)
         inner = Place(place.path, place.owner, scope)
-        node = self._aliases[target] = self._closing(target, place, lambda: self.node(value, inner))
+        target = target_of(alias, bindings, identity, is_object=False)
+        known = Known(place.path, lambda: target)
+        node = self._aliases[target] = self._closing(identity, known, lambda: self.node(value, inner))
         return node
 
     def _text_node(self, text: str, meant: Any, place: Place) -> Node:
         """Return the node of what is written as text, which may come round like any alias."""
         # Where what the type parameters are given can't be compared, the class they are of said so.
         identity = (text, place.scope.identity)
-        target = Target(identity, text if text.isidentifier() else "Text", text, is_object=False)
         known = self._known.get(identity)
         if known is not None:
-            return self._again(target, known, place)
-        return self._closing(target, place, lambda: self.node(meant, place))
+            return self._again(known, place)
+        name = text if text.isidentifier() else "Text"
+        known = Known(place.path, lambda: Target(identity, name, text, is_object=False))
+        return self._closing(identity, known, lambda: self.node(meant, place))
 
-    def _closing(self, key: Target, place: Place, make: Any) -> Node:
+    def _closing(self, identity: Hashable, known: Known, make: Callable[[], Node]) -> Node:
         """Make the node of a class or alias, and define it if it came round meanwhile."""
-        known = self._known[key.identity] = Known(place.path)
-        before, self._deepest = self._deepest, len(place.path)
-        node: Node = make()
-        known.height = self._deepest - len(place.path)
+        self._known[identity] = known
+        depth = len(known.path)
+        before, self._deepest = self._deepest, depth
+        node = make()
+        known.height = self._deepest - depth
         self._deepest = max(before, self._deepest)
-        if known.recursive:
+        target = known.target
+        if target is not None:
             node = self.distinct.union(node) if isinstance(node, UnionNode) else node
-            node = self._definitions[key] = self.distinct.node(node)
-            node = RefNode(key)
+            self._definitions[target] = self.distinct.node(node)
+            node = RefNode(target)
         known.node = node
         return node
 
-    def _again(self, key: Target, known: Known, place: Place) -> Node:
+    def _again(self, known: Known, place: Place) -> Node:
         if known.node is not None:
             if self._reach(len(place.path) + known.height):
                 return known.node
@@ -318,41 +328,53 @@ class Walk:
         if known.path == place.path:
             message = "the type stands for itself, with no array or object between"
             return self.complain(place, "unsupported", message, "Take it out of its own alternatives")
-        known.recursive = True
-        return RefNode(key)
+        return RefNode(known.come_round())
 
     def _make_object(self, cls: type[Any], form: ObjectForm, bindings: Bindings, place: Place) -> Node:
         def report(step: str, code: ComplaintCode, message: str, remedy: str, near: str | None) -> None:
             self._complain((*place.path, step), code, place.owner, message, remedy, near)
 
         self._reach(len(place.path) + 1)  # the object itself is a level
-        report_class(cls, form, report)
         given, self._given = self._given, None
         generic: Any = cls
         self_type = generic[tuple(bindings.values())] if bindings else cls
         declared = declared_fields(cls, form, bindings, self_type, self._namespace, place.scope)
-        descriptions = describe_fields(cls, given, declared, report, attribute_docs=self._attribute_docs)
-        fields = [self._field(source, descriptions, place, report) for source in declared]
+        names = {source.name: source for source in declared}
+        report_class(cls, form, names, report)
+        texts = describe_fields(cls, given, names, report, attribute_docs=self._attribute_docs)
+        fields = tuple([self._field(source, texts, place, report) for source in declared])
         report_collisions(fields, report)
-        closed = self._closed or (form == "typed_dict" and is_closed(cls))
-        if descriptions.text and has_surrogate(descriptions.text):
+        if texts.text and has_surrogate(texts.text):
             report("__doc__", "bad_description", "it has half of a surrogate pair", "Take it out", None)
-        return ObjectNode(cls, place.owner, form, tuple(fields), closed, descriptions.text)
+        node = ObjectDraft()
+        node.type = cls
+        node.name = place.owner
+        node.form = form
+        node.fields = fields
+        node.closed = self._closed or (form == "typed_dict" and is_closed(cls))
+        node.doc = texts.text
+        node.description = None
+        node.__class__ = ObjectNode
+        return node  # type: ignore[no-any-return]  # no longer a draft
 
     def _field(self, source: Declared, texts: ClassTexts, place: Place, report: Any) -> Field:
         hint = source.hint
         node = self._constant.get(hint) if type(hint) is type and self._met < MAX_ANNOTATIONS else None
-        if node is not None:
-            self._met += 1
-            field = make_field(source, node, texts, report)
-        else:
+        if node is None:
             node = self.node(hint, Place((*place.path, source.name), place.owner, source.scope))
-            field = make_field(source, node, texts, report)
-            if field.required and isinstance(field.node, (UnionNode, RefNode)) and source.required is None:
-                self._unsettled.append(field)
-        if field.examples or (field.default is not MISSING and not _is_absent(field)):
-            self.defaulted.append(Defaulted((*place.path, source.name), place.owner, field))
+        else:
+            self._met += 1
+        field = make_field(source, node, texts, report)
+        if field.required and field.node.__class__ in _MAY_BE_NULL and source.required is None:
+            self._unsettled.append(field)
+        if field.default is not MISSING or field.examples:
+            self._note_values(field, place)
         return field
+
+    def _note_values(self, field: Field, place: Place) -> None:
+        is_absent = field.default is MISSING or (field.default is None and field.absent_is_none)
+        if field.examples or not is_absent:
+            self.defaulted.append(Defaulted((*place.path, field.name), place.owner, field))
 
     # --- complaints ------------------------------------------------------------------------------
 
@@ -403,10 +425,6 @@ class Walk:
 
 def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping[Any, Node]:
     return {annotation: node for annotation, node in nodes.items() if annotation not in leaves}
-
-
-def _is_absent(field: Field) -> bool:
-    return field.default is None and field.absent_is_none
 
 
 def _describe_leaf(own: object) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
 import itertools
 import sys
 import types
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from operator_schema import Codec, SchemaError
 from operator_schema.introspect import hints
@@ -126,6 +129,29 @@ TEXTS = (
     "nowhere",
     "class",
     "",
+    "list",
+    "dict[str, x]",
+    "dict[str, list[int]] | None",
+    "x | None",
+    "x[int]",
+    "int | 3",
+    "list[int",
+    "list[int | None, ...]",
+    "list[x] | dict[str, int] | None",
+    "list[list[dict[str, int]] | None]",
+    "list[int]]",
+    "list[]",
+    "list['a, b']",
+    "list['a | b', \"c\"]",
+    "list['a']['b']",
+    "'x'",
+    "'",
+    "'a\"",
+    "'a' 'b'",
+    "'a\\x41'",
+    "'a\nb'",
+    "list[" * 80 + "int" + "]" * 80,
+    "list[" * 20 + "int" + "]" * 20,
 )
 
 
@@ -140,6 +166,38 @@ def test_an_annotation_means_the_same_beside_others_as_alone(namespace, others, 
     for pair in itertools.product(TEXTS, repeat=2):
         texts = [*pair, *others]
         assert scope.evaluate_all(texts) == [scope.evaluate(text) for text in texts]
+
+
+PLAIN = st.recursive(
+    st.sampled_from(["A", "x", "list", "None", "'a'", '"b c"', "'a, x'", "'x | A'"]),
+    lambda inner: st.one_of(
+        inner.map("A[{}]".format),
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: f"A[{', '.join(parts)}]"),
+        st.lists(inner, min_size=2, max_size=3).map(" | ".join),
+    ),
+    max_leaves=6,
+)
+PIECES = ("", "A", "[", "]", ", ", " | ", "'", '"', "\\", " ", ".", "(", ")")
+
+
+@given(PLAIN, st.integers(0, 40), st.integers(0, 2), st.sampled_from(PIECES))
+def test_a_text_that_is_read_means_what_evaluating_it_gives(plain, start, removed, piece):
+    text = plain[:start] + piece + plain[start + removed :]
+    names = {"A": Anything, "x": int}
+    try:
+        found = hints._read(text, names, vars(builtins))
+    except TypeError:  # 'a' | None
+        with pytest.raises((TypeError, SyntaxError)):
+            eval(text, dict(names))  # noqa: S307  # what it is compared with
+        return
+    assert found is hints._NOT_FOUND or found == eval(text, dict(names))  # noqa: S307  # likewise
+
+
+class Anything:
+    """Takes whatever it is given as type argument, and keeps it."""
+
+    def __class_getitem__(cls, args):
+        return list[args]
 
 
 def test_a_module_may_have_builtins_of_its_own(monkeypatch):

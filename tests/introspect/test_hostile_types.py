@@ -380,7 +380,8 @@ def test_a_class_may_have_a_name_that_no_line_can_hold():
     assert name_of(odd) == "Odd\\u000a- a: fine"
 
 
-def test_the_end_of_memory_while_annotations_are_evaluated(monkeypatch):
+@pytest.mark.parametrize("items", ["int", "1 + 1"])  # what is read, and what is evaluated
+def test_the_end_of_memory_while_annotations_are_evaluated(items, monkeypatch):
     class Greedy:
         def __class_getitem__(cls, item):
             raise MemoryError
@@ -388,7 +389,9 @@ def test_the_end_of_memory_while_annotations_are_evaluated(monkeypatch):
     module = types.ModuleType("greedy")
     vars(module).update(dataclass=dataclass, Greedy=Greedy)
     monkeypatch.setitem(sys.modules, "greedy", module)
-    code = "from __future__ import annotations\n@dataclass\nclass Two:\n a: list[int]\n b: Greedy[int]"
+    code = (
+        f"from __future__ import annotations\n@dataclass\nclass Two:\n a: list[{items}]\n b: Greedy[{items}]"
+    )
     exec(code, vars(module))  # noqa: S102  # a module of its own
     with pytest.raises(MemoryError):
         Codec(module.Two)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Annotated
 from uuid import UUID
 
@@ -195,3 +196,19 @@ def test_a_leaf_over_arrays_gets_a_copy():
     assert kept == given
     assert kept is not given
     assert kept[1]["a"] is not given[1]["a"]
+
+
+def test_an_enum_may_bring_a_leaf_of_its_own_or_inherit_one():
+    class Coded(Enum):
+        @classmethod
+        def __schema_leaf__(cls):
+            low = next(iter(cls))
+            return SchemaLeaf(cls, {"type": "integer"}, lambda n: cls(str(n)), lambda m: int(m.value), low)
+
+    class Level(Coded):
+        LOW = "1"
+        HIGH = "2"
+
+    assert json_schema(Level) == {"type": "integer"}
+    assert decode(Level, 2) is Level.HIGH
+    assert encode(Level.LOW) == 1
