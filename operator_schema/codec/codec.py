@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 from .._value import set_once
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
+    from .decode_parts import Parts
     from .partial import ArgumentStream, Partial
     from .report import DecodeReport, Repair
 
@@ -226,8 +227,10 @@ class Codec(Generic[T]):
                 raise refusal from None
             if decoded is not GIVE_UP:
                 return decoded
+            if self._tiers.parts is None:
+                self._tiers.count_given_up()
         repaired, _ = self._repaired(value)
-        instance, _ = self._interpret(repaired)
+        instance, _ = self._interpret(repaired, self._tiers.parts)
         return instance
 
     def decode_json(self, text: str | bytes | bytearray) -> T:
@@ -286,8 +289,9 @@ class Codec(Generic[T]):
         _, problems = interpret(self._graph, repaired, self._options["max_depth"])
         return tuple(problems.found)
 
-    def _interpret(self, value: object) -> tuple[T, Problems]:
-        instance, problems = interpret(self._graph, value, self._options["max_depth"], self._tiers.plans)
+    def _interpret(self, value: object, parts: Parts | None = None) -> tuple[T, Problems]:
+        max_depth, plans = self._options["max_depth"], self._tiers.plans
+        instance, problems = interpret(self._graph, value, max_depth, plans, parts)
         if problems.found:
             raise self._error(problems)
         return instance, problems
@@ -428,9 +432,7 @@ class Codec(Generic[T]):
         return self._error(problems)
 
     def _error(self, problems: Problems) -> DecodeError:
-        from ..errors import DecodeError  # noqa: PLC0415  # likewise
-
-        return DecodeError(
+        return _decode_error()(
             self._name,
             problems.found,
             self._expects,
@@ -472,6 +474,14 @@ class Codec(Generic[T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._annotation, self._options)
+
+
+@cache
+def _decode_error() -> type[DecodeError]:
+    # An import takes longer than the error, even where the module is there already.
+    from ..errors import DecodeError  # noqa: PLC0415  # only an error pays for it
+
+    return DecodeError
 
 
 def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, Problem | None]]:

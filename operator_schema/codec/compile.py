@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .decode_parts import Decode
 
 
-__all__ = ["compile_decoder", "decoder_source", "why_interpreted"]
+__all__ = ["Decoder", "compile_decoder", "decoder_source", "why_interpreted"]
 
 _CLASSES = {
     "string": "str",
@@ -69,7 +69,7 @@ def compile_decoder(graph: Graph, max_depth: int, *, exact: bool = False) -> Dec
     """
     if why_interpreted(graph) is not None:
         return None
-    writer = _Decoder(graph, max_depth, exact=exact)
+    writer = Decoder(graph, max_depth, exact=exact)
     decode = writer.source.link(writer.main(graph.root))
     return building(writer.user_root.type, decode) if writer.user_root else decode
 
@@ -79,7 +79,7 @@ def decoder_source(graph: Graph, max_depth: int, *, exact: bool = False) -> str:
     why = why_interpreted(graph)
     if why is not None:
         return f"# The decoder stays interpreted: {why}.\n"
-    writer = _Decoder(graph, max_depth, exact=exact)
+    writer = Decoder(graph, max_depth, exact=exact)
     return writer.source.text(writer.main(graph.root))
 
 
@@ -100,7 +100,7 @@ def why_interpreted(graph: Graph) -> str | None:
     return None
 
 
-class _Decoder(Writer):
+class Decoder(Writer):
     """Writes the decoder of one graph.
 
     Attributes:

@@ -1,0 +1,87 @@
+"""Compile the parts of a graph, each to a function of its own: for values that are not all right.
+
+What the compiled decoder gives up on, the interpreter walks. It asks these functions first, and
+walks only into the parts that they give up on too: a report takes little longer than what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..introspect.graph import nodes_inside
+from ..introspect.nodes import ArrayNode
+from .compile import Decoder, why_interpreted
+from .decode_parts import Parts
+from .writer import PARTED
+
+if TYPE_CHECKING:
+    from ..introspect.graph import Graph
+    from ..introspect.nodes import Node
+
+__all__ = ["compile_parts"]
+
+
+def compile_parts(graph: Graph, max_depth: int) -> Parts:
+    """Compile the parts of a graph.
+
+    Args:
+        graph: of the type.
+        max_depth: levels of arrays and objects that are followed.
+
+    Returns:
+        The functions; none where the graph stays interpreted.
+    """
+    parts = [] if why_interpreted(graph) else _parts_below(graph.root)
+    writer = _PartsWriter(graph, max_depth, parts)
+    made: Any = writer.source.link(writer.tables())
+    return made  # type: ignore[no-any-return]  # what the last line of the source makes
+
+
+def _parts_below(root: Node) -> list[Node]:
+    """Return the root if it is an array, and what stands below it and has parts itself.
+
+    What comes round is left out: it would be asked again at each of its levels.
+    """
+    found: dict[int, Node] = {id(root): root} if isinstance(root, ArrayNode) else {}
+    pending = [*nodes_inside(root)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, PARTED) and id(node) not in found:
+            found[id(node)] = node
+            pending.extend(nodes_inside(node))
+    return list(found.values())
+
+
+class _PartsWriter(Decoder):
+    """Writes the functions of some nodes.
+
+    Args:
+        graph: that they belong to.
+        max_depth: levels of arrays and objects that are followed.
+        parts: the nodes.
+    """
+
+    def __init__(self, graph: Graph, max_depth: int, parts: list[Node]) -> None:
+        super().__init__(graph, max_depth, exact=False)
+        self._arrays = [node for node in parts if isinstance(node, ArrayNode)]
+        self._others = [node for node in parts if not isinstance(node, ArrayNode)]
+        self._repeated |= {id(node) for node in self._others}
+        # These are called from anywhere: depth is not known when they are written.
+        self._counts_depth = True
+        self._in_main = False
+
+    def tables(self) -> str:
+        """Write all functions, and the tables that they are found by; return the name of these."""
+        decoders = ", ".join([f"{id(node)}: {self.function(node)}" for node in self._others])
+        fillers = ", ".join([f"{id(node)}: {self._filler(node)}" for node in self._arrays])
+        self.write_pending()
+        name = self.source.name("parts")
+        self.source.close_with(f"{name} = {self.source.bind(Parts, 'Parts')}({{{decoders}}}, {{{fillers}}})")
+        return name
+
+    def _filler(self, node: ArrayNode) -> str:
+        items, made, item = [self.source.name(hint) for hint in ("items", "made", "item")]
+        self.at = self.source.function("fill", items, made, "depth")
+        with self.at.block(f"for {item} in {items}:"):
+            self.at.line(f"{made}.append({self.value(node.items, item, 0)})")
+        return self.at.name
