@@ -26,7 +26,7 @@ from ..introspect.nodes import (
 )
 from ..introspect.unions import make_plan
 from ..json_values import copy_json
-from .building import HARMLESS, factory_of, way_of, write_instance
+from .building import HARMLESS, factory_of, way_of, write_empty, write_instance
 from .decode_parts import SCALAR_CLASSES, building, chooser_of, integer_of_key
 from .limits import MAX_COLLISIONS
 from .writer import MAX_PLACES, Writer, all_parts_of
@@ -116,6 +116,7 @@ class Decoder(Writer):
         self.user_root: ObjectNode | None = root if is_users and isinstance(root, ObjectNode) else None
 
     def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
+        """Write what becomes of a value right here."""
         match node:
             case ScalarNode():
                 return self.scalar(node, value, known)
@@ -217,7 +218,8 @@ class Decoder(Writer):
             return self.source.literal(field.default, "default")
         if field.absent_is_none:
             return "None"
-        return HARMLESS.get(factory_of(node, field))
+        factory = factory_of(node, field)
+        return write_empty(self.source, factory) if factory in HARMLESS else None
 
     # --- arrays ----------------------------------------------------------------------------------
 

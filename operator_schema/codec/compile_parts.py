@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["compile_parts"]
 
 
-def compile_parts(graph: Graph, max_depth: int) -> Parts:
+def compile_parts(graph: Graph, max_depth: int) -> Parts | None:
     """Compile the parts of a graph.
 
     Args:
@@ -29,10 +29,11 @@ def compile_parts(graph: Graph, max_depth: int) -> Parts:
         max_depth: levels of arrays and objects that are followed.
 
     Returns:
-        The functions; none where the graph stays interpreted.
+        Their functions; None where the graph stays interpreted.
     """
-    parts = [] if why_interpreted(graph) else _parts_below(graph.root)
-    writer = _PartsWriter(graph, max_depth, parts)
+    if why_interpreted(graph) is not None:
+        return None
+    writer = _PartsWriter(graph, max_depth, _parts_below(graph.root))
     made: Any = writer.source.link(writer.tables())
     return made  # type: ignore[no-any-return]  # what the last line of the source makes
 

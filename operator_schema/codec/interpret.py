@@ -336,16 +336,16 @@ class _Run:
 
     def decode_leaf(self, node: LeafNode, value: Any, path: Path, _depth: int) -> Any:
         leaf, given = node.leaf, value
-        # So most of them are; the rest is for all others.
-        is_text = value.__class__ is str and leaf.json_schema.get("type") == "string"
-        if not is_text and not fits_types(value, leaf.json_types):
-            return self.problems.wrong_type(path, node, value)
-        if isinstance(value, float) and not isfinite(value):
-            return self.problems.out_of_range(path, value, "is not finite")
-        try:
+        # Most of them take text alone, and get it.
+        if value.__class__ is not str or leaf.json_schema.get("type") != "string":
+            if not fits_types(value, leaf.json_types):
+                return self.problems.wrong_type(path, node, value)
+            if isinstance(value, float) and not isfinite(value):
+                return self.problems.out_of_range(path, value, "is not finite")
             if is_array(given) or is_object(given):
                 # The caller's own is not for others to keep or change.
                 given = copy_json(given)
+        try:
             return leaf.decode(given)
         except (ValueError, TypeError, OverflowError) as error:
             return self.problems.bad_format(path, node, value, error)
@@ -410,6 +410,8 @@ class _QuickRun(_Run):
         self._parts = parts
 
     def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
+        if type(node) is ScalarNode:
+            return SCALARS[node.type](self.problems, node, value, path)
         part = self._parts.decoder_of(id(node))
         if part is not None:
             try:
@@ -418,7 +420,7 @@ class _QuickRun(_Run):
                 decoded = GIVE_UP
             if decoded is not GIVE_UP:
                 return decoded
-        return _Run.decode(self, node, value, path, depth)
+        return _DECODERS[node.__class__](self, node, value, path, depth)
 
     def decode_items(self, node: ArrayNode, value: list[Any], path: Path, depth: int) -> list[Any] | None:
         fill = self._parts.filler_of(id(node))

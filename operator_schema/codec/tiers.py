@@ -40,7 +40,7 @@ class Tiers:
     Attributes:
         decode: takes a JSON value; None while it is not compiled.
         encode: takes an instance; likewise.
-        parts: gives the compiled functions of the parts of a value that is not all right; likewise.
+        parts: the functions of the parts of a value that is not all right; likewise.
         expects: the line that reports end with; None until it was asked for.
         plans: of the unions that the interpreter has met, by identity of the node.
     """
