@@ -77,7 +77,7 @@ class Codec(Generic[T]):
     _graph: Graph
     _name: str
     _options: dict[str, Any]
-    _parse: Callable[[Any], tuple[Any, Problem | None]] | None
+    _parse: Callable[[Any], Any] | None
     _tiers: Tiers
 
     @overload
@@ -249,9 +249,13 @@ class Codec(Generic[T]):
         parse = self._parse
         if parse is None:
             return self.decode(self._read(text)[0])
-        value, problem = parse(text)
-        if problem is not None:
-            value, _ = self._mended(text, _the_one(problem))
+        problems = None
+        try:
+            value = parse(text)
+        except ValueError as refused:
+            problems = _problems_of(refused)
+        if problems is not None:
+            value, _ = self._mended(text, problems)
         return self.decode(value)
 
     def decode_report(self, value: object) -> DecodeReport[T]:
@@ -309,8 +313,10 @@ class Codec(Generic[T]):
 
     def _parsed(self, text: str | bytes | bytearray) -> tuple[Any, Problems]:
         assert self._parse is not None  # noqa: S101  # it is asked for where there is one
-        value, problem = self._parse(text)
-        return value, Problems() if problem is None else _the_one(problem)
+        try:
+            return self._parse(text), Problems()
+        except ValueError as refused:
+            return None, _problems_of(refused)
 
     def _mended(self, text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
         if self._options["repair"]:
@@ -484,7 +490,7 @@ def _decode_error() -> type[DecodeError]:
     return DecodeError
 
 
-def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, Problem | None]]:
+def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
     from .json_parser import parser_of  # noqa: PLC0415  # only codecs with a parser of the user's pay for it
 
     return parser_of(json_loads)
@@ -497,9 +503,10 @@ def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     return read_json(text)
 
 
-def _the_one(problem: Problem) -> Problems:
+def _problems_of(refused: ValueError) -> Problems:
+    """Return the one problem of a text that a parser refused."""
     problems = Problems()
-    problems.add(problem)
+    problems.add(refused.problem)  # type: ignore[attr-defined]  # a `TextRefused`; its import would cost every start
     return problems
 
 

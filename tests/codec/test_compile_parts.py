@@ -226,12 +226,12 @@ def recurse(text):
     return Code(text)
 
 
-@pytest.mark.parametrize("value", [{"a": [{"b": "deep"}]}, {"a": [{"b": "x"}, {"b": 5}, {"b": "deep"}]}])
+@pytest.mark.parametrize("value", [{"b": "deep"}, [{"b": "deep"}], [{"b": "x"}, {"b": 5}, {"b": "deep"}]])
 def test_a_recursion_error_of_the_user_s_goes_through(value):
     leaf = SchemaLeaf(Code, {"type": "string"}, recurse, str, Code("c"))
-    codec = with_parts(dict[str, list[dict[str, Code]]], leaves=[leaf])
+    codec = with_parts(dict[str, dict[str, Code] | list[dict[str, Code]]], leaves=[leaf])
     with pytest.raises(RecursionError):
-        codec.decode(value)
+        codec.decode({"a": value})
 
 
 # --- user code, and when -------------------------------------------------------------------------
