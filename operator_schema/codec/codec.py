@@ -249,7 +249,7 @@ class Codec(Generic[T]):
         parse = self._parse
         if parse is None:
             return self.decode(self._read(text)[0])
-        problems = None
+        value, problems = None, None
         try:
             value = parse(text)
         except ValueError as refused:

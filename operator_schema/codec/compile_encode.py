@@ -264,7 +264,8 @@ class _Encoder(Writer):
         leaf = node.leaf
         cls = self.source.class_name(leaf.type)
         if known != cls:
-            self.give_up_if(f"not isinstance({value}, {cls})")
+            # Most are of the class itself, which takes no call to find out.
+            self.give_up_if(f"{value}.__class__ is not {cls} and not isinstance({value}, {cls})")
         made = self.source.name("written")
         with self.at.block("try:"):
             self.at.line(f"{made} = {self.source.bind(leaf.encode, 'encode')}({value})")
