@@ -6,7 +6,7 @@ walks only into the parts that they give up on too: a report takes little longer
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..introspect.graph import nodes_inside
 from ..introspect.nodes import ArrayNode
@@ -33,48 +33,61 @@ def compile_parts(graph: Graph, max_depth: int) -> Parts | None:
     """
     if why_interpreted(graph) is not None:
         return None
-    writer = _PartsWriter(graph, max_depth, _parts_below(graph.root))
+    writer = _PartsWriter(graph, max_depth)
     made: Any = writer.source.link(writer.tables())
     return made  # type: ignore[no-any-return]  # what the last line of the source makes
 
 
-def _parts_below(root: Node) -> list[Node]:
-    """Return the root if it is an array, and what stands below it and has parts itself.
+class _Asked(NamedTuple):
+    """The nodes that get a function.
 
-    What comes round is left out: it would be asked again at each of its levels.
+    Attributes:
+        arrays: whose items one function takes one after the other.
+        others: what has parts and is no array, nor an item of one.
     """
-    found: dict[int, Node] = {id(root): root} if isinstance(root, ArrayNode) else {}
-    pending = [*nodes_inside(root)]
+
+    arrays: list[ArrayNode]
+    others: list[Node]
+
+
+def _asked_in(root: Node) -> _Asked:
+    """Find the nodes that get a function.
+
+    What comes round gets none: it would be asked again at each of its levels.
+    """
+    arrays: dict[int, ArrayNode] = {}
+    others: dict[int, Node] = {}
+    seen: set[int] = set()
+    pending = [root]
     while pending:
         node = pending.pop()
-        if isinstance(node, PARTED) and id(node) not in found:
-            found[id(node)] = node
-            pending.extend(nodes_inside(node))
-    return list(found.values())
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        inside = [inner for inner in nodes_inside(node) if isinstance(inner, PARTED)]
+        pending.extend(inside)
+        if isinstance(node, ArrayNode):
+            arrays[id(node)] = node
+        else:
+            others.update({id(inner): inner for inner in inside if not isinstance(inner, ArrayNode)})
+    return _Asked(list(arrays.values()), list(others.values()))
 
 
 class _PartsWriter(Decoder):
-    """Writes the functions of some nodes.
+    """Writes the functions of the parts of one graph."""
 
-    Args:
-        graph: that they belong to.
-        max_depth: levels of arrays and objects that are followed.
-        parts: the nodes.
-    """
-
-    def __init__(self, graph: Graph, max_depth: int, parts: list[Node]) -> None:
+    def __init__(self, graph: Graph, max_depth: int) -> None:
         super().__init__(graph, max_depth, exact=False)
-        self._arrays = [node for node in parts if isinstance(node, ArrayNode)]
-        self._others = [node for node in parts if not isinstance(node, ArrayNode)]
-        self._repeated |= {id(node) for node in self._others}
+        self._asked = _asked_in(graph.root)
+        self._repeated |= {id(node) for node in self._asked.others}
         # These are called from anywhere: depth is not known when they are written.
         self._counts_depth = True
         self._in_main = False
 
     def tables(self) -> str:
         """Write all functions, and the tables that they are found by; return the name of these."""
-        decoders = ", ".join([f"{id(node)}: {self.function(node)}" for node in self._others])
-        fillers = ", ".join([f"{id(node)}: {self._filler(node)}" for node in self._arrays])
+        decoders = ", ".join([f"{id(node)}: {self.function(node)}" for node in self._asked.others])
+        fillers = ", ".join([f"{id(node)}: {self._filler(node)}" for node in self._asked.arrays])
         self.write_pending()
         name = self.source.name("parts")
         self.source.close_with(f"{name} = {self.source.bind(Parts, 'Parts')}({{{decoders}}}, {{{fillers}}})")
