@@ -229,9 +229,9 @@ class Codec(Generic[T]):
                 return decoded
             if self._tiers.parts is None:
                 self._tiers.count_given_up()
-        repaired, _ = self._repaired(value)
-        instance, _ = self._interpret(repaired, self._tiers.parts)
-        return instance
+        if self._options["repair"]:
+            value, _ = self._repaired(value)
+        return self._interpret(value, self._tiers.parts)[0]
 
     def decode_json(self, text: str | bytes | bytearray) -> T:
         """Turn the JSON text of a model's arguments into an instance.
