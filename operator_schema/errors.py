@@ -77,6 +77,7 @@ _PATH_LENGTH = 150
 _EXPECTS_LENGTH = 600
 _EXAMPLE_LENGTH = 400
 _MORE = "- … and {} more"
+_MORE_LENGTH = len(_MORE.format(10**9))
 _NO_ARGUMENTS = frozenset({"wrong_type", "no_match", "invalid_json"})
 """Codes of a problem with the arguments as a whole."""
 
@@ -221,7 +222,7 @@ class _ProblemsError(ValueError):
         """Write the report: bounded in length, whatever the value was."""
         head = f"{clip(escape(self.name), _NAME_LENGTH)}: {_count(self._total, 'problem')} with {self._with}"
         tail = self._tail()
-        room = REPORT_LENGTH - sum([len(line) + 1 for line in (head, *tail)]) - len(_MORE.format(10**9))
+        room = REPORT_LENGTH - sum([len(line) + 1 for line in (head, *tail)]) - _MORE_LENGTH
         lines: list[str] = []
         for problem in self.problems[:SHOWN_PROBLEMS]:
             line = f"- {problem}"
@@ -332,7 +333,8 @@ class DecodeError(_ProblemsError):
         return {**super().as_dict(), "expects": self._shown_expects()}
 
     def _shown_expects(self) -> str | None:
-        return None if self.expects is None else clip(self.expects, _EXPECTS_LENGTH)
+        expects = self.expects
+        return None if expects is None else clip(expects, _EXPECTS_LENGTH)
 
     def _tail(self) -> list[str]:
         expects = self._shown_expects()

@@ -15,19 +15,12 @@ if TYPE_CHECKING:
 
     Way = Literal["attributes", "dictionary", "slots", "call", "tuple", "dict", "user"]
 
-__all__ = ["HARMLESS", "factory_of", "way_of", "write_instance"]
+__all__ = ["HARMLESS", "factory_of", "way_of", "write_empty", "write_instance"]
 
-HARMLESS: Mapping[object, str] = {
-    list: "[]",
-    dict: "{}",
-    tuple: "()",
-    set: "set()",
-    frozenset: "frozenset()",
-    deque: "deque()",
-    OrderedDict: "OrderedDict()",
-}
-"""Default factories that nobody sees running, and what they amount to."""
+HARMLESS = frozenset({list, dict, tuple, set, frozenset, deque, OrderedDict})
+"""Default factories that nobody sees running."""
 
+_DISPLAYS: Mapping[object, str] = {list: "[]", dict: "{}", tuple: "()"}
 
 _TUPLE: Any = tuple
 _NEW: Any = object.__new__
@@ -113,6 +106,11 @@ def factory_of(node: ObjectNode, field: Field) -> Any:
 
 
 # --- written -------------------------------------------------------------------------------------
+
+
+def write_empty(source: Source, factory: Any) -> str:
+    """Return the expression of what a harmless default factory makes."""
+    return _DISPLAYS.get(factory) or f"{source.class_name(factory)}()"
 
 
 def write_instance(source: Source, at: Function, node: ObjectNode, way: Way, names: Mapping[str, str]) -> str:

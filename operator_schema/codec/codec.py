@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
+    from .decode_parts import Parts
     from .partial import ArgumentStream, Partial
     from .report import DecodeReport, Repair
 
@@ -76,7 +77,7 @@ class Codec(Generic[T]):
     _graph: Graph
     _name: str
     _options: dict[str, Any]
-    _parse: Callable[[Any], tuple[Any, Problem | None]] | None
+    _parse: Callable[[Any], Any] | None
     _tiers: Tiers
 
     @overload
@@ -224,9 +225,11 @@ class Codec(Generic[T]):
                 raise refusal from None
             if decoded is not GIVE_UP:
                 return decoded
-        repaired, _ = self._repaired(value)
-        instance, _ = self._interpret(repaired)
-        return instance
+            if self._tiers.parts is None:
+                self._tiers.count_given_up()
+        if self._options["repair"]:
+            value, _ = self._repaired(value)
+        return self._interpret(value, self._tiers.parts)[0]
 
     def decode_json(self, text: str | bytes | bytearray) -> T:
         """Turn the JSON text of a model's arguments into an instance.
@@ -244,9 +247,13 @@ class Codec(Generic[T]):
         parse = self._parse
         if parse is None:
             return self.decode(self._read(text)[0])
-        value, problem = parse(text)
-        if problem is not None:
-            value, _ = self._mended(text, _the_one(problem))
+        value, problems = None, None
+        try:
+            value = parse(text)
+        except ValueError as refused:
+            problems = _problems_of(refused)
+        if problems is not None:
+            value, _ = self._mended(text, problems)
         return self.decode(value)
 
     def decode_report(self, value: object) -> DecodeReport[T]:
@@ -284,8 +291,9 @@ class Codec(Generic[T]):
         _, problems = interpret(self._graph, repaired, self._options["max_depth"])
         return tuple(problems.found)
 
-    def _interpret(self, value: object) -> tuple[T, Problems]:
-        instance, problems = interpret(self._graph, value, self._options["max_depth"], self._tiers.plans)
+    def _interpret(self, value: object, parts: Parts | None = None) -> tuple[T, Problems]:
+        max_depth, plans = self._options["max_depth"], self._tiers.plans
+        instance, problems = interpret(self._graph, value, max_depth, plans, parts)
         if problems.found:
             raise self._error(problems)
         return instance, problems
@@ -303,8 +311,10 @@ class Codec(Generic[T]):
 
     def _parsed(self, text: str | bytes | bytearray) -> tuple[Any, Problems]:
         assert self._parse is not None  # noqa: S101  # it is asked for where there is one
-        value, problem = self._parse(text)
-        return value, Problems() if problem is None else _the_one(problem)
+        try:
+            return self._parse(text), Problems()
+        except ValueError as refused:
+            return None, _problems_of(refused)
 
     def _mended(self, text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
         if self._options["repair"]:
@@ -426,9 +436,7 @@ class Codec(Generic[T]):
         return self._error(problems)
 
     def _error(self, problems: Problems) -> DecodeError:
-        from ..errors import DecodeError  # noqa: PLC0415  # likewise
-
-        return DecodeError(
+        return _decode_error()(
             self._name,
             problems.found,
             self._expects,
@@ -479,7 +487,15 @@ def _renderer() -> Callable[[Graph, Callable[[Node, Any], Any]], dict[str, Any]]
     return render
 
 
-def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, Problem | None]]:
+@cache
+def _decode_error() -> type[DecodeError]:
+    # An import takes longer than the error, even where the module is there already.
+    from ..errors import DecodeError  # noqa: PLC0415  # only an error pays for it
+
+    return DecodeError
+
+
+def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
     from .json_parser import parser_of  # noqa: PLC0415  # only codecs with a parser of the user's pay for it
 
     return parser_of(json_loads)
@@ -492,9 +508,10 @@ def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     return read_json(text)
 
 
-def _the_one(problem: Problem) -> Problems:
+def _problems_of(refused: ValueError) -> Problems:
+    """Return the one problem of a text that a parser refused."""
     problems = Problems()
-    problems.add(problem)
+    problems.add(refused.problem)  # type: ignore[attr-defined]  # a `TextRefused`; its import would cost every start
     return problems
 
 

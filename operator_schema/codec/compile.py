@@ -26,7 +26,7 @@ from ..introspect.nodes import (
 )
 from ..introspect.unions import make_plan
 from ..json_values import copy_json
-from .building import HARMLESS, factory_of, way_of, write_instance
+from .building import HARMLESS, factory_of, way_of, write_empty, write_instance
 from .decode_parts import SCALAR_CLASSES, building, chooser_of, integer_of_key
 from .limits import MAX_COLLISIONS
 from .writer import MAX_PLACES, Writer, all_parts_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .decode_parts import Decode
 
 
-__all__ = ["compile_decoder", "decoder_source", "why_interpreted"]
+__all__ = ["Decoder", "compile_decoder", "decoder_source", "why_interpreted"]
 
 _CLASSES = {
     "string": "str",
@@ -69,7 +69,7 @@ def compile_decoder(graph: Graph, max_depth: int, *, exact: bool = False) -> Dec
     """
     if why_interpreted(graph) is not None:
         return None
-    writer = _Decoder(graph, max_depth, exact=exact)
+    writer = Decoder(graph, max_depth, exact=exact)
     decode = writer.source.link(writer.main(graph.root))
     return building(writer.user_root.type, decode) if writer.user_root else decode
 
@@ -79,7 +79,7 @@ def decoder_source(graph: Graph, max_depth: int, *, exact: bool = False) -> str:
     why = why_interpreted(graph)
     if why is not None:
         return f"# The decoder stays interpreted: {why}.\n"
-    writer = _Decoder(graph, max_depth, exact=exact)
+    writer = Decoder(graph, max_depth, exact=exact)
     return writer.source.text(writer.main(graph.root))
 
 
@@ -100,7 +100,7 @@ def why_interpreted(graph: Graph) -> str | None:
     return None
 
 
-class _Decoder(Writer):
+class Decoder(Writer):
     """Writes the decoder of one graph.
 
     Attributes:
@@ -116,6 +116,7 @@ class _Decoder(Writer):
         self.user_root: ObjectNode | None = root if is_users and isinstance(root, ObjectNode) else None
 
     def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
+        """Write what becomes of a value right here."""
         match node:
             case ScalarNode():
                 return self.scalar(node, value, known)
@@ -217,7 +218,8 @@ class _Decoder(Writer):
             return self.source.literal(field.default, "default")
         if field.absent_is_none:
             return "None"
-        return HARMLESS.get(factory_of(node, field))
+        factory = factory_of(node, field)
+        return write_empty(self.source, factory) if factory in HARMLESS else None
 
     # --- arrays ----------------------------------------------------------------------------------
 

@@ -189,16 +189,16 @@ class _Encoder(Writer):
 
     def _items(self, inner: Node, value: str, depth: int) -> str:
         made, item = self.source.name("items"), self.source.name("item")
-        start = len(self.at.lines)
-        with self.at.block(f"for {item} in {value}:"):
-            result = self.value(inner, item, depth + 1)
-            is_same = result == item and isinstance(inner, ScalarNode) and inner.type != "number"
-            if not is_same:
-                self.at.line(f"{made}.append({result})")
-        if is_same:
+        self.at.line(f"{made} = []")
+        if not (isinstance(inner, ScalarNode) and inner.type != "number"):
+            with self.at.block(f"for {item} in {value}:"):
+                self.at.line(f"{made}.append({self.value(inner, item, depth + 1)})")
+            return made
+        # Lists are often empty, and a loop takes long even then.
+        with self.at.block(f"if {value}:"):
+            with self.at.block(f"for {item} in {value}:"):
+                self.value(inner, item, depth + 1)
             self.at.line(f"{made} = [*{value}]")
-        else:
-            self.at.insert(start, f"{made} = []")
         return made
 
     def _tuple(self, node: TupleNode, value: str, depth: int, known: str) -> str:
@@ -236,7 +236,9 @@ class _Encoder(Writer):
 
     def _choice(self, node: LiteralNode | EnumNode, value: str) -> str:
         made = self.source.name("choice")
-        if isinstance(node, EnumNode):
+        if isinstance(node, EnumNode) and len(node.values) <= _FEW_MEMBERS:
+            self._compare(made, node, value)
+        elif isinstance(node, EnumNode):
             self.look_up(made, self.source.bind(_by_identity(node), "choices"), f"id({value})")
         elif all(type(member) is str for member in node.members):
             self.give_up_unless_class(value, "str")
@@ -248,11 +250,22 @@ class _Encoder(Writer):
             self.give_up_if(f"{made} is {self.give_up}")
         return made
 
+    def _compare(self, made: str, node: EnumNode, value: str) -> None:
+        """Write that a value is held against each member, which is faster than a table of a few."""
+        head = "if"
+        for member, encoded in zip(node.table.values(), node.values, strict=True):
+            with self.at.block(f"{head} {value} is {self.source.bind(member, 'member')}:"):
+                self.at.line(f"{made} = {self.source.literal(encoded, 'choice')}")
+            head = "elif"
+        with self.at.block("else:"):
+            self.at.line(f"return {self.give_up}")
+
     def _leaf(self, node: LeafNode, value: str, known: str) -> str:
         leaf = node.leaf
         cls = self.source.class_name(leaf.type)
         if known != cls:
-            self.give_up_if(f"not isinstance({value}, {cls})")
+            # Most are of the class itself, which takes no call to find out.
+            self.give_up_if(f"{value}.__class__ is not {cls} and not isinstance({value}, {cls})")
         made = self.source.name("written")
         with self.at.block("try:"):
             self.at.line(f"{made} = {self.source.bind(leaf.encode, 'encode')}({value})")
@@ -310,6 +323,7 @@ class _Encoder(Writer):
         return made
 
 
+_FEW_MEMBERS = 8
 _ARRAYS: tuple[type, ...] = (list, tuple, set, frozenset, deque)
 
 

@@ -12,16 +12,40 @@ from .limits import MAX_KEY_DIGITS
 from .problems import GIVE_UP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from ..introspect.nodes import ObjectNode
 
     Decode = Callable[[Any], Any]
+    Part = Callable[[Any, int], Any]
+    Fill = Callable[[Iterator[Any], list[Any], int], Any]
 
-__all__ = ["SCALAR_CLASSES", "building", "chooser_of", "integer_of_key"]
+__all__ = ["SCALAR_CLASSES", "Parts", "building", "chooser_of", "integer_of_key"]
 
 SCALAR_CLASSES = frozenset({str, int, float, bool, type(None)})
 _INTEGER_KEY = re.compile(INTEGER_KEY)
+
+
+class Parts:
+    """The compiled functions of the parts of a graph.
+
+    Args:
+        decoders: takes a value and its depth, returns what it decodes to, or `GIVE_UP`; by identity
+            of the node.
+        fillers: takes the items of an array that are left, the list of what was made of those before
+            and the depth of an item. It adds to the list until no item is left, or returns `GIVE_UP`
+            at the first that is not right; by identity of the array's node.
+
+    Attributes:
+        decoder_of: takes the identity of a node, returns its function or None.
+        filler_of: likewise.
+    """
+
+    __slots__ = ("__weakref__", "decoder_of", "filler_of")
+
+    def __init__(self, decoders: Mapping[int, Part], fillers: Mapping[int, Fill]) -> None:
+        self.decoder_of = decoders.get
+        self.filler_of = fillers.get
 
 
 def building(cls: Any, gather: Decode) -> Decode:

@@ -28,15 +28,16 @@ from ..json_values import choice_key, copy_json, fits_types, is_array, is_object
 from ..wording import excerpt
 from .checks import Crowd, check_length, count_of
 from .limits import MAX_KEY_DIGITS
-from .problems import INVALID, Problems, Trial
+from .problems import GIVE_UP, INVALID, Problems, Trial
 from .scalars import SCALARS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ..introspect.graph import Graph
     from ..introspect.nodes import Field, Node, Target
     from ..introspect.unions import UnionPlan
+    from .decode_parts import Fill, Parts
     from .problems import Path
 
 __all__ = ["Fitting", "distance", "interpret"]
@@ -45,7 +46,11 @@ _KEY = ScalarNode("string")
 
 
 def interpret(
-    graph: Graph, value: object, max_depth: int, plans: dict[int, UnionPlan] | None = None
+    graph: Graph,
+    value: object,
+    max_depth: int,
+    plans: dict[int, UnionPlan] | None = None,
+    parts: Parts | None = None,
 ) -> tuple[Any, Problems]:
     """Decode a JSON value.
 
@@ -55,11 +60,14 @@ def interpret(
         max_depth: levels of arrays and objects that are followed.
         plans: of the unions of this graph that were met before, by identity of the node; those that
             are met now are added.
+        parts: compiled functions. What they decode is not walked, and keys in it that name no field
+            are not noted.
 
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
-    run = _Run(_Shared(graph.definitions, max_depth, plans), Problems(graph.definitions))
+    shared, problems = _Shared(graph.definitions, max_depth, plans), Problems(graph.definitions)
+    run = _Run(shared, problems) if parts is None else _QuickRun(shared, problems, parts)
     try:
         decoded = run.decode(graph.root, value, None, 1)
     except RecursionError as error:
@@ -160,9 +168,6 @@ class _Run:
     def decode_meant(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
         return self.decode(self.shared.definitions[node.target], value, path, depth)
 
-    def decode_scalar(self, node: ScalarNode, value: Any, path: Path, _depth: int) -> Any:
-        return SCALARS[node.type](self.problems, node, value, path)
-
     def decode_anything(self, _node: AnyNode, value: Any, _path: Path, _depth: int) -> Any:
         return value
 
@@ -238,22 +243,27 @@ class _Run:
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
             return INVALID
-        inner, below = node.items, depth + 1
-        decode = _DECODERS[inner.__class__]
         limits = node.constraints
         valid = limits is None or check_length(limits, self.problems, value, path, "items") is not INVALID
-        decoded: list[Any] = []
-        for index, item in enumerate(value):
-            result = decode(self, inner, item, (path, index), below)
-            if result is INVALID:
-                valid = False
-            else:
-                decoded.append(result)
-        if not valid:
+        decoded = self.decode_items(node, value, path, depth + 1)
+        if not valid or decoded is None:
             return INVALID
         if node.unique and not self._are_distinct(decoded, value, path):
             return INVALID
         return decoded if node.container is list else node.container(decoded)
+
+    def decode_items(self, node: ArrayNode, value: list[Any], path: Path, depth: int) -> list[Any] | None:
+        """Return what the items of an array decode to, None where one does not."""
+        decode, inner = self.decode, node.items
+        valid = True
+        decoded: list[Any] = []
+        for index, item in enumerate(value):
+            result = decode(inner, item, (path, index), depth)
+            if result is INVALID:
+                valid = False
+            else:
+                decoded.append(result)
+        return decoded if valid else None
 
     def _are_distinct(self, decoded: list[Any], value: list[Any], path: Path) -> bool:
         seen: set[Any] = set()
@@ -336,16 +346,16 @@ class _Run:
 
     def decode_leaf(self, node: LeafNode, value: Any, path: Path, _depth: int) -> Any:
         leaf, given = node.leaf, value
-        # So most of them are; the rest is for all others.
-        is_text = value.__class__ is str and leaf.json_schema.get("type") == "string"
-        if not is_text and not fits_types(value, leaf.json_types):
-            return self.problems.wrong_type(path, node, value)
-        if isinstance(value, float) and not isfinite(value):
-            return self.problems.out_of_range(path, value, "is not finite")
-        try:
+        # Most of them take text alone, and get it.
+        if value.__class__ is not str or leaf.json_schema.get("type") != "string":
+            if not fits_types(value, leaf.json_types):
+                return self.problems.wrong_type(path, node, value)
+            if isinstance(value, float) and not isfinite(value):
+                return self.problems.out_of_range(path, value, "is not finite")
             if is_array(given) or is_object(given):
                 # The caller's own is not for others to keep or change.
                 given = copy_json(given)
+        try:
             return leaf.decode(given)
         except (ValueError, TypeError, OverflowError) as error:
             return self.problems.bad_format(path, node, value, error)
@@ -400,8 +410,50 @@ class _Run:
         return known
 
 
+class _QuickRun(_Run):
+    """A decode that walks only into the parts that their compiled functions give up on."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, shared: _Shared, problems: Problems, parts: Parts) -> None:
+        super().__init__(shared, problems)
+        self._parts = parts
+
+    def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
+        if type(node) is ScalarNode:
+            return SCALARS[node.type](self.problems, node, value, path)
+        part = self._parts.decoder_of(id(node))
+        if part is not None:
+            try:
+                decoded = part(value, depth)
+            except RecursionError:  # the walk finds out whose it is
+                decoded = GIVE_UP
+            if decoded is not GIVE_UP:
+                return decoded
+        return _DECODERS[node.__class__](self, node, value, path, depth)
+
+    def decode_items(self, node: ArrayNode, value: list[Any], path: Path, depth: int) -> list[Any] | None:
+        fill = self._parts.filler_of(id(node))
+        if fill is None or value.__class__ is not list:
+            return _Run.decode_items(self, node, value, path, depth)
+        valid = True
+        decoded: list[Any] = []
+        items = iter(value)
+        while self._stops(fill, items, decoded, depth):
+            index = len(decoded)
+            result = _Run.decode(self, node.items, value[index], (path, index), depth)
+            valid = valid and result is not INVALID
+            decoded.append(result)
+        return decoded if valid else None
+
+    def _stops(self, fill: Fill, items: Iterator[Any], decoded: list[Any], depth: int) -> bool:
+        try:
+            return fill(items, decoded, depth) is GIVE_UP
+        except RecursionError:  # likewise
+            return True
+
+
 _DECODERS: Mapping[type[Any], Callable[[_Run, Any, Any, Path, int], Any]] = {
-    ScalarNode: _Run.decode_scalar,
     ObjectNode: _Run.decode_object,
     ArrayNode: _Run.decode_array,
     LiteralNode: _Run.decode_choice,

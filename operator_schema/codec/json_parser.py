@@ -11,47 +11,37 @@ from .limits import MAX_TEXT_DEPTH
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["parse_with", "parser_of"]
+__all__ = ["parser_of"]
 
 _MESSAGE_LENGTH = 200
 _SHORT_LENGTH = 2 * MAX_TEXT_DEPTH
 """Characters of text that can't nest too deep: each level opens and closes."""
 
 
-def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, Problem | None]]:
-    """Return a function of a text that gives its value, or None and what is wrong with the text."""
+def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that parses one JSON text.
 
-    def parse(text: Any) -> tuple[Any, Problem | None]:
-        try:
-            return parse_with(loads, text), None
-        except TextRefused as refused:
-            return None, refused.problem
-
-    return parse
-
-
-def parse_with(loads: Callable[[Any], Any], text: Any) -> Any:
-    """Parse one JSON text.
+    It raises `TextRefused` with the one problem of the text, and TypeError where it is given neither
+    a string nor bytes; nothing else gets to the parser.
 
     Args:
         loads: takes the text and returns its value, or raises ValueError.
-        text: a string, or its UTF-8 bytes; nothing else gets to the parser.
-
-    Raises:
-        TextRefused: with the one problem of the text.
-        TypeError: text is neither a string nor bytes.
     """
-    if (type(text) is not bytes and type(text) is not str) or len(text) > _SHORT_LENGTH:
-        _check_bounds(text)
-    try:
-        return loads(text)
-    except ValueError as error:
-        said = clip(escape(str(error)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH) or type(error).__name__
-    except RecursionError:  # the caller has used up its own stack
-        raise TextRefused(_too_deep()) from None
-    from .broken_text import invalid  # noqa: PLC0415  # it brings the parser that is not used
 
-    raise TextRefused(invalid(f": {said}"))
+    def parse(text: Any) -> Any:
+        if (type(text) is not bytes and type(text) is not str) or len(text) > _SHORT_LENGTH:
+            _check_bounds(text)
+        try:
+            return loads(text)
+        except ValueError as error:
+            said = clip(escape(str(error)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH) or type(error).__name__
+        except RecursionError:  # the caller has used up its own stack
+            raise TextRefused(_too_deep()) from None
+        from .broken_text import invalid  # noqa: PLC0415  # it brings the parser that is not used
+
+        raise TextRefused(invalid(f": {said}"))
+
+    return parse
 
 
 def _check_bounds(text: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from ..wording import excerpt, nearest
 from .limits import MAX_INTEGER_DIGITS, MAX_PROBLEMS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from ..errors import Problem
     from ..introspect.nodes import EnumNode, Field, LeafNode, LiteralNode, Node, ObjectNode, Target, UnionNode
@@ -75,9 +76,7 @@ class Problems:
 
     def _note(self, path: Path, kind: ProblemKind, *about: Any) -> Any:
         if len(self.found) < MAX_PROBLEMS:
-            from .problem_texts import make_problem  # noqa: PLC0415  # a value that fits needs no words
-
-            self.found.append(make_problem(kind, steps_of(path), *about))
+            self.found.append(_words()(kind, steps_of(path), *about))
         else:
             self.omitted += 1
         return INVALID
@@ -178,6 +177,14 @@ class Problems:
     def too_deep_to_follow(self) -> Any:
         """Note a value that nests deeper than the stack of this process allows."""
         return self._note(None, "too_deep", "nested deeper than this process can follow")
+
+
+@cache
+def _words() -> Callable[..., Problem]:
+    # An import takes a third of the time that a problem takes, even where the module is there.
+    from .problem_texts import make_problem  # noqa: PLC0415  # a value that fits needs no words
+
+    return make_problem
 
 
 class Trial(Problems):

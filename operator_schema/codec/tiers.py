@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from ..introspect.graph import Graph
     from ..introspect.unions import UnionPlan
+    from .decode_parts import Parts
 
     GraphOf = Callable[[type], Graph | None]
 
@@ -39,6 +40,7 @@ class Tiers:
     Attributes:
         decode: takes a JSON value; None while it is not compiled.
         encode: takes an instance; likewise.
+        parts: the functions of the parts of a value that is not all right; likewise.
         expects: the line that reports end with; None until it was asked for.
         plans: of the unions that the interpreter has met, by identity of the node.
     """
@@ -47,12 +49,14 @@ class Tiers:
         "_decodes",
         "_encodes",
         "_exact",
+        "_given_up",
         "_graph",
         "_graph_of",
         "_max_depth",
         "decode",
         "encode",
         "expects",
+        "parts",
         "plans",
     )
 
@@ -63,8 +67,10 @@ class Tiers:
         self._graph_of = graph_of
         self._decodes = 0
         self._encodes = 0
+        self._given_up = 0
         self.decode: Callable[[Any], Any] | None = None
         self.encode: Callable[[Any], Any] | None = None
+        self.parts: Parts | None = None
         self.expects: str | None = None
         self.plans: dict[int, UnionPlan] = {}
 
@@ -88,11 +94,27 @@ class Tiers:
             except RecursionError:
                 return  # likewise
 
+    def count_given_up(self) -> None:
+        """Count a value that the compiled decoder left to the interpreter; after enough, help that one."""
+        self._given_up += 1
+        if self._given_up >= COLD_CALLS:
+            self._given_up = 0
+            try:
+                self.compile_parts()
+            except RecursionError:
+                return  # likewise
+
     def compile_decoder(self) -> None:
         """Compile and publish the decoder."""
         from .compile import compile_decoder  # noqa: PLC0415  # most programs never compile
 
         self.decode = compile_decoder(self._graph, self._max_depth, exact=self._exact) or _give_up
+
+    def compile_parts(self) -> None:
+        """Compile and publish the decoders of the parts."""
+        from .compile_parts import compile_parts  # noqa: PLC0415  # likewise
+
+        self.parts = compile_parts(self._graph, self._max_depth)
 
     def compile_encoder(self) -> None:
         """Compile and publish the encoder."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Constraints, Node, ScalarNode
     from .source import Function
 
-__all__ = ["MAX_PLACES", "Writer", "all_parts_of"]
+__all__ = ["MAX_PLACES", "PARTED", "Writer", "all_parts_of"]
 
 MAX_PLACES = 1000
 """Places of nodes in a graph that is compiled; the codec of a larger one stays interpreted."""
@@ -51,7 +51,8 @@ _LIMITS = (
     ("exclusive_maximum", ">="),
 )
 
-_PARTED = (ObjectNode, ArrayNode, TupleNode, MapNode, UnionNode)
+PARTED = (ObjectNode, ArrayNode, TupleNode, MapNode, UnionNode)
+"""Nodes whose values are taken apart."""
 
 
 class Parts(NamedTuple):
@@ -128,10 +129,14 @@ class Writer(ABC):
         with main.block("except RecursionError:"):
             main.line(f"return {self.give_up}")
         self._in_main = False
+        self.write_pending()
+        return main.name
+
+    def write_pending(self) -> None:
+        """Write the functions that were asked for, and those that they ask for."""
         while self._pending:
             node, self.at, value = self._pending.pop()
             self.at.line(f"return {self.inline(node, value, 0)}")
-        return main.name
 
     def root(self, root: Node) -> str:
         """Write what the main function does with its value."""
@@ -147,7 +152,7 @@ class Writer(ABC):
             known: the built-in class that it is known to be of.
         """
         node = self.resolved(node)
-        if isinstance(node, _PARTED) and (id(node) in self._repeated or self.at.depth > _DEEPEST_BLOCK):
+        if isinstance(node, PARTED) and (id(node) in self._repeated or self.at.depth > _DEEPEST_BLOCK):
             made = self.source.name(_hint(node))
             self.at.line(f"{made} = {self.call(node, value, depth)}")
             self.give_up_if(f"{made} is {self.give_up}")

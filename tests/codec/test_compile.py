@@ -744,6 +744,30 @@ def test_exact_gives_up_on_keys_that_are_not_used():
 # --- tiers ---------------------------------------------------------------------------------------
 
 
+@dataclass
+class Queued:
+    queue: deque[int] = field(default_factory=deque)
+    ordered: OrderedDict[str, int] = field(default_factory=OrderedDict)
+
+
+def test_containers_that_are_empty_by_default():
+    codec = Codec(Queued).compile()
+    check(codec, {})
+    assert codec._tiers.decode({}) == Queued()
+
+
+class Digit(enum.Enum):
+    ZERO, ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT, NINE = range(10)
+    NONE = 0
+
+
+def test_an_enum_of_many_members():
+    codec = Codec(list[Digit]).compile()
+    check(codec, list(range(10)))
+    check_encoder(codec, [Digit.ONE, 1])
+    assert codec._tiers.encode(list(Digit)) == list(range(10))
+
+
 def test_a_codec_compiles_when_it_is_warm():
     codec = Codec(Part)
     for i in range(tiers.COLD_CALLS - 1):
