@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from .codec.codec import Codec
     from .codec.functions import decode, decode_json, encode, json_schema
-    from .codec.partial import ArgumentStream, Partial
+    from .codec.partial.stream import ArgumentStream, Partial
     from .codec.report import DecodeReport, IgnoredKey, Repair
     from .errors import (
         CallError,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .introspect.leaves import SchemaLeaf, register_leaf
     from .tools.calls import RawCall, ToolResult
     from .tools.describe import describe_tools
-    from .tools.executor import Executor
+    from .tools.execution.executor import Executor
     from .tools.function import tool, tool_input
     from .tools.input_tool import InputTool
     from .tools.marks import skip
@@ -82,7 +82,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ArgumentStream": ".codec.partial",
+    "ArgumentStream": ".codec.partial.stream",
     "CallError": ".errors",
     "Codec": ".codec.codec",
     "Complaint": ".errors",
@@ -90,11 +90,11 @@ _HOMES = {
     "DecodeReport": ".codec.report",
     "DuplicateToolError": ".errors",
     "EncodeError": ".errors",
-    "Executor": ".tools.executor",
+    "Executor": ".tools.execution.executor",
     "IgnoredKey": ".codec.report",
     "InputTool": ".tools.input_tool",
     "MissingContextError": ".errors",
-    "Partial": ".codec.partial",
+    "Partial": ".codec.partial.stream",
     "Problem": ".errors",
     "RawArguments": ".tools.raw",
     "RawCall": ".tools.calls",

@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..codec.codec import Codec
-from ..codec.json_text import read_json
+from ..codec.text.reader import read_json
 from ..errors import DecodeError, EncodeError, SchemaError
 from ..introspect.nodes import ObjectNode
 from ..wording import escape

@@ -11,7 +11,7 @@ from ..introspect.nodes import ObjectNode, UnionNode
 from ..tools.calls import RawCall
 from ..tools.describe import documentation_of
 from ..tools.discovery import tools_in
-from ..tools.executor import Executor
+from ..tools.execution.executor import Executor
 from ..wording import escape
 from .lookup import find_tool, load_module
 from .output import Offer, count, to_json
@@ -19,7 +19,7 @@ from .output import Offer, count, to_json
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from ..tools.failures import ShowErrors
+    from ..tools.execution.failures import ShowErrors
     from ..tools.tool import Tool
     from .output import Output
 

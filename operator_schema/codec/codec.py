@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
-    from .decode_parts import Parts
-    from .partial import ArgumentStream, Partial
+    from .compile.runtime import Parts
+    from .partial.stream import ArgumentStream, Partial
     from .report import DecodeReport, Repair
 
 __all__ = ["Codec", "UnknownFields", "codec_of"]
@@ -301,7 +301,7 @@ class Codec(Generic[T]):
     def _repaired(self, value: object, graph: Graph | None = None) -> tuple[Any, tuple[Repair, ...]]:
         if not self._options["repair"]:
             return value, ()
-        from .repair import repair_value  # noqa: PLC0415  # only codecs that repair pay for it
+        from .repair.values import repair_value  # noqa: PLC0415  # only codecs that repair pay for it
 
         return repair_value(graph or self._graph, value, self._options["max_depth"])
 
@@ -318,7 +318,7 @@ class Codec(Generic[T]):
 
     def _mended(self, text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
         if self._options["repair"]:
-            from .json_text import read_nearly_json  # noqa: PLC0415  # only broken text pays for it
+            from .text.reader import read_nearly_json  # noqa: PLC0415  # only broken text pays for it
 
             read = None if self._parse is None else self._parsed
             value, repairs, problems = read_nearly_json(text, problems, read)
@@ -373,7 +373,7 @@ class Codec(Generic[T]):
 
     def stream(self) -> ArgumentStream[T]:
         """Return a stream that takes the text of a model's arguments chunk by chunk."""
-        from .partial import ArgumentStream  # noqa: PLC0415  # likewise
+        from .partial.stream import ArgumentStream  # noqa: PLC0415  # likewise
 
         repairs, has_parser = self._options["repair"], self._options["json_loads"] is not None
         read = self._read_whole if repairs or has_parser else None
@@ -454,7 +454,7 @@ class Codec(Generic[T]):
         return tiers.expects
 
     def _example(self) -> Any:
-        from .example import NO_EXAMPLE, example_of  # noqa: PLC0415  # for arguments that are none at all
+        from .example.values import NO_EXAMPLE, example_of  # noqa: PLC0415  # for arguments that are none at all
 
         try:
             made = example_of(self._graph, self._encode_node)
@@ -496,14 +496,14 @@ def _decode_error() -> type[DecodeError]:
 
 
 def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    from .json_parser import parser_of  # noqa: PLC0415  # only codecs with a parser of the user's pay for it
+    from .text.parser import parser_of  # noqa: PLC0415  # only codecs with a parser of the user's pay for it
 
     return parser_of(json_loads)
 
 
 def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     # A program that decodes parsed values alone does not pay for the json module.
-    from .json_text import read_json  # noqa: PLC0415
+    from .text.reader import read_json  # noqa: PLC0415
 
     return read_json(text)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..introspect.graph import Graph
     from ..introspect.nodes import Field, Node, Target
     from ..introspect.unions import UnionPlan
-    from .decode_parts import Fill, Parts
+    from .compile.runtime import Fill, Parts
     from .problems import Path
 
 __all__ = ["Fitting", "distance", "interpret"]

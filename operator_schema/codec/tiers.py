@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ..introspect.graph import Graph
     from ..introspect.unions import UnionPlan
-    from .decode_parts import Parts
+    from .compile.runtime import Parts
 
     GraphOf = Callable[[type], Graph | None]
 
@@ -106,26 +106,26 @@ class Tiers:
 
     def compile_decoder(self) -> None:
         """Compile and publish the decoder."""
-        from .compile import compile_decoder  # noqa: PLC0415  # most programs never compile
+        from .compile.decoder import compile_decoder  # noqa: PLC0415  # most programs never compile
 
         self.decode = compile_decoder(self._graph, self._max_depth, exact=self._exact) or _give_up
 
     def compile_parts(self) -> None:
         """Compile and publish the decoders of the parts."""
-        from .compile_parts import compile_parts  # noqa: PLC0415  # likewise
+        from .compile.parts import compile_parts  # noqa: PLC0415  # likewise
 
         self.parts = compile_parts(self._graph, self._max_depth)
 
     def compile_encoder(self) -> None:
         """Compile and publish the encoder."""
-        from .compile_encode import compile_encoder  # noqa: PLC0415  # likewise
+        from .compile.encoder import compile_encoder  # noqa: PLC0415  # likewise
 
         self.encode = compile_encoder(self._graph, self._max_depth, self._graph_of) or _give_up
 
     def source(self) -> str:
         """Return the source of both."""
-        from .compile import decoder_source  # noqa: PLC0415  # likewise
-        from .compile_encode import encoder_source  # noqa: PLC0415  # likewise
+        from .compile.decoder import decoder_source  # noqa: PLC0415  # likewise
+        from .compile.encoder import encoder_source  # noqa: PLC0415  # likewise
 
         decoder = decoder_source(self._graph, self._max_depth, exact=self._exact)
         encoder = encoder_source(self._graph, self._max_depth, self._graph_of)

@@ -1,0 +1,1 @@
+"""The compiled tier: straight-line Python for one type."""

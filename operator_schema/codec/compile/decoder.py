@@ -1,0 +1,413 @@
+"""Compile a graph to one straight-line Python function that decodes what is exactly right.
+
+The function gives up on everything else, and the interpreter looks at the same value again: to
+return or to report. So there are no paths, no messages and no options in generated code, and
+nothing that a user could see happening twice: no `__post_init__`, no factory of a user's. Only the
+functions of a leaf may run again, as they do where a union tries its members.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Any
+
+from ...introspect.nodes import (
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+)
+from ...introspect.unions import make_plan
+from ...json_values import copy_json
+from ..limits import MAX_COLLISIONS
+from .building import HARMLESS, factory_of, way_of, write_empty, write_instance
+from .runtime import SCALAR_CLASSES, building, chooser_of, integer_of_key
+from .writer import MAX_PLACES, Writer, all_parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ...introspect.graph import Graph
+    from ...introspect.nodes import Field, Node
+    from ...introspect.unions import UnionPlan
+    from .runtime import Decode
+
+
+__all__ = ["Decoder", "compile_decoder", "decoder_source", "why_interpreted"]
+
+_CLASSES = {
+    "string": "str",
+    "boolean": "bool",
+    "null": "None",
+    "integer": "int",
+    "number": "float",
+    "array": "list",
+    "object": "dict",
+}
+"""JSON types and the classes that their values have, or None for null."""
+
+
+def compile_decoder(graph: Graph, max_depth: int, *, exact: bool = False) -> Decode | None:
+    """Compile the decoder of a graph.
+
+    Args:
+        graph: of the type.
+        max_depth: levels of arrays and objects that are followed.
+        exact: whether to give up where an object has a key that is not used, too.
+
+    Returns:
+        A function of a JSON value that returns the instance, or `GIVE_UP` where the interpreter is
+        to be asked; it raises `BuildRefused` where the class of the root refused its fields. None
+        where the graph stays interpreted.
+    """
+    if why_interpreted(graph) is not None:
+        return None
+    writer = Decoder(graph, max_depth, exact=exact)
+    decode = writer.source.link(writer.main(graph.root))
+    return building(writer.user_root.type, decode) if writer.user_root else decode
+
+
+def decoder_source(graph: Graph, max_depth: int, *, exact: bool = False) -> str:
+    """Return the source that `compile_decoder` compiles, or a comment that says why there is none."""
+    why = why_interpreted(graph)
+    if why is not None:
+        return f"# The decoder stays interpreted: {why}.\n"
+    writer = Decoder(graph, max_depth, exact=exact)
+    return writer.source.text(writer.main(graph.root))
+
+
+def why_interpreted(graph: Graph) -> str | None:
+    """Say why a graph is not compiled; None if it is.
+
+    Code of the user's runs when an instance is made. It must run once, so it can't run before
+    everything else is found to be right. That holds for the root alone.
+    """
+    nodes, repeated, places = all_parts_of(graph)
+    if places > MAX_PLACES:
+        return f"the type has more than {MAX_PLACES} parts"
+    root = graph.root
+    for node in nodes:
+        is_root = node is root and id(node) not in repeated
+        if isinstance(node, ObjectNode) and not is_root and way_of(node) == "user":
+            return f"making a {node.name!a} inside another value runs its own code"
+    return None
+
+
+class Decoder(Writer):
+    """Writes the decoder of one graph.
+
+    Attributes:
+        user_root: the class of the root, if making it runs code of the user's: the main function
+            then returns the arguments for it.
+    """
+
+    def __init__(self, graph: Graph, max_depth: int, *, exact: bool) -> None:
+        super().__init__(graph, max_depth, "decoder")
+        self._exact = exact
+        root = graph.root
+        is_users = isinstance(root, ObjectNode) and way_of(root) == "user"
+        self.user_root: ObjectNode | None = root if is_users and isinstance(root, ObjectNode) else None
+
+    def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
+        """Write what becomes of a value right here."""
+        match node:
+            case ScalarNode():
+                return self.scalar(node, value, known)
+            case ObjectNode():
+                return self._object(node, value, depth, known)
+            case ArrayNode():
+                return self._array(node, value, depth, known)
+            case LiteralNode() | EnumNode():
+                return self._choice(node, value, known)
+            case LeafNode():
+                return self._leaf(node, value, known)
+            case MapNode():
+                return self._map(node, value, depth, known)
+            case TupleNode():
+                return self._tuple(node, value, depth, known)
+            case UnionNode():
+                return self._union(node, value, depth)
+            case AnyNode() | RefNode():  # pragma: no branch  # the last; `value` follows references
+                return value
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def _object(self, node: ObjectNode, value: str, depth: int, known: str) -> str:
+        self.give_up_unless_class(value, "dict", known=known)
+        self.enter(depth)
+        names = {field.name: self.source.name(field.name) for field in node.fields}
+        self._read_required(node, value, names)
+        counted = self._count(node, value)
+        for field in node.fields:
+            name = names[field.name]
+            if field.required:
+                names[field.name] = self.value(field.node, name, depth + 1)
+            else:
+                self._optional(node, field, value, name, depth, counted)
+        if counted:
+            self.give_up_if(f"{counted} != len({value})")
+        way = "dict" if node is self.user_root else way_of(node)
+        return write_instance(self.source, self.at, node, way, names)
+
+    def _read_required(self, node: ObjectNode, value: str, names: dict[str, str]) -> None:
+        required = [field for field in node.fields if field.required]
+        if not required:
+            return
+        with self.at.block("try:"):
+            for field in required:
+                self.at.line(f"{names[field.name]} = {value}[{field.key!r}]")
+        with self.at.block("except KeyError:"):
+            self.at.line(f"return {self.give_up}")
+
+    def _count(self, node: ObjectNode, value: str) -> str:
+        """Begin to count the keys that are used, where one that is not matters."""
+        if not (node.closed or self._exact):
+            return ""
+        required = sum([field.required for field in node.fields])
+        if required == len(node.fields):
+            self.give_up_if(f"len({value}) != {required}")
+            return ""
+        counter = self.source.name("used")
+        self.at.line(f"{counter} = {required}")
+        return counter
+
+    def _optional(
+        self, node: ObjectNode, field: Field, value: str, name: str, depth: int, counted: str
+    ) -> None:
+        absent = self._absent(node, field)
+        key = repr(field.key)
+        if absent == "None" and field.absent_is_none and not counted:
+            self.at.line(f"{name} = {value}[{key}] if {key} in {value} else None")
+            with self.at.block(f"if {name} is not None:"):
+                self._decode_into(name, field.node, depth)
+            return
+        with self.at.block(f"if {key} not in {value}:"):
+            self.at.line(f"return {self.give_up}" if absent is None else f"{name} = {absent}")
+        with self.at.block("else:"):
+            self.at.line(f"{name} = {value}[{key}]")
+            if counted:
+                self.at.line(f"{counted} += 1")
+            if field.absent_is_none:
+                with self.at.block(f"if {name} is not None:"):
+                    self._decode_into(name, field.node, depth)
+            else:
+                self._decode_into(name, field.node, depth)
+
+    def _decode_into(self, name: str, node: Node, depth: int) -> None:
+        before = len(self.at.lines)
+        made = self.value(node, name, depth + 1)
+        if made != name:
+            self.at.line(f"{name} = {made}")
+        elif len(self.at.lines) == before:
+            self.at.line("pass")
+
+    def _absent(self, node: ObjectNode, field: Field) -> str | None:
+        """Return the expression of what a field has without its key; None where user code says so."""
+        if node is self.user_root and field.absent_is_none and field.default is MISSING:
+            return "None"
+        if node.form == "typed_dict" or node is self.user_root:
+            return self.source.bind(MISSING, "MISSING")
+        if field.default is not MISSING:
+            return self.source.literal(field.default, "default")
+        if field.absent_is_none:
+            return "None"
+        factory = factory_of(node, field)
+        return write_empty(self.source, factory) if factory in HARMLESS else None
+
+    # --- arrays ----------------------------------------------------------------------------------
+
+    def _array(self, node: ArrayNode, value: str, depth: int, known: str) -> str:
+        self.give_up_unless_class(value, "list", known=known)
+        self.enter(depth)
+        self.lengths(node.constraints, value)
+        if node.unique:
+            self._give_up_on_crowds(node.items, value)
+        made, item = self.source.name("items"), self.source.name("item")
+        start = len(self.at.lines)
+        with self.at.block(f"for {item} in {value}:"):
+            result = self.value(node.items, item, depth + 1)
+            is_same = _is_handed_through(self.resolved(node.items))
+            if not is_same:
+                self.at.line(f"{made}.append({result})")
+        if not is_same:
+            self.at.insert(start, f"{made} = []")
+        elif len(self.at.lines) == start + 1:
+            del self.at.lines[start]
+        self._contain(node, made, value if is_same else made)
+        if node.unique:
+            self.give_up_if(f"len({made}) != len({value})")
+        return made
+
+    def _give_up_on_crowds(self, items: Node, value: str) -> None:
+        # Values made to share a hash slow a set down: the interpreter looks out for them. The
+        # hashes of strings are nobody's to choose.
+        items = self.resolved(items)
+        if not (isinstance(items, ScalarNode) and items.type == "string"):
+            self.give_up_if(f"len({value}) > {MAX_COLLISIONS}")
+
+    def _contain(self, node: ArrayNode, made: str, items: str) -> None:
+        if node.container is list:
+            if items != made:
+                self.at.line(f"{made} = [*{items}]")
+            return
+        container = self.source.class_name(node.container)
+        self.at.line(f"{made} = {container}({items})")
+
+    def _tuple(self, node: TupleNode, value: str, depth: int, known: str) -> str:
+        self.give_up_unless_class(value, "list", known=known)
+        self.enter(depth)
+        self.give_up_if(f"len({value}) != {len(node.items)}")
+        items = [self.source.name("item") for _ in node.items]
+        if items:
+            self.at.line(f"{', '.join(items)}, = {value}")
+        made = self.source.name("items")
+        results = [self.value(inner, item, depth + 1) for inner, item in zip(node.items, items, strict=True)]
+        self.at.line(f"{made} = ({''.join([f'{result}, ' for result in results])})")
+        return made
+
+    # --- maps ------------------------------------------------------------------------------------
+
+    def _map(self, node: MapNode, value: str, depth: int, known: str) -> str:
+        self.give_up_unless_class(value, "dict", known=known)
+        self.enter(depth)
+        self.lengths(node.constraints, value)
+        made, key, item = self.source.name("map"), self.source.name("key"), self.source.name("item")
+        container = self.source.class_name(node.container)
+        self.at.line(f"{made} = {container}()" if node.container is not dict else f"{made} = {{}}")
+        keys = self.resolved(node.keys)
+        if not _is_handed_through(keys):
+            self._give_up_on_crowds(keys, value)
+        with self.at.block(f"for {key}, {item} in {value}.items():"):
+            name = self._key(keys, key, depth)
+            self.at.line(f"{made}[{name}] = {self.value(node.values, item, depth + 1)}")
+        if not _is_handed_through(keys):
+            self.give_up_if(f"len({made}) != len({value})")
+        return made
+
+    def _key(self, node: Node, key: str, depth: int) -> str:
+        if isinstance(node, ScalarNode) and node.type == "string":
+            return self.value(node, key, depth)
+        self.give_up_unless_class(key, "str")
+        if not isinstance(node, ScalarNode):
+            return self.value(node, key, depth, "str")
+        name = self.source.name("name")
+        self.at.line(f"{name} = {self.source.bind(integer_of_key, 'integer_of_key')}({key})")
+        self.give_up_if(f"{name} is None")
+        return name
+
+    # --- values without parts --------------------------------------------------------------------
+
+    def _choice(self, node: LiteralNode | EnumNode, value: str, known: str) -> str:
+        made = self.source.name("choice")
+        table: Mapping[Any, Any] = node.table  # by what `choice_key` gives, a pair
+        if all(type(key) is str for _, key in table):
+            choices = self.source.bind({key: member for (_, key), member in table.items()}, "choices")
+            self.give_up_unless_class(value, "str", known=known)
+            key = value
+        else:
+            choices = self.source.bind(table, "choices")
+            self._give_up_unless_scalar(value)
+            key = f"{value}.__class__ is bool, {value}"
+        self.look_up(made, choices, key)
+        return made
+
+    def _give_up_unless_scalar(self, value: str) -> None:
+        scalars = self.source.bind(SCALAR_CLASSES, "scalars")
+        self.give_up_if(f"{value}.__class__ not in {scalars}")
+
+    def _leaf(self, node: LeafNode, value: str, known: str) -> str:
+        types = node.leaf.json_types
+        takes_numbers = "number" in types or "integer" in types
+        classes = [_CLASSES[name] for name in types if name not in {"number", "integer", "null"}]
+        classes += ["int", "float"] if takes_numbers else []
+        classes += [self.source.bind(type(None), "NoneType")] if "null" in types else []
+        self.give_up_unless_class(value, *classes, known=known)
+        if takes_numbers:
+            unfit = f"{value} - {value} != 0.0" if "number" in types else f"not {value}.is_integer()"
+            self.give_up_if(f"{value}.__class__ is float and {unfit}")
+        made = self.source.name(node.leaf.type.__name__)
+        # The caller's own array or object is not for others to keep or change.
+        given = f"{self.source.bind(copy_json, 'copy')}({value})" if {"array", "object"} & {*types} else value
+        with self.at.block("try:"):
+            self.at.line(f"{made} = {self.source.bind(node.leaf.decode, 'decode')}({given})")
+        with self.at.block("except (ValueError, TypeError, OverflowError):"):
+            self.at.line(f"return {self.give_up}")
+        return made
+
+    # --- unions ----------------------------------------------------------------------------------
+
+    def _union(self, node: UnionNode, value: str, depth: int) -> str:
+        plan = make_plan(node, self.definitions)
+        kind, made = self.source.name("kind"), self.source.name("member")
+        self.at.line(f"{kind} = {value}.__class__")
+        head = "if"
+        for json_type, known in _CLASSES.items():
+            candidates = plan.candidates[json_type]
+            if not candidates:
+                continue
+            is_it = f"{value} is None" if known == "None" else f"{kind} is {known}"
+            with self.at.block(f"{head} {is_it}:"):
+                self.at.line(f"{made} = {self._member(plan, candidates, value, depth, known)}")
+            head = "elif"
+        with self.at.block("else:"):
+            self.at.line(f"return {self.give_up}")
+        return made
+
+    def _member(
+        self, plan: UnionPlan, candidates: tuple[Node, ...], value: str, depth: int, known: str
+    ) -> str:
+        first = candidates[0]
+        # What a number without limits does not take, nothing that comes after it takes either.
+        is_plain = isinstance(first, ScalarNode) and first.constraints is None
+        if len(candidates) == 1 or is_plain:
+            return self.value(first, value, depth, known)
+        if known == "dict":
+            return self._one_of_objects(plan, candidates, value, depth)
+        # Where the class of a value without parts is known, code gives up exactly where the
+        # interpreter finds that the value does not fit; but for the last, which takes numbers of
+        # the other kind.
+        made = self.source.name("member")
+        self.at.line(f"{made} = {self.call(first, value, depth)}")
+        for candidate in candidates[1:]:
+            with self.at.block(f"if {made} is {self.give_up}:"):
+                self.at.line(f"{made} = {self.call(candidate, value, depth)}")
+        self.give_up_if(f"{made} is {self.give_up}")
+        return made
+
+    def _one_of_objects(self, plan: UnionPlan, candidates: tuple[Node, ...], value: str, depth: int) -> str:
+        choose, chosen, made = [self.source.name(hint) for hint in ("choose", "chosen", "member")]
+        rows = [f"({self.source.bind(node, 'node')}, {self.function(node)})" for node in candidates]
+        self.source.close_with(f"{choose} = {self.source.bind(chooser_of, 'chooser')}({', '.join(rows)})")
+        if plan.tag is None:
+            self.at.line(f"{chosen} = {choose}({value})")
+        else:
+            tag, missing = self.source.name(plan.tag.key), self.source.bind(MISSING, "MISSING")
+            by_tag = self.source.name("by_tag")
+            # By what `choice_key` gives, a pair.
+            members: list[tuple[Any, Node]] = list(plan.tag.members.items())
+            functions = [
+                f"({key[0]}, {self.source.literal(key[1])}): {self.function(node)}" for key, node in members
+            ]
+            self.source.close_with(f"{by_tag} = {{{', '.join(functions)}}}.get")
+            self.at.line(f"{tag} = {value}.get({plan.tag.key!r}, {missing})")
+            with self.at.block(f"if {tag} is {missing}:"):
+                self.at.line(f"{chosen} = {choose}({value})")
+            with self.at.block("else:"):
+                self._give_up_unless_scalar(tag)
+                self.at.line(f"{chosen} = {by_tag}(({tag}.__class__ is bool, {tag}))")
+        self.give_up_if(f"{chosen} is None")
+        self.at.line(f"{made} = {chosen}({', '.join([value, *self.depth(depth)])})")
+        self.give_up_if(f"{made} is {self.give_up}")
+        return made
+
+
+def _is_handed_through(node: Node) -> bool:
+    """Say whether a value that is right is what it decodes to."""
+    return isinstance(node, AnyNode) or (isinstance(node, ScalarNode) and node.type != "number")

@@ -1,0 +1,356 @@
+"""Compile a graph to one straight-line Python function that encodes what is exactly right.
+
+The inverse of `compile`: it gives up on everything else, and the interpreter encodes the same
+instance again, to return or to report.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import MISSING
+from functools import cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from ...introspect.nodes import (
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+)
+from ...introspect.unions import flat_members
+from ...json_values import copy_json, fits_types
+from ..encode import encode_part
+from ..problems import GIVE_UP, INVALID
+from .unions import classes_of, the_one
+from .writer import MAX_PLACES, Writer, all_parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...introspect.graph import Graph
+    from ...introspect.nodes import Field, Node
+
+    Encode = Callable[[Any], Any]
+    GraphOf = Callable[[type], Graph | None]
+
+__all__ = ["compile_encoder", "encoder_source"]
+
+
+def compile_encoder(graph: Graph, max_depth: int, graph_of: GraphOf) -> Encode | None:
+    """Compile the encoder of a graph.
+
+    Args:
+        graph: of the type.
+        max_depth: levels of arrays and objects that are followed.
+        graph_of: gives the graph of a class found where the annotation is `Any`, or None.
+
+    Returns:
+        A function of an instance that returns its JSON value, or `GIVE_UP` where the interpreter is
+        to be asked. None where the graph stays interpreted.
+    """
+    if _is_too_large(graph):
+        return None
+    writer = _Encoder(graph, max_depth, graph_of)
+    return writer.source.link(writer.main(graph.root))
+
+
+def encoder_source(graph: Graph, max_depth: int, graph_of: GraphOf) -> str:
+    """Return the source that `compile_encoder` compiles, or a comment that says why there is none."""
+    if _is_too_large(graph):
+        return f"# The encoder stays interpreted: the type has more than {MAX_PLACES} parts.\n"
+    writer = _Encoder(graph, max_depth, graph_of)
+    return writer.source.text(writer.main(graph.root))
+
+
+def _is_too_large(graph: Graph) -> bool:
+    return all_parts_of(graph).places > MAX_PLACES
+
+
+class _Encoder(Writer):
+    """Writes the encoder of one graph."""
+
+    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf) -> None:
+        super().__init__(graph, max_depth, "encoder")
+        self._graph_of = graph_of
+
+    def needs_depth(self, node: Node) -> bool:
+        return isinstance(node, (AnyNode, UnionNode))
+
+    def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
+        match node:
+            case ScalarNode():
+                return self.scalar(node, value, known)
+            case ObjectNode():
+                return self._object(node, value, depth, known)
+            case ArrayNode():
+                return self._array(node, value, depth, known)
+            case LiteralNode() | EnumNode():
+                return self._choice(node, value)
+            case LeafNode():
+                return self._leaf(node, value, known)
+            case MapNode():
+                return self._map(node, value, depth, known)
+            case TupleNode():
+                return self._tuple(node, value, depth, known)
+            case UnionNode():
+                return self._union(node, value, depth)
+            case AnyNode() | RefNode():  # pragma: no branch  # the last; `value` follows references
+                return self._interpreted(node, value, depth)
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def _object(self, node: ObjectNode, value: str, depth: int, known: str) -> str:
+        is_dict = node.form == "typed_dict"
+        cls = self.source.class_name(dict if is_dict else node.type)
+        self.give_up_unless_class(value, cls, known=known)
+        self.enter(depth)
+        fields = [field for field in node.fields if not field.init_only]
+        if any(field.init_only and field.required for field in node.fields):
+            self.at.line(f"return {self.give_up}")
+            return value
+        names = {field.name: self.source.name(field.name) for field in fields}
+        self._read(fields, names, value, is_dict=is_dict)
+        if is_dict and node.closed:
+            present = [f"({field.name!r} in {value})" for field in fields if not field.required]
+            self.give_up_if(f"len({value}) != {' + '.join([str(len(fields) - len(present)), *present])}")
+        for field in fields:
+            self._encode_field(field, names, depth, is_dict=is_dict)
+        return self._make(node, fields, names, is_dict=is_dict)
+
+    def _read(self, fields: list[Field], names: dict[str, str], value: str, *, is_dict: bool) -> None:
+        always = [field for field in fields if field.required or not is_dict]
+        if always:
+            with self.at.block("try:"):
+                for field in always:
+                    self.at.line(f"{names[field.name]} = {self._reading(field, value, is_dict=is_dict)}")
+            with self.at.block(f"except {'KeyError' if is_dict else 'AttributeError'}:"):
+                self.at.line(f"return {self.give_up}")
+        for field in fields:
+            if field not in always:
+                missing = self.source.bind(MISSING, "MISSING")
+                self.at.line(f"{names[field.name]} = {value}.get({field.name!r}, {missing})")
+
+    def _reading(self, field: Field, value: str, *, is_dict: bool) -> str:
+        if is_dict:
+            return f"{value}[{field.name!r}]"
+        attribute = self.source.attribute(field.name)
+        return f"{value}.{attribute}" if attribute else f"getattr({value}, {field.name!r})"
+
+    def _encode_field(self, field: Field, names: dict[str, str], depth: int, *, is_dict: bool) -> None:
+        name = names[field.name]
+        skipped = self._skipped(field, is_dict=is_dict)
+        if skipped is None:
+            names[field.name] = self.value(field.node, name, depth + 1)
+            return
+        with self.at.block(f"if {name} is not {skipped}:"):
+            made = self.value(field.node, name, depth + 1)
+            if made != name:
+                self.at.line(f"{name} = {made}")
+
+    def _skipped(self, field: Field, *, is_dict: bool) -> str | None:
+        """Return what a field holds whose key is left out, if that may be."""
+        if field.absent_is_none:
+            return "None"
+        return self.source.bind(MISSING, "MISSING") if is_dict and not field.required else None
+
+    def _make(self, node: ObjectNode, fields: list[Field], names: dict[str, str], *, is_dict: bool) -> str:
+        made = self.source.name(node.name)
+        skipped = [self._skipped(field, is_dict=is_dict) for field in fields]
+        first = next((i for i, skip in enumerate(skipped) if skip), len(fields))
+        given = ", ".join([f"{field.key!r}: {names[field.name]}" for field in fields[:first]])
+        self.at.line(f"{made} = {{{given}}}")
+        for field, skip in zip(fields[first:], skipped[first:], strict=True):
+            store = f"{made}[{field.key!r}] = {names[field.name]}"
+            if skip is None:
+                self.at.line(store)
+                continue
+            with self.at.block(f"if {names[field.name]} is not {skip}:"):
+                self.at.line(store)
+        return made
+
+    # --- arrays and maps -------------------------------------------------------------------------
+
+    def _array(self, node: ArrayNode, value: str, depth: int, known: str) -> str:
+        known_arrays: list[type] = [node.container, *_ARRAYS]
+        classes = [cls for cls in dict.fromkeys(known_arrays) if issubclass(cls, node.accepts)]
+        names = [self.source.class_name(cls) for cls in classes[:2]]
+        self.give_up_unless_class(value, *names, known=known)
+        self.enter(depth)
+        self.lengths(node.constraints, value)
+        return self._items(node.items, value, depth)
+
+    def _items(self, inner: Node, value: str, depth: int) -> str:
+        made, item = self.source.name("items"), self.source.name("item")
+        self.at.line(f"{made} = []")
+        if not (isinstance(inner, ScalarNode) and inner.type != "number"):
+            with self.at.block(f"for {item} in {value}:"):
+                self.at.line(f"{made}.append({self.value(inner, item, depth + 1)})")
+            return made
+        # Lists are often empty, and a loop takes long even then.
+        with self.at.block(f"if {value}:"):
+            with self.at.block(f"for {item} in {value}:"):
+                self.value(inner, item, depth + 1)
+            self.at.line(f"{made} = [*{value}]")
+        return made
+
+    def _tuple(self, node: TupleNode, value: str, depth: int, known: str) -> str:
+        self.give_up_unless_class(value, "tuple", known=known)
+        self.enter(depth)
+        self.give_up_if(f"len({value}) != {len(node.items)}")
+        items = [self.source.name("item") for _ in node.items]
+        if items:
+            self.at.line(f"{', '.join(items)}, = {value}")
+        made = self.source.name("items")
+        results = [self.value(inner, item, depth + 1) for inner, item in zip(node.items, items, strict=True)]
+        self.at.line(f"{made} = [{', '.join(results)}]")
+        return made
+
+    def _map(self, node: MapNode, value: str, depth: int, known: str) -> str:
+        known_maps: list[type] = [node.container, dict]
+        classes = [cls for cls in dict.fromkeys(known_maps) if issubclass(cls, node.accepts)]
+        names = [self.source.class_name(cls) for cls in classes]
+        self.give_up_unless_class(value, *names, known=known)
+        self.enter(depth)
+        self.lengths(node.constraints, value)
+        made, key, item = self.source.name("map"), self.source.name("key"), self.source.name("item")
+        self.at.line(f"{made} = {{}}")
+        with self.at.block(f"for {key}, {item} in {value}.items():"):
+            keys = self.resolved(node.keys)
+            name = self.value(keys, key, depth)
+            if not (isinstance(keys, ScalarNode) and keys.type == "string"):
+                text = self.source.name("name")
+                self.at.line(f"{text} = str({name}) if {name}.__class__ is int else {name}")
+                name = text
+            self.at.line(f"{made}[{name}] = {self.value(node.values, item, depth + 1)}")
+        return made
+
+    # --- values without parts --------------------------------------------------------------------
+
+    def _choice(self, node: LiteralNode | EnumNode, value: str) -> str:
+        made = self.source.name("choice")
+        if isinstance(node, EnumNode) and len(node.values) <= _FEW_MEMBERS:
+            self._compare(made, node, value)
+        elif isinstance(node, EnumNode):
+            self.look_up(made, self.source.bind(_by_identity(node), "choices"), f"id({value})")
+        elif all(type(member) is str for member in node.members):
+            self.give_up_unless_class(value, "str")
+            choices = dict(zip(node.members, node.values, strict=True))
+            self.look_up(made, self.source.bind(choices, "choices"), value)
+        else:
+            find = self.source.bind(_literal_finder(node), "find")
+            self.at.line(f"{made} = {find}({value})")
+            self.give_up_if(f"{made} is {self.give_up}")
+        return made
+
+    def _compare(self, made: str, node: EnumNode, value: str) -> None:
+        """Write that a value is held against each member, which is faster than a table of a few."""
+        head = "if"
+        for member, encoded in zip(node.table.values(), node.values, strict=True):
+            with self.at.block(f"{head} {value} is {self.source.bind(member, 'member')}:"):
+                self.at.line(f"{made} = {self.source.literal(encoded, 'choice')}")
+            head = "elif"
+        with self.at.block("else:"):
+            self.at.line(f"return {self.give_up}")
+
+    def _leaf(self, node: LeafNode, value: str, known: str) -> str:
+        leaf = node.leaf
+        cls = self.source.class_name(leaf.type)
+        if known != cls:
+            # Most are of the class itself, which takes no call to find out.
+            self.give_up_if(f"{value}.__class__ is not {cls} and not isinstance({value}, {cls})")
+        made = self.source.name("written")
+        with self.at.block("try:"):
+            self.at.line(f"{made} = {self.source.bind(leaf.encode, 'encode')}({value})")
+        with self.at.block("except (ValueError, TypeError, OverflowError):"):
+            self.at.line(f"return {self.give_up}")
+        finish = self.source.bind(_finisher(leaf.json_types), "finish")
+        if "string" in leaf.json_types:
+            with self.at.block(f"if {made}.__class__ is not str:"):
+                self._finish(made, finish)
+        else:
+            self._finish(made, finish)
+        return made
+
+    def _finish(self, made: str, finish: str) -> None:
+        self.at.line(f"{made} = {finish}({made})")
+        self.give_up_if(f"{made} is {self.give_up}")
+
+    # --- unions and Any --------------------------------------------------------------------------
+
+    def _union(self, node: UnionNode, value: str, depth: int) -> str:
+        members = flat_members(node, self.definitions)
+        kind, made = self.source.name("kind"), self.source.name("member")
+        self.at.line(f"{kind} = {value}.__class__")
+        head = "if"
+        for cls in classes_of(members):
+            known = self.source.class_name(cls)
+            with self.at.block(f"{head} {kind} is {known}:"):
+                member = the_one(members, cls)
+                result = (
+                    self._interpreted(node, value, depth)
+                    if member is None
+                    else self.value(member, value, depth, known)
+                )
+                self.at.line(f"{made} = {result}")
+            head = "elif"
+        with self.at.block("else:"):
+            if any(isinstance(member, AnyNode) for member in members):
+                self.at.line(f"{made} = {self._interpreted(node, value, depth)}")
+            else:
+                self.at.line(f"return {self.give_up}")
+        return made
+
+    def _interpreted(self, node: Node, value: str, depth: int) -> str:
+        """Write that the interpreter encodes one part."""
+        definitions, max_depth, graph_of = self.definitions, self.max_depth, self._graph_of
+
+        def encode(part: Any, depth: int) -> Any:
+            encoded = encode_part(node, definitions, part, max_depth, graph_of, depth)
+            return GIVE_UP if encoded is INVALID else encoded
+
+        made = self.source.name("part")
+        call = f"{self.source.bind(encode, 'encode_part')}({', '.join([value, *self.depth(depth)])})"
+        self.at.line(f"{made} = {call}")
+        self.give_up_if(f"{made} is {self.give_up}")
+        return made
+
+
+_FEW_MEMBERS = 8
+_ARRAYS: tuple[type, ...] = (list, tuple, set, frozenset, deque)
+
+
+def _by_identity(node: EnumNode) -> dict[int, Any]:
+    pairs = list(zip(node.table.values(), node.values, strict=True))
+    return {id(member): encoded for member, encoded in reversed(pairs)}
+
+
+def _literal_finder(node: LiteralNode) -> Encode:
+    """Return what finds the JSON value of a member as `encode` does."""
+    pairs = list(zip(node.members, node.values, strict=True))
+
+    def find(value: Any) -> Any:
+        for member, encoded in pairs:
+            if member is value or (type(member) is type(value) and member == value):
+                return encoded
+        return GIVE_UP
+
+    return find
+
+
+@cache
+def _finisher(types: tuple[str, ...]) -> Encode:
+    """Return what checks and copies that which a leaf wrote."""
+
+    def finish(encoded: Any) -> Any:
+        is_odd = isinstance(encoded, float) and not isfinite(encoded)
+        return GIVE_UP if is_odd or not fits_types(encoded, types) else copy_json(encoded)
+
+    return finish

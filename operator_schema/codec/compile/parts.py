@@ -1,0 +1,101 @@
+"""Compile the parts of a graph, each to a function of its own: for values that are not all right.
+
+What the compiled decoder gives up on, the interpreter walks. It asks these functions first, and
+walks only into the parts that they give up on too: a report takes little longer than what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...introspect.graph import nodes_inside
+from ...introspect.nodes import ArrayNode
+from .decoder import Decoder, why_interpreted
+from .runtime import Parts
+from .writer import PARTED
+
+if TYPE_CHECKING:
+    from ...introspect.graph import Graph
+    from ...introspect.nodes import Node
+
+__all__ = ["compile_parts"]
+
+
+def compile_parts(graph: Graph, max_depth: int) -> Parts | None:
+    """Compile the parts of a graph.
+
+    Args:
+        graph: of the type.
+        max_depth: levels of arrays and objects that are followed.
+
+    Returns:
+        Their functions; None where the graph stays interpreted.
+    """
+    if why_interpreted(graph) is not None:
+        return None
+    writer = _PartsWriter(graph, max_depth)
+    made: Any = writer.source.link(writer.tables())
+    return made  # type: ignore[no-any-return]  # what the last line of the source makes
+
+
+class _Asked(NamedTuple):
+    """The nodes that get a function.
+
+    Attributes:
+        arrays: whose items one function takes one after the other.
+        others: what has parts and is no array, nor an item of one.
+    """
+
+    arrays: list[ArrayNode]
+    others: list[Node]
+
+
+def _asked_in(root: Node) -> _Asked:
+    """Find the nodes that get a function.
+
+    What comes round gets none: it would be asked again at each of its levels.
+    """
+    arrays: dict[int, ArrayNode] = {}
+    others: dict[int, Node] = {}
+    seen: set[int] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        inside = [inner for inner in nodes_inside(node) if isinstance(inner, PARTED)]
+        pending.extend(inside)
+        if isinstance(node, ArrayNode):
+            arrays[id(node)] = node
+        else:
+            others.update({id(inner): inner for inner in inside if not isinstance(inner, ArrayNode)})
+    return _Asked(list(arrays.values()), list(others.values()))
+
+
+class _PartsWriter(Decoder):
+    """Writes the functions of the parts of one graph."""
+
+    def __init__(self, graph: Graph, max_depth: int) -> None:
+        super().__init__(graph, max_depth, exact=False)
+        self._asked = _asked_in(graph.root)
+        self._repeated |= {id(node) for node in self._asked.others}
+        # These are called from anywhere: depth is not known when they are written.
+        self._counts_depth = True
+        self._in_main = False
+
+    def tables(self) -> str:
+        """Write all functions, and the tables that they are found by; return the name of these."""
+        decoders = ", ".join([f"{id(node)}: {self.function(node)}" for node in self._asked.others])
+        fillers = ", ".join([f"{id(node)}: {self._filler(node)}" for node in self._asked.arrays])
+        self.write_pending()
+        name = self.source.name("parts")
+        self.source.close_with(f"{name} = {self.source.bind(Parts, 'Parts')}({{{decoders}}}, {{{fillers}}})")
+        return name
+
+    def _filler(self, node: ArrayNode) -> str:
+        items, made, item = [self.source.name(hint) for hint in ("items", "made", "item")]
+        self.at = self.source.function("fill", items, made, "depth")
+        with self.at.block(f"for {item} in {items}:"):
+            self.at.line(f"{made}.append({self.value(node.items, item, 0)})")
+        return self.at.name

@@ -1,0 +1,303 @@
+"""What writing a decoder and writing an encoder share: scalars, functions, depth, what is too large.
+
+Generated code handles what is exactly right and gives up on everything else, so each check here is
+the whole of what the interpreter would complain about, and never less.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...introspect.graph import parts_of
+from ...introspect.nodes import (
+    ArrayNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    TupleNode,
+    UnionNode,
+)
+from ...json_values import has_surrogate
+from ..checks import is_no_multiple
+from ..limits import MAX_INTEGER_DIGITS
+from ..problems import GIVE_UP
+from .source import Source
+
+if TYPE_CHECKING:
+    from ...introspect.graph import Graph
+    from ...introspect.nodes import Constraints, Node, ScalarNode
+    from .source import Function
+
+__all__ = ["MAX_PLACES", "PARTED", "Writer", "all_parts_of"]
+
+MAX_PLACES = 1000
+"""Places of nodes in a graph that is compiled; the codec of a larger one stays interpreted."""
+
+_DEEPEST_BLOCK = 12
+"""Blocks within blocks of one function: Python itself allows 20 loops and 100 levels."""
+
+_MOST = 10**MAX_INTEGER_DIGITS
+_LEAST = -_MOST
+_QUICK_BOUND = 2**30 - 1
+"""Up to this, CPython compares integers by their one digit."""
+_EXACT_BOUND = 2**53
+"""Up to this, every integer is a float."""
+
+_LIMITS = (
+    ("minimum", "<"),
+    ("exclusive_minimum", "<="),
+    ("maximum", ">"),
+    ("exclusive_maximum", ">="),
+)
+
+PARTED = (ObjectNode, ArrayNode, TupleNode, MapNode, UnionNode)
+"""Nodes whose values are taken apart."""
+
+
+class Parts(NamedTuple):
+    """What a graph is made of.
+
+    Attributes:
+        nodes: each once.
+        repeated: identities of those that stand in more than one place.
+        places: number of places in which a node stands.
+    """
+
+    nodes: list[Node]
+    repeated: set[int]
+    places: int
+
+
+def all_parts_of(graph: Graph) -> Parts:
+    """Take a graph apart."""
+    found: dict[int, Node] = {}
+    repeated: set[int] = set()
+    places = 0
+    pending: list[Node] = [*graph.definitions.values(), graph.root]
+    while pending:
+        node = pending.pop()
+        places += 1
+        if id(node) in found:
+            repeated.add(id(node))
+            continue
+        found[id(node)] = node
+        pending.extend([part for _, part in parts_of(node)])
+        if isinstance(node, MapNode):
+            pending.append(node.keys)
+    return Parts(list(found.values()), repeated, places)
+
+
+class Writer(ABC):
+    """Writes the functions of one graph.
+
+    Each method for a kind of node writes what checks the value in a variable, and returns the
+    expression of what became of it. The value's own depth is `depth` levels below the function's.
+
+    Args:
+        graph: of the type.
+        max_depth: levels of arrays and objects that are followed.
+        purpose: what tracebacks call the source.
+    """
+
+    def __init__(self, graph: Graph, max_depth: int, purpose: str) -> None:
+        self.definitions = graph.definitions
+        self.source = Source(purpose)
+        self.at: Function
+        self.max_depth = max_depth
+        self._functions: dict[int, str] = {}
+        self._pending: list[tuple[Node, Function, str]] = []
+        nodes, repeated, _ = all_parts_of(graph)
+        self._repeated = repeated | {id(node) for node in graph.definitions.values()}
+        # Fewer nodes than levels can't nest too deep, where none comes round.
+        self._checks_depth = bool(graph.definitions) or len(nodes) > max_depth
+        self._counts_depth = self._checks_depth or any(map(self.needs_depth, nodes))
+        self._in_main = True
+        self.give_up = self.source.bind(GIVE_UP, "GIVE_UP")
+
+    def needs_depth(self, _node: Node) -> bool:
+        """Say whether the code for a node asks for the depth of its value."""
+        return False
+
+    # --- functions -------------------------------------------------------------------------------
+
+    def main(self, root: Node) -> str:
+        """Write the function of the root, and those that it needs; return its name."""
+        main = self.at = self.source.function("main", "value")
+        with main.block("try:"):
+            main.line(f"return {self.root(root)}")
+        with main.block("except RecursionError:"):
+            main.line(f"return {self.give_up}")
+        self._in_main = False
+        self.write_pending()
+        return main.name
+
+    def write_pending(self) -> None:
+        """Write the functions that were asked for, and those that they ask for."""
+        while self._pending:
+            node, self.at, value = self._pending.pop()
+            self.at.line(f"return {self.inline(node, value, 0)}")
+
+    def root(self, root: Node) -> str:
+        """Write what the main function does with its value."""
+        return self.value(root, "value", 0)
+
+    def value(self, node: Node, value: str, depth: int, known: str = "") -> str:
+        """Write what becomes of a value.
+
+        Args:
+            node: what it is to be.
+            value: the variable that holds it.
+            depth: levels between the value of the function and this one.
+            known: the built-in class that it is known to be of.
+        """
+        node = self.resolved(node)
+        if isinstance(node, PARTED) and (id(node) in self._repeated or self.at.depth > _DEEPEST_BLOCK):
+            made = self.source.name(_hint(node))
+            self.at.line(f"{made} = {self.call(node, value, depth)}")
+            self.give_up_if(f"{made} is {self.give_up}")
+            return made
+        return self.inline(node, value, depth, known)
+
+    def resolved(self, node: Node) -> Node:
+        """Return a node itself, where a reference to it is given."""
+        while isinstance(node, RefNode):
+            node = self.definitions[node.target]
+        return node
+
+    @abstractmethod
+    def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
+        """Write what becomes of a value right here."""
+
+    def call(self, node: Node, value: str, depth: int) -> str:
+        """Return the call of the function of a node."""
+        return f"{self.function(node)}({', '.join([value, *self.depth(depth)])})"
+
+    def depth(self, depth: int) -> list[str]:
+        """Return the argument for the depth of a value, where functions take it."""
+        if not self._counts_depth:
+            return []
+        return [str(1 + depth) if self._in_main else f"depth + {depth}" if depth else "depth"]
+
+    def function(self, node: Node) -> str:
+        """Return the name of the function of a node, which is written later."""
+        known = self._functions.get(id(node))
+        if known is not None:
+            return known
+        value = self.source.name("value")
+        parameters = [value, "depth"] if self._counts_depth else [value]
+        made = self.source.function(_hint(node), *parameters)
+        self._functions[id(node)] = made.name
+        self._pending.append((node, made, value))
+        return made.name
+
+    # --- lines -----------------------------------------------------------------------------------
+
+    def give_up_if(self, condition: str) -> None:
+        """Write that the function gives up where a condition holds."""
+        with self.at.block(f"if {condition}:"):
+            self.at.line(f"return {self.give_up}")
+
+    def give_up_unless_class(self, value: str, *classes: str, known: str = "") -> None:
+        """Write that the function gives up on a value of any other class than one of these."""
+        if known not in classes:
+            self.give_up_if(" and ".join([f"{value}.__class__ is not {name}" for name in classes]))
+
+    def look_up(self, made: str, table: str, key: str) -> None:
+        """Write that a variable gets the entry of a table, or the function gives up.
+
+        Its key is of a built-in class, whose hash runs no code of the user's.
+        """
+        with self.at.block("try:"):
+            self.at.line(f"{made} = {table}[{key}]")
+        with self.at.block("except KeyError:"):
+            self.at.line(f"return {self.give_up}")
+
+    def enter(self, depth: int) -> None:
+        """Write the check of the depth of an array or object.
+
+        What stands in the main function nests no deeper than the type itself, which was checked at
+        its registration.
+        """
+        if self._checks_depth and not self._in_main:
+            self.give_up_if(f"depth > {self.max_depth - depth}")
+
+    def lengths(self, constraints: Constraints | None, value: str) -> None:
+        """Write the checks of a length."""
+        if constraints is None:
+            return
+        if constraints.min_length is not None:
+            self.give_up_if(f"len({value}) < {self.source.literal(constraints.min_length)}")
+        if constraints.max_length is not None:
+            self.give_up_if(f"len({value}) > {self.source.literal(constraints.max_length)}")
+
+    # --- scalars ---------------------------------------------------------------------------------
+
+    def scalar(self, node: ScalarNode, value: str, known: str) -> str:
+        """Write the check of a string, number, boolean or null, which stays in its variable."""
+        match node.type:
+            case "string":
+                self.text(value, known)
+            case "integer":
+                self._integer(value, known)
+            case "number":
+                return self._number(node, value, known)
+            case "boolean":
+                self.give_up_if(f"{value} is not True and {value} is not False")
+            case "null":  # pragma: no branch  # the type checker knows that it is the last
+                self.give_up_if(f"{value} is not None")
+        self._constraints(node.constraints, value)
+        return value
+
+    def text(self, value: str, known: str) -> None:
+        """Write the check of a string that may be empty or long."""
+        has = self.source.bind(has_surrogate, "has_surrogate")
+        foreign = f"not {value}.isascii() and {has}({value})"
+        self.give_up_if(foreign if known == "str" else f"{value}.__class__ is not str or {foreign}")
+
+    def _integer(self, value: str, known: str) -> None:
+        least = self.source.bind(_LEAST, "least")
+        most = self.source.bind(_MOST, "most")
+        large = f"not -{_QUICK_BOUND} < {value} < {_QUICK_BOUND} and not {least} < {value} < {most}"
+        self.give_up_if(large if known == "int" else f"{value}.__class__ is not int or {large}")
+
+    def _number(self, node: ScalarNode, value: str, known: str) -> str:
+        if known == "float":
+            self.give_up_if(f"{value} - {value} != 0.0")
+            self._constraints(node.constraints, value)
+            return value
+        if known != "int":
+            with self.at.block(f"if {value}.__class__ is float:"):
+                # Neither infinity less itself nor anything less NaN is 0.
+                self.give_up_if(f"{value} - {value} != 0.0")
+                self._constraints(node.constraints, value)
+            head = f"elif {value}.__class__ is int and -{_EXACT_BOUND} < {value} < {_EXACT_BOUND}:"
+        else:
+            head = f"if -{_EXACT_BOUND} < {value} < {_EXACT_BOUND}:"
+        with self.at.block(head):
+            self._constraints(node.constraints, value)
+            self.at.line(f"{value} = float({value})")
+        with self.at.block("else:"):
+            self.at.line(f"return {self.give_up}")
+        return value
+
+    def _constraints(self, constraints: Constraints | None, value: str) -> None:
+        if constraints is None:
+            return
+        for slot, breaks in _LIMITS:
+            limit = getattr(constraints, slot)
+            if limit is not None:
+                self.give_up_if(f"{value} {breaks} {self.source.literal(limit, 'limit')}")
+        if constraints.multiple_of is not None:
+            check = self.source.bind(is_no_multiple, "is_no_multiple")
+            step = self.source.literal(constraints.multiple_of, "step")
+            self.give_up_if(f"{check}({value}, {step})")
+        self.lengths(constraints, value)
+        if constraints.pattern is not None:
+            search = self.source.bind(constraints.pattern.search, "search")
+            self.give_up_if(f"not {search}({value})")
+
+
+def _hint(node: Any) -> str:
+    name: str = getattr(node, "name", "") or type(node).__name__.removesuffix("Node").lower()
+    return name

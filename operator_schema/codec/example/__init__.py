@@ -1,0 +1,1 @@
+"""Examples: a smallest value of a type that decodes."""

@@ -1,0 +1,1 @@
+"""Arguments that are still being received."""

@@ -1,0 +1,379 @@
+"""Arguments that are still on their way: what of them is there already."""
+
+from __future__ import annotations
+
+import codecs
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ..._value import Value, set_once
+from ...errors import DecodeError
+from ...introspect.graph import Graph
+from ...introspect.nodes import ObjectNode
+from ...json_values import is_object
+from ..limits import MAX_PROBLEMS
+from ..problems import Problems
+from ..repair.names import sent_keys
+from ..text.reader import read_json
+from .growing_text import GrowingText
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ...errors import Problem
+    from ...introspect.nodes import Field
+
+    # Decodes an object of one field by the graph of that field alone, as the codec does, to a dict by
+    # the field's name: empty where repair takes the default.
+    Decode = Callable[[Graph, object], tuple[Any, Problems]]
+
+__all__ = ["ArgumentStream", "Partial"]
+
+T = TypeVar("T")
+
+
+class Partial(Value):
+    """What is known of arguments whose text has come in part.
+
+    Attributes:
+        fields: attribute name to decoded value, for each field whose value has ended and fits, in
+            the order in which they came. Always empty for a type without fields of its own: a
+            union, a map, a list.
+        receiving: attribute name of the field that is being received, from the end of its key to
+            the end of its value; the key itself where it names no field; None in between, and once
+            the text is no JSON.
+        missing: attribute names of the required fields whose values have not ended, in the order of
+            declaration; the one that is being received is still among them.
+        problems: what is wrong already, at most `operator_schema.codec.limits.MAX_PROBLEMS`: values
+            that do not fit, unknown keys where they are refused, keys that came twice, and last
+            what makes the text no JSON, after which nothing more of it is read; where repair may mend
+            that, it is left out. Once `is_complete` they are those of `ArgumentStream.finish`, missing
+            fields included.
+        is_complete: whether the value has ended. A number that is all of the text has not: another
+            digit may come.
+    """
+
+    __slots__ = ("fields", "receiving", "missing", "problems", "is_complete")
+
+    fields: Mapping[str, Any]
+    receiving: str | None
+    missing: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    is_complete: bool
+
+    def __init__(
+        self,
+        fields: Mapping[str, Any],
+        receiving: str | None,
+        missing: Iterable[str],
+        problems: Iterable[Problem],
+        is_complete: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
+    ) -> None:
+        set_once(self, "fields", MappingProxyType(dict(fields)))
+        set_once(self, "receiving", receiving)
+        set_once(self, "missing", tuple(missing))
+        set_once(self, "problems", tuple(problems))
+        set_once(self, "is_complete", is_complete)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self.fields), *self.content()[1:])
+
+
+class ArgumentStream(Generic[T]):
+    """Arguments whose text comes in chunks; `Codec.stream` makes it.
+
+    Each character is read once as it comes and once more when its field has ended, so that the time
+    is linear in the text, whatever the chunks. A stream belongs to one call and to one thread at a
+    time.
+
+    Args:
+        graph: of the type.
+        decode: decodes one field's value.
+        decode_json: decodes the whole text.
+        read: gives the value of the whole text as it is decoded; only where its members may be others
+            than those that came.
+        repairs: whether the codec does, so that they may be.
+        has_parser: whether the codec has a parser of the user's, likewise.
+    """
+
+    __slots__ = (
+        "_decode_json",
+        "_read_whole",
+        "_repairs",
+        "_has_parser",
+        "_chunks",
+        "_kind",
+        "_utf8",
+        "_is_utf8",
+        "_skipped",
+        "_text",
+        "_length",
+        "_unread",
+        "_members",
+        "_refused",
+        "_whole",
+        "_partial",
+    )
+
+    def __init__(
+        self,
+        graph: Graph,
+        decode: Decode,
+        decode_json: Callable[[str | bytes], T],
+        read: Callable[[str | bytes], Any] | None = None,
+        *,
+        repairs: bool = False,
+        has_parser: bool = False,
+    ) -> None:
+        self._decode_json = decode_json
+        self._read_whole = read
+        self._repairs = repairs
+        self._has_parser = has_parser
+        self._chunks: list[Any] = []
+        self._kind: type[str | bytes] | None = None
+        self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
+        self._is_utf8 = True
+        self._skipped: int | None = None  # byte order marks of a string, once its first character is there
+        self._text = GrowingText()
+        self._length = 0  # of the text that is read
+        self._unread = ""
+        self._members = _Members(graph, decode, repairs=repairs)
+        self._refused: Problem | None = None
+        self._whole: tuple[T] | None = None
+        self._partial = self._members.show(())
+
+    @property
+    def partial(self) -> Partial:
+        """What is known so far."""
+        return self._partial
+
+    def feed(self, chunk: str | bytes | bytearray) -> Partial:
+        """Take the next chunk of the text.
+
+        Args:
+            chunk: of any length; bytes are UTF-8 and may end inside a character.
+
+        Returns:
+            What is known so far; the same object as before where the chunk changed nothing.
+
+        Raises:
+            TypeError: the chunk is neither a string nor bytes, or one came after the other.
+        """
+        self._kind = _kind_of(chunk, self._kind)
+        self._chunks.append(bytes(chunk) if isinstance(chunk, bytearray) else chunk)
+        if self._refused is None:
+            self._read(chunk)
+        return self._partial
+
+    def finish(self) -> T:
+        """Decode the whole text, now that no more of it comes.
+
+        Returns:
+            What `Codec.decode_json` gives for all chunks joined: an instance of the type, the same
+            one each time.
+
+        Raises:
+            DecodeError: likewise.
+        """
+        if self._partial.is_complete and self._whole is not None:
+            return self._whole[0]
+        return self._decode_json(self._joined())
+
+    def _joined(self) -> str | bytes:
+        return b"".join(self._chunks) if self._kind is bytes else "".join(self._chunks)
+
+    def _read(self, chunk: str | bytes | bytearray) -> None:
+        self._read_members(self._unread + self._decoded(chunk))
+        if self._refused is None and not self._is_utf8:
+            self._refuse_text(self._joined())
+        self._show()
+
+    def _decoded(self, chunk: str | bytes | bytearray) -> str:
+        if isinstance(chunk, str):
+            if self._skipped is None and chunk:
+                self._skipped = int(chunk[0] == "\ufeff")
+                return chunk[self._skipped :]
+            return chunk
+        try:
+            return self._utf8.decode(chunk) if self._is_utf8 else ""
+        except UnicodeDecodeError as error:
+            self._is_utf8 = False
+            return str(error.object[: error.start], "utf-8")
+
+    def _read_members(self, text: str) -> None:
+        # A bug in the user's own code comes through here: the next chunk goes on behind it.
+        try:
+            for part, read in self._text.read(text):
+                if part == "key":
+                    self._refused = self._members.begin(read)
+                else:
+                    self._refused = self._members.end(read)
+                if self._refused is not None:
+                    return
+        finally:
+            self._unread = text[self._text.index :]
+            self._length += self._text.index
+        if self._text.broken:
+            self._refuse_text(self._text_so_far()[: (self._skipped or 0) + self._length + 1])
+
+    def _text_so_far(self) -> str:
+        joined = self._joined()
+        # Bytes after what broke the text may be anything.
+        return joined if isinstance(joined, str) else str(joined, "utf-8-sig", "ignore")
+
+    def _refuse_text(self, text: str | bytes) -> None:
+        _, problems = read_json(text)
+        self._refused = problems.found[0]
+
+    def _show(self) -> None:
+        members, refused = self._members, self._refused
+        if refused is not None:
+            members.receiving = None
+            # Whether repair mends the text is known at its end.
+            is_open = self._repairs and self._is_utf8 and refused.code == "invalid_json"
+            found = members.problems.found
+            self._partial = members.show(found if is_open else [*found[: MAX_PROBLEMS - 1], refused])
+        elif self._is_complete():
+            if not self._partial.is_complete:
+                problems = self._problems_of_whole()
+                self._partial = members.show(problems, is_complete=True)
+        elif members.changed or self._partial.is_complete:
+            self._partial = members.show(members.problems.found)
+
+    def _is_complete(self) -> bool:
+        # A byte that begins a character is held back until the next one comes.
+        return self._text.ended and not self._utf8.getstate()[0]
+
+    def _problems_of_whole(self) -> tuple[Problem, ...]:
+        text = self._joined()
+        try:
+            if self._read_whole is not None:
+                self._members.take_whole(self._read_whole(text), keeps=not self._has_parser)
+            self._whole = (self._decode_json(text),)
+        except DecodeError as error:
+            return error.problems
+        return ()
+
+
+def _kind_of(chunk: object, before: type[str | bytes] | None) -> type[str | bytes]:
+    kind = str if isinstance(chunk, str) else bytes if isinstance(chunk, (bytes, bytearray)) else None
+    if kind is not None and before in {None, kind}:
+        return kind
+    wanted = "str or bytes" if before is None else f"{before.__name__}, as the first one"
+    message = f"a chunk of JSON text is {wanted}, not {type(chunk).__name__}"
+    raise TypeError(message)
+
+
+class _Members:
+    """The members of the root that have come, and what became of them.
+
+    Attributes:
+        problems: with them.
+        receiving: name of the field that has begun and not ended, or the key that names none.
+        changed: whether this is more than what was shown last.
+    """
+
+    __slots__ = (
+        "problems",
+        "receiving",
+        "changed",
+        "_graph",
+        "_node",
+        "_fields",
+        "_decode",
+        "_repairs",
+        "_times",
+        "_key",
+        "_is_repeated",
+        "_values",
+        "_missing",
+    )
+
+    def __init__(self, graph: Graph, decode: Decode, *, repairs: bool) -> None:
+        root = graph.resolve_root()
+        self.problems = Problems()
+        self.receiving: str | None = None
+        self.changed = False
+        self._graph = graph
+        self._node = root if isinstance(root, ObjectNode) else None
+        fields = () if self._node is None else self._node.fields
+        self._fields = {field.key: field for field in fields}
+        self._decode = decode
+        self._repairs = repairs
+        self._times: dict[str, int] = {}
+        self._key = ""
+        self._is_repeated = False
+        self._values: dict[str, Any] = {}
+        self._missing = dict.fromkeys(field.name for field in fields if field.required)
+
+    def show(self, problems: Iterable[Problem], *, is_complete: bool = False) -> Partial:
+        self.changed = False
+        return Partial(self._values, self.receiving, self._missing, problems, is_complete)
+
+    def begin(self, text: str) -> Problem | None:
+        """Take the JSON text of a key; return what makes the whole text no JSON."""
+        key, found = read_json(text)
+        if found.found:
+            return found.found[0]
+        self.changed = True
+        self._key = key
+        times = self._times[key] = self._times.get(key, 0) + 1
+        self._is_repeated = times > 1
+        field = self._fields.get(key)
+        self.receiving = key if field is None else field.name
+        if times == 2:  # noqa: PLR2004  # once is enough
+            self.problems.repeated((None, key))
+        elif times == 1 and self._node is not None and self._is_refused(self._node, key):
+            self.problems.unknown(None, key, self._node)
+        return None
+
+    def _is_refused(self, node: ObjectNode, key: str) -> bool:
+        # Whether repair takes a key for a field's depends on the others.
+        may_be_meant = self._repairs and sent_keys(node, {key: None})
+        return node.closed and key not in self._fields and not may_be_meant
+
+    def take_whole(self, value: object, *, keeps: bool) -> None:
+        """Take over the members of the whole value.
+
+        Args:
+            value: as it is decoded.
+            keeps: whether what came already stays as it is.
+        """
+        if self._node is None or not is_object(value):
+            return
+        before, values, missing = self._values, dict[str, Any](), dict(self._missing)
+        for field in self._node.fields:
+            if field.key in value:
+                missing.pop(field.name, None)
+                is_kept = keeps and field.name in before
+                values.update({} if is_kept else self._decoded(field, value[field.key])[0])
+        if not keeps:
+            before = {name: values[name] for name in before if name in values}
+        self._values, self._missing = {**before, **values}, missing
+
+    def end(self, text: str) -> Problem | None:
+        """Take the JSON text of that key's value; return what makes the whole text no JSON."""
+        value, found = read_json(text)
+        if found.found and found.found[0].code != "duplicate":
+            return found.found[0]
+        self.changed = True
+        self.receiving = None
+        for problem in found.found:
+            self.problems.add(problem.replace(path=(self._key, *problem.path)))
+        field = self._fields.get(self._key)
+        if field is not None and not self._is_repeated:
+            self._missing.pop(field.name, None)
+            if not found.found:
+                decoded, found = self._decoded(field, value)
+                for problem in found.found:
+                    self.problems.add(problem)
+                self._values.update(decoded)
+        return None
+
+    def _decoded(self, field: Field, value: object) -> tuple[dict[str, Any], Problems]:
+        """Return the field's value by its name; nothing where it does not fit or means the default."""
+        assert self._node is not None  # noqa: S101  # whose field it is
+        # An object with this field alone: paths, depth and the meaning of null are those of the whole.
+        alone = self._node.replace(fields=(field,), closed=False)
+        decoded, found = self._decode(Graph(alone, self._graph.definitions), {field.key: value})
+        return {} if found.found else decoded, found

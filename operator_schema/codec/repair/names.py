@@ -1,0 +1,63 @@
+"""The names that a model gives to choices and keys, when it does not write them as they are."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ...introspect.nodes import EnumNode
+from ...json_values import choice_key
+from ...wording import fold
+from ..quoted import NOTHING
+
+if TYPE_CHECKING:
+    from ...introspect.nodes import LiteralNode, ObjectNode
+
+__all__ = ["meant_choice", "sent_keys"]
+
+
+def meant_choice(node: LiteralNode | EnumNode, text: str) -> Any:
+    """Return the one choice that a text names but for case and separators; by an Enum's name too."""
+    named = [(value, value) for value in node.values if isinstance(value, str)]
+    if isinstance(node, EnumNode):
+        named += [(name, member.value) for name, member in node.type.__members__.items()]
+    words = _words(text)
+    found = {choice_key(value): value for name, value in named if _words(name) == words}
+    return next(iter(found.values())) if words and len(found) == 1 else NOTHING
+
+
+_BETWEEN_WORDS = re.compile(r"(?<=[^\W_])[-_ ]+(?=[^\W_])")
+_BETWEEN_DIGITS = re.compile(r"(?<=[0-9])[-_ ]+(?=[0-9])")
+
+
+def _words(text: str) -> str:
+    """Return what texts share that differ in case, outer spaces and the separators inside alone.
+
+    Other than `fold` it keeps what carries meaning: a sign, and that something parts two digits.
+    """
+    return _BETWEEN_WORDS.sub("", _BETWEEN_DIGITS.sub(".", text.strip(" _").casefold()))
+
+
+def sent_keys(node: ObjectNode, value: dict[Any, Any]) -> dict[str, str]:
+    """Find the keys that were written in another convention, or by the field's name.
+
+    Returns:
+        Key of the field to the key that was sent for it, where each is the other's only one.
+    """
+    keys = {field.key for field in node.fields}
+    unused = [key for key in value if isinstance(key, str) and key not in keys]
+    if not unused:
+        return {}
+    folded: dict[str, list[str]] = {}
+    for key in filter(fold, unused):
+        folded.setdefault(fold(key), []).append(key)
+    claims: dict[str, list[str]] = {}
+    for field in node.fields:
+        names = {fold(field.key), fold(field.name)}
+        sent = [key for name in sorted(names) for key in folded.get(name, ())]
+        for key in sent:
+            claims.setdefault(key, []).append(field.key)
+        if len(sent) > 1:
+            for key in sent:
+                claims[key].append(field.key)
+    return {fields[0]: key for key, fields in claims.items() if len(fields) == 1 and fields[0] not in value}

@@ -1,0 +1,445 @@
+"""Repair: what a model sent, read as it can only have been meant.
+
+The walk goes over graph and value together, as decoding does, and gives JSON values in the place of
+JSON values: decoding itself knows nothing of it. What fits as it stands is left alone, and so is what
+can be read in two ways.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from ...introspect.nodes import (
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+)
+from ...introspect.unions import flat_members
+from ...json_values import choice_key, is_array, is_object, type_of
+from ...wording import excerpt
+from ..checks import check_length
+from ..interpret import Fitting
+from ..problems import INVALID, Trial
+from ..quoted import NOTHING, quoted_scalar
+from ..report import Repair
+from ..text.reader import read_json
+from .names import meant_choice, sent_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ...introspect.graph import Graph
+    from ...introspect.nodes import Field, Node
+    from ..report import RepairKind
+
+__all__ = ["repair_value"]
+
+
+def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Repair, ...]]:
+    """Put right what does not fit a type, where one reading fits.
+
+    Args:
+        graph: of the type.
+        value: JSON values; they are not changed.
+        max_depth: levels of arrays and objects that are followed.
+
+    Returns:
+        The value to decode, which may share parts with the one that came, and what was put right.
+        A value that can't be repaired as a whole still comes with the repairs of its parts.
+    """
+    try:
+        reading = _Repairer(graph, max_depth).read(graph.root, value, 1)
+    except RecursionError:  # decoding says so
+        return value, ()
+    return reading.value, tuple(_flatten(reading.changes, ()))
+
+
+class _Change(NamedTuple):
+    """One repair of the value itself."""
+
+    kind: RepairKind
+    before: str
+    after: str
+
+
+_Changes: TypeAlias = "tuple[_Change | tuple[str | int, _Changes], ...]"
+"""Of the value itself and, each with its step, of its parts."""
+
+
+class _Reading(NamedTuple):
+    """One way to read a value.
+
+    Attributes:
+        value: what is decoded.
+        fits: whether it fits the node, but for what only decoding finds out: items of a set that are
+            equal, a class's own check.
+        unused: whether keys are left that name no field.
+        changes: what was put right.
+        unclear: whether it is an empty text that would fit as the one item of an array: nothing at all
+            may be meant as well.
+    """
+
+    value: Any
+    fits: bool
+    unused: bool = False
+    changes: _Changes = ()
+    unclear: bool = False
+
+    def after(self, kind: RepairKind, before: object) -> _Reading:
+        """Return this reading as that of another value, from which it was made."""
+        change = _Change(kind, excerpt(before), excerpt(self.value))
+        return self._replace(changes=(change, *self.changes))
+
+
+def _flatten(changes: _Changes, path: tuple[str | int, ...]) -> Iterator[Repair]:
+    for change in changes:
+        if isinstance(change, _Change):
+            yield Repair(path, *change)
+        else:
+            step, inner = change
+            yield from _flatten(inner, (*path, step))
+
+
+class _Repairer:
+    """One repair of one value.
+
+    Attributes:
+        read_texts: what strings hold, by the string.
+        readings: what arrays and unions found, by identity of node and value and by depth, so that a
+            value is read once for each node however deep they nest; each with its value, which it
+            keeps alive.
+    """
+
+    def __init__(self, graph: Graph, max_depth: int) -> None:
+        self.definitions = graph.definitions
+        self.max_depth = max_depth
+        self.fitting = Fitting(graph.definitions, max_depth)
+        self.read_texts: dict[str, Any] = {}
+        self.readings: dict[tuple[int, int, int], tuple[Any, _Reading]] = {}
+
+    def read(self, node: Node, value: Any, depth: int) -> _Reading:
+        match node:
+            case ObjectNode():
+                return self._as(dict, self._object, node, value, depth)
+            case MapNode():
+                return self._as(dict, self._map, node, value, depth)
+            case TupleNode():
+                return self._as(list, self._tuple, node, value, depth)
+            case ArrayNode():
+                return self._once(self._array_or_item, node, value, depth)
+            case UnionNode():
+                return self._once(self._member, node, value, depth)
+            case RefNode():
+                return self.read(self.definitions[node.target], value, depth)
+            case AnyNode():
+                return _Reading(value, fits=True)
+            case _:
+                return self._scalar(node, value, depth)
+
+    def _once(self, read: Callable[..., _Reading], node: Node, value: Any, depth: int) -> _Reading:
+        key = (id(node), id(value), depth)
+        if key not in self.readings:
+            self.readings[key] = value, read(node, value, depth)
+        return self.readings[key][1]
+
+    # --- strings that hold an array or an object -------------------------------------------------
+
+    def _as(self, kind: type, read: Callable[..., _Reading], node: Node, value: Any, depth: int) -> _Reading:
+        if depth > self.max_depth:
+            return _Reading(value, fits=False)
+        if isinstance(value, kind):
+            return read(node, value, depth)
+        held = self._held(value) if isinstance(value, str) else NOTHING
+        if not isinstance(held, kind):
+            return _Reading(value, fits=False)
+        return read(node, held, depth).after("json_text", value)
+
+    def _held(self, text: str) -> Any:
+        """Return the array or object that a string holds, in quotes again or not."""
+        if text not in self.read_texts:
+            self.read_texts[text] = NOTHING
+            if text.lstrip()[:1] in {"{", "[", '"'}:
+                held, problems = read_json(text)
+                held = NOTHING if problems.found else held
+                self.read_texts[text] = self._held(held) if isinstance(held, str) else held
+        return self.read_texts[text]
+
+    # --- arrays ----------------------------------------------------------------------------------
+
+    def _array_or_item(self, node: ArrayNode, value: Any, depth: int) -> _Reading:
+        reading = self._as(list, self._array, node, value, depth)
+        if reading.fits and not any(_is_wrapped(inner) for _, inner in _parts(reading.changes)):
+            return reading
+        wrapped = self._wrap(node, value, depth)
+        if not wrapped.fits:
+            return wrapped if wrapped.unclear else reading
+        # Each item an array of its own, or the whole an item: who could tell?
+        return _Reading(value, fits=False) if reading.fits else wrapped
+
+    def _array(self, node: ArrayNode, value: list[Any], depth: int) -> _Reading:
+        reading = self._items([node.items] * len(value), value, depth)
+        return reading._replace(fits=reading.fits and _has_length(node, reading.value))
+
+    def _tuple(self, node: TupleNode, value: list[Any], depth: int) -> _Reading:
+        if len(value) != len(node.items):
+            return _Reading(value, fits=False)
+        return self._items(node.items, value, depth)
+
+    def _items(self, nodes: Any, value: list[Any], depth: int) -> _Reading:
+        readings = [self.read(node, item, depth + 1) for node, item in zip(nodes, value, strict=True)]
+        changes = tuple([(index, each.changes) for index, each in enumerate(readings) if each.changes])
+        return _Reading(
+            [reading.value for reading in readings] if changes else value,
+            all(reading.fits for reading in readings),
+            any(reading.unused for reading in readings),
+            changes,
+        )
+
+    def _wrap(self, node: ArrayNode, value: Any, depth: int) -> _Reading:
+        """Read one value as the array of it."""
+        missed = _Reading(value, fits=False)
+        if value is None or depth >= self.max_depth:
+            return missed
+        if isinstance(value, str) and self._takes_text(node.items) and self._could_be_json(value):
+            return missed
+        item = self.read(node.items, value, depth + 1)
+        if not (item.fits or item.unclear) or not _has_length(node, [item.value]):
+            return missed
+        if isinstance(value, str) and not value:
+            return missed._replace(unclear=True)
+        inner = ((0, item.changes),) if item.changes else ()
+        return _Reading([item.value], fits=True, unused=item.unused, changes=inner).after("array", value)
+
+    def _could_be_json(self, text: str) -> bool:
+        inner = text.strip()
+        return inner.startswith(("{", "[", '"', "```")) or quoted_scalar(inner) is not NOTHING
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def _map(self, node: MapNode, value: dict[Any, Any], depth: int) -> _Reading:
+        readings = {key: self.read(node.values, item, depth + 1) for key, item in value.items()}
+        fits = all(reading.fits for reading in readings.values()) and _has_length(node, value)
+        changes = tuple([(key, reading.changes) for key, reading in readings.items() if reading.changes])
+        return _Reading(
+            {key: reading.value for key, reading in readings.items()} if changes else value,
+            fits and all(self.fitting.fits_key(node.keys, key) for key in value),
+            any(reading.unused for reading in readings.values()),
+            changes,
+        )
+
+    def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> _Reading:
+        sent = sent_keys(node, value)
+        rest = dict(value)
+        read: dict[Any, Any] = {}
+        fits, unused, changes = True, False, list[Any]()
+        for field in node.fields:
+            key = field.key if field.key in value else sent.get(field.key)
+            reading = None if key is None else self._field(node, field, value[key], depth + 1)
+            if key is None or reading is None or (key != field.key and not reading.fits):
+                fits = fits and not field.required
+                continue
+            del rest[key]
+            if key != field.key:
+                renamed = _Change("key", excerpt(key), excerpt(field.key))
+                reading = reading._replace(changes=(renamed, *reading.changes))
+            fits, unused = fits and reading.fits, unused or reading.unused
+            if reading.value is not NOTHING:
+                read[field.key] = reading.value
+            if reading.changes:
+                changes.append((field.key, reading.changes))
+        read.update(rest)
+        return _Reading(
+            read if changes else value,
+            fits and not (rest and node.closed),
+            unused or bool(rest),
+            tuple(changes),
+        )
+
+    def _field(self, node: ObjectNode, field: Field, value: Any, depth: int) -> _Reading:
+        """Read the value of a field; `NOTHING` stands for a key that is left out."""
+        if value is None and field.absent_is_none:
+            return _Reading(None, fits=True)
+        reading = self.read(field.node, value, depth)
+        if reading.fits or reading.unclear or not (value is None or isinstance(value, str)):
+            return reading
+        is_null = value is None or value in _NULLS
+        if isinstance(value, str) and self._takes_text(field.node):
+            return reading
+        if is_null and field.absent_is_none:
+            return _Reading(None, fits=True).after("scalar", value)
+        is_nothing = is_null or (value == "" and not self.fitting.fits(field.node, None, depth))
+        if is_nothing and _has_default(node, field):
+            change = _Change("default", excerpt(value), "default")
+            return _Reading(NOTHING, fits=True, changes=(change,))
+        return reading
+
+    # --- values without parts --------------------------------------------------------------------
+
+    def _scalar(
+        self, node: ScalarNode | LeafNode | LiteralNode | EnumNode, value: Any, depth: int
+    ) -> _Reading:
+        if self.fitting.fits(node, value, depth):
+            return _Reading(value, fits=True)
+        if isinstance(value, str):
+            meant = meant_choice(node, value) if isinstance(node, (LiteralNode, EnumNode)) else NOTHING
+            if meant is not NOTHING:
+                return _Reading(meant, fits=True).after("choice", value)
+            meant = NOTHING if self._takes_text(node) else quoted_scalar(value)
+            if (
+                meant is not NOTHING
+                and not _is_rounded(node, value, meant)
+                and self.fitting.fits(node, meant, depth)
+            ):
+                return _Reading(meant, fits=True).after("scalar", value)
+        return _Reading(value, fits=False)
+
+    def _takes_text(self, node: Node) -> bool:
+        match node:
+            case ScalarNode():
+                return node.type == "string"
+            case LeafNode():
+                return "string" in node.leaf.json_types
+            case LiteralNode() | EnumNode():
+                return any(isinstance(choice, str) for choice in node.values)
+            case UnionNode():
+                return any(self._takes_text(member) for member in flat_members(node, self.definitions))
+            case RefNode():
+                return self._takes_text(self.definitions[node.target])
+            case _:
+                return isinstance(node, AnyNode)
+
+    # --- unions ----------------------------------------------------------------------------------
+
+    def _member(self, node: UnionNode, value: Any, depth: int) -> _Reading:
+        members = flat_members(node, self.definitions)
+        if isinstance(value, str) and self._takes_text(node):
+            texts = [member for member in members if self._takes_text(member)]
+            is_choice = all(isinstance(member, (LiteralNode, EnumNode)) for member in texts)
+            # A string that a type takes may be meant as it is.
+            members = texts if is_choice or self.fitting.fits(node, value, depth) else []
+        if is_object(value):
+            members = self.fitting.tagged(node, value) or members
+        needless = self._needless(members) if is_object(value) else set[int]()
+        missed = _Reading(value, fits=False)
+        readings = [missed if id(each) in needless else self.read(each, value, depth) for each in members]
+        is_unclear = any(reading.unclear for reading in readings)
+        return _only(readings) or _Reading(value, fits=False, unclear=is_unclear)
+
+    def _needless(self, members: Sequence[Node]) -> set[int]:
+        """Identify the arrays of what is a member itself: no object is meant as the one item of such.
+
+        It would be read one level deeper for each, so that objects in objects would take more time
+        with each level.
+        """
+        direct = {id(self._resolved(member)) for member in members}
+        return {
+            id(member)
+            for member in members
+            if isinstance(member, ArrayNode)
+            and all(id(self._resolved(item)) in direct for item in self._flat(member.items))
+        }
+
+    def _flat(self, node: Node) -> Sequence[Node]:
+        node = self._resolved(node)
+        return flat_members(node, self.definitions) if isinstance(node, UnionNode) else [node]
+
+    def _resolved(self, node: Node) -> Node:
+        while isinstance(node, RefNode):
+            node = self.definitions[node.target]
+        return node
+
+
+def _only(readings: list[_Reading]) -> _Reading | None:
+    """Return the one reading that fits, or a single one that does not."""
+    fitting = [reading for reading in readings if reading.fits]
+    whole = [reading for reading in fitting if not reading.unused]
+    for group in (whole, fitting):
+        unchanged = [reading for reading in group if not reading.changes]
+        # One value becomes an array of it only where nothing else can be meant.
+        single = [reading for reading in group if not _is_wrapped(reading.changes)] or group
+        if unchanged:
+            return unchanged[0]
+        if single and all(_is_same(reading.value, single[0].value) for reading in single):
+            return single[0]
+        if len(single) > 1 and group is whole and not any(not reading.changes for reading in fitting):
+            return None
+    return readings[0] if len(readings) == 1 else None
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Say whether two readings of one value are the same JSON value: 1 and true are not."""
+    if one is other:
+        return True
+    if is_array(one) and is_array(other):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    if is_object(one) and is_object(other):
+        return one.keys() == other.keys() and all(_is_same(item, other[key]) for key, item in one.items())
+    return bool(type_of(one) and type_of(other)) and choice_key(one) == choice_key(other)
+
+
+def _is_wrapped(changes: _Changes) -> bool:
+    return any(isinstance(change, _Change) and change.kind == "array" for change in changes)
+
+
+def _parts(changes: _Changes) -> list[tuple[str | int, _Changes]]:
+    return [change for change in changes if not isinstance(change, _Change)]
+
+
+_NULLS = frozenset({"null", "None"})
+
+
+def _has_length(node: ArrayNode | MapNode, value: Any) -> bool:
+    return check_length(node.constraints, Trial(), value, None, "") is not INVALID
+
+
+def _has_default(node: ObjectNode, field: Field) -> bool:
+    return not field.required and not field.absent_is_none and node.form != "typed_dict"
+
+
+def _is_rounded(node: Node, text: str, number: Any) -> bool:
+    """Say whether a node would take another number than the text says."""
+    if not isinstance(number, float):
+        is_float = isinstance(node, ScalarNode) and node.type == "number"
+        return is_float and isinstance(number, int) and not _is_exact(number)
+    # A fraction is what JSON makes of it: no float is exactly 0.1.
+    return number.is_integer() and not _says(text, number, takes_fraction=_takes_fraction(node))
+
+
+def _takes_fraction(node: Node) -> bool:
+    match node:
+        case ScalarNode():
+            return node.type == "number"
+        case LeafNode():
+            return "number" in node.leaf.json_types
+        case _:
+            return False
+
+
+def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
+    """Say whether a text spells a whole number; where fractions are taken, as JSON writes floats."""
+    from decimal import Decimal  # noqa: PLC0415  # only a quoted number with a fraction or exponent pays
+
+    try:
+        spelt = Decimal(text)
+    except ArithmeticError:  # its exponent is beyond what decimals have
+        return takes_fraction
+    exact = Decimal.from_float(number)  # noqa: FURB164  # programs may forbid `Decimal` of a float
+    if spelt == exact or not takes_fraction:
+        return spelt == exact
+    # "1e30" is how its float is written, though no float is exactly that.
+    return spelt == Decimal(float.__repr__(number)) or spelt != spelt.to_integral_value()
+
+
+def _is_exact(number: int) -> bool:
+    try:
+        return int(float(number)) == number
+    except OverflowError:
+        return False

@@ -1,0 +1,116 @@
+"""What is wrong with text that is no JSON: where it is, and what to write instead.
+
+The words are the same on every version of Python, whose own differ.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...errors import Problem
+from ...wording import quote
+
+if TYPE_CHECKING:
+    import json
+
+__all__ = ["describe_broken", "ends_early", "invalid", "position_of"]
+
+_SHOWN = 20
+_FENCE = "```"
+_CLOSING_FENCE = re.compile(r"\n[ \t]*```")
+_BEGUN = re.compile(r"[-.]|[eE][+-]?|t(r(ue?)?)?|f(a(lse?)?)?|n(u(ll?)?)?|\\(u[0-9a-fA-F]{0,4})?")
+_TRAILING_COMMA = re.compile(r",\s*[\]}]?", re.ASCII)
+_WORD = re.compile(r"None|True|False|undefined")
+_JSON_WORDS = {"None": "null", "True": "true", "False": "false", "undefined": "null"}
+_BY_START = {
+    "'": "strings and keys stand in double quotes, not in single ones",
+    "/": "JSON has no comments",
+    "#": "JSON has no comments",
+    "\ufeff": "it begins with a byte order mark; send it without",
+}
+_BY_MESSAGE = {
+    "Expecting property name": "a key in double quotes should stand here",
+    "Expecting ','": "a comma or a closing bracket should stand here",
+    "Expecting ':'": "a colon should stand here",
+    "Extra data": "something follows the JSON value; send one value and nothing else",
+    "Invalid control": "a string holds a line break or control character; write it as an escape such as \\n",
+    "Invalid \\": "a backslash in a string starts an escape; write \\\\ for the backslash itself",
+}
+
+
+def invalid(message: str, received: str | None = None) -> Problem:
+    """Make the problem of a text that is no JSON."""
+    return Problem((), "invalid_json", f"not valid JSON{message}", "one JSON value", received)
+
+
+def position_of(text: str, position: int) -> str:
+    """Say where a position is: ` at line 2 column 5`."""
+    line, start = text.count("\n", 0, position) + 1, text.rfind("\n", 0, position)
+    return f" at line {line} column {position - start}"
+
+
+def describe_broken(error: json.JSONDecodeError) -> Problem:
+    """Say what is wrong with a text, where, and what to do.
+
+    Args:
+        error: what the standard library's parser said.
+    """
+    text = error.doc
+    if not text.strip():
+        return invalid(f"{position_of(text, len(text))}: the text is empty")
+    if _ends_early(error):
+        return ends_early(text, len(text))
+    if text.lstrip().startswith(_FENCE):
+        around = "" if text.rstrip().endswith(_FENCE) else " with text around it"
+        shown = quote(text[:_SHOWN])
+        return invalid(f": it stands in a Markdown fence{around}; send the JSON alone", shown)
+    what, position = _what(error)
+    near = quote(text[max(position - _SHOWN, 0) : position + _SHOWN])
+    return invalid(f"{position_of(text, position)}: {what}, near {near}", near)
+
+
+def ends_early(text: str, end: int) -> Problem:
+    """Make the problem of a text that was cut off.
+
+    Args:
+        text: what came.
+        end: index after the last character of its JSON.
+    """
+    shown = quote(text[max(end - _SHOWN, 0) : end])
+    where = position_of(text, end)
+    return invalid(f": the text ends early{where}, after {shown}; send the whole of it again", shown)
+
+
+def _what(error: json.JSONDecodeError) -> tuple[str, int]:
+    text, position = error.doc, error.pos
+    comma = len(text[:position].rstrip()) - 1
+    for start in (position, comma):
+        if _is_trailing_comma(text, start):
+            return "a comma stands before the closing bracket; leave it out", start
+    word = _WORD.match(text, position)
+    if word is not None:
+        return f"{word[0]} is no JSON value; write {_JSON_WORDS[word[0]]}", position
+    said = [words for start, words in _BY_START.items() if text.startswith(start, position)]
+    said += [words for start, words in _BY_MESSAGE.items() if error.msg.startswith(start)]
+    if not said and not text[:position].strip():
+        said = ["it does not begin with a JSON value; send the JSON and nothing else"]
+    return (said or ["a JSON value should stand here"])[0], position
+
+
+def _is_trailing_comma(text: str, start: int) -> bool:
+    match = _TRAILING_COMMA.match(text, start) if start >= 0 else None
+    return match is not None and match[0][-1] in "]}"
+
+
+def _ends_early(error: json.JSONDecodeError) -> bool:
+    """Say whether the text is the beginning of JSON, as far as the parser came."""
+    text = error.doc.rstrip()
+    if text.lstrip().startswith(_FENCE):
+        return text.lstrip() == _FENCE or not (text.endswith(_FENCE) or _CLOSING_FENCE.search(text.lstrip()))
+    rest = text[error.pos :]
+    return (
+        not rest.strip(", \t\r\n")
+        or error.msg.startswith("Unterminated string")
+        or bool(_BEGUN.fullmatch(rest))
+    )

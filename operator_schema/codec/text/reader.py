@@ -1,0 +1,245 @@
+"""JSON text to JSON values, refusing what RFC 8259 and RFC 7493 refuse.
+
+The standard library's parser takes more than JSON: `NaN`, numbers that overflow to infinity, the
+last of several equal keys, lone surrogates. Here each of these is a problem.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from ...errors import Problem, TextRefused
+from ...json_values import is_array, is_object
+from ...wording import clip, escape, excerpt, quote
+from ..limits import MAX_TEXT_DEPTH, most_digits
+from ..problems import Problems, steps_of
+from ..report import Repair
+from .broken import describe_broken, ends_early, invalid, position_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...errors import ProblemCode
+    from ..problems import Path
+
+__all__ = ["TOO_DEEP", "check_depth", "read_json", "read_nearly_json", "text_of"]
+
+_SHOWN_LENGTH = 40
+
+
+class _Repeating(dict[str, Any]):
+    """An object of the text in which keys came more than once."""
+
+    repeated: tuple[str, ...] = ()
+
+
+class _Unread:
+    """Stands where a number is that can't be read, until its path is known."""
+
+    def __init__(self, code: ProblemCode, message: str, text: str) -> None:
+        self.problem = Problem((), code, message, None, clip(text, _SHOWN_LENGTH))
+
+
+def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
+    """Parse one JSON text.
+
+    Args:
+        text: a string, or its UTF-8 bytes.
+
+    Returns:
+        The value and no problems, or None and at least one.
+
+    Raises:
+        TypeError: text is neither a string nor bytes.
+    """
+    problems = Problems()
+    try:
+        source = text_of(text)
+        check_depth(source)
+        reader = _Reader()
+        value = reader.read(source)
+        if "\\u" in source:
+            _check_surrogates(value)
+    except TextRefused as refused:
+        problems.add(refused.problem)
+    except RecursionError:  # pragma: no cover  # only where the caller has used up its own stack
+        problems.add(TOO_DEEP)
+    else:
+        if not reader.has_faults:
+            return value, problems
+        _note_faults(value, problems)
+    return None, problems
+
+
+def read_nearly_json(
+    text: str | bytes | bytearray,
+    problems: Problems,
+    read: Callable[[str | bytes], tuple[Any, Problems]] | None = None,
+) -> tuple[Any, tuple[Repair, ...], Problems]:
+    """Parse a text that is no JSON as it stands, if it can be made JSON in one way only.
+
+    Args:
+        text: a string, or its UTF-8 bytes.
+        problems: what was said of it.
+        read: what said so, if it was another parser than `read_json`.
+
+    Returns:
+        The value, the repair that was made and no problems; or None, nothing and what is wrong.
+    """
+    from .repair import as_json_text, end_of_open  # noqa: PLC0415  # only broken text pays for it
+
+    # What a parser of the user's refuses in text that is JSON is no matter of its syntax.
+    _, own = (None, problems) if read is None else read_json(text)
+    if [problem.code for problem in own.found] != ["invalid_json"]:
+        return None, (), problems
+    try:
+        source = text_of(text)
+    except TextRefused:
+        return None, (), problems
+    rewritten, end = as_json_text(source), end_of_open(source)
+    if end is not None:
+        problems = Problems()
+        problems.add(ends_early(source, end))
+    elif rewritten is not None:
+        value, left = (read or read_json)(rewritten if isinstance(text, str) else rewritten.encode())
+        if not left.found:
+            return value, (Repair((), "syntax", quote(source), excerpt(value)),), left
+    return None, (), problems
+
+
+def text_of(text: object) -> str:
+    """Return JSON text as a string, or refuse it for its characters."""
+    if isinstance(text, str):
+        if not text.isascii():
+            _check_characters(text)
+        # RFC 8259, section 8.1: a reader may ignore a byte order mark.
+        return text.removeprefix("\ufeff")
+    if not isinstance(text, (bytes, bytearray)):
+        message = f"JSON text is str or bytes, not {type(text).__name__}; for a parsed value use decode"
+        raise TypeError(message)
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte, skipped = error.object[error.start], len(text) - len(error.object)
+        message = f": it is not UTF-8: byte 0x{byte:02x} at position {error.start + skipped}"
+        raise TextRefused(invalid(message)) from None
+
+
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
+_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
+TOO_DEEP = Problem((), "too_deep", f"the JSON text nests deeper than {MAX_TEXT_DEPTH} levels")
+
+
+def check_depth(text: str) -> None:
+    """Refuse JSON text that nests too deep."""
+    # The parser's own limit depends on the version of Python and on how deep the caller stands.
+    if text.count("[") + text.count("{") <= MAX_TEXT_DEPTH:
+        return
+    depth = 0
+    for bracket in _BRACKET.findall(_STRING.sub("", text)):
+        depth += _STEPS[bracket]
+        if depth > MAX_TEXT_DEPTH:
+            raise TextRefused(TOO_DEEP)
+
+
+def _check_characters(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = escape(text[error.start])
+        raise TextRefused(
+            invalid(f": a string has half of a surrogate pair, {half}, which is no character")
+        ) from None
+
+
+class _Reader:
+    """One parse, and whether it met repeated keys or numbers that can't be read."""
+
+    def __init__(self) -> None:
+        self.has_faults = False
+        self._most_digits = most_digits()
+
+    def read(self, text: str) -> Any:
+        try:
+            return json.loads(
+                text,
+                object_pairs_hook=self._object,
+                parse_float=self._float,
+                parse_int=self._integer if len(text) > self._most_digits else None,
+                parse_constant=lambda name: _refuse_constant(name, text),
+            )
+        except json.JSONDecodeError as error:
+            raise TextRefused(describe_broken(error)) from None
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) == len(pairs):
+            return made
+        self.has_faults = True
+        seen: set[str] = set()
+        repeating = _Repeating(made)
+        repeating.repeated = tuple(
+            dict.fromkeys([key for key, _ in pairs if key in seen or seen.add(key)])  # type: ignore[func-returns-value]  # add returns None
+        )
+        return repeating
+
+    def _float(self, text: str) -> float | _Unread:
+        number = float(text)
+        if number - number == 0:
+            return number
+        self.has_faults = True
+        message = f"the number {clip(text, _SHOWN_LENGTH)} is beyond the range of a float"
+        return _Unread("out_of_range", message, text)
+
+    def _integer(self, text: str) -> int | _Unread:
+        digits = len(text.lstrip("-"))
+        if digits <= self._most_digits:
+            return int(text)
+        self.has_faults = True
+        message = f"an integer of {digits} digits; at most {self._most_digits} are read"
+        return _Unread("too_large", message, text)
+
+
+_STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|NaN|-?Infinity')
+
+
+def _refuse_constant(name: str, text: str) -> Any:
+    found = _STRING_OR_CONSTANT.finditer(text)
+    start = next((match.start() for match in found if match[0][0] != '"'), 0)
+    message = f"{position_of(text, start)}: {name} is no JSON number; send a finite one"
+    raise TextRefused(invalid(message, name))
+
+
+def _note_faults(value: Any, problems: Problems) -> None:
+    pending: list[tuple[Path, Any]] = [(None, value)]
+    while pending:
+        path, item = pending.pop()
+        if isinstance(item, _Unread):
+            problems.add(item.problem.replace(path=steps_of(path)))
+            continue
+        if isinstance(item, _Repeating):
+            for key in item.repeated:
+                problems.repeated((path, key))
+        inner = item.items() if is_object(item) else enumerate(item)
+        parts = [
+            ((path, key), part)
+            for key, part in inner
+            if is_object(part) or is_array(part) or isinstance(part, _Unread)
+        ]
+        pending.extend(reversed(parts))
+
+
+def _check_surrogates(value: Any) -> None:
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            _check_characters(item)
+        elif is_object(item):
+            pending.extend(item)
+            pending.extend(item.values())
+        elif is_array(item):
+            pending.extend(item)

@@ -1,0 +1,1 @@
+"""Calls of a model, run side by side within their limits."""
