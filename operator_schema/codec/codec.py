@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
-    from .compile.runtime import Parts
     from .partial.stream import ArgumentStream, Partial
     from .report import DecodeReport, Repair
 
@@ -225,11 +224,11 @@ class Codec(Generic[T]):
                 raise refusal from None
             if decoded is not GIVE_UP:
                 return decoded
-            if self._tiers.parts is None:
+            if self._tiers.interpret is None:
                 self._tiers.count_given_up()
         if self._options["repair"]:
             value, _ = self._repaired(value)
-        return self._interpret(value, self._tiers.parts)[0]
+        return self._interpret(value, self._tiers.interpret)[0]
 
     def decode_json(self, text: str | bytes | bytearray) -> T:
         """Turn the JSON text of a model's arguments into an instance.
@@ -291,9 +290,13 @@ class Codec(Generic[T]):
         _, problems = interpret(self._graph, repaired, self._options["max_depth"])
         return tuple(problems.found)
 
-    def _interpret(self, value: object, parts: Parts | None = None) -> tuple[T, Problems]:
-        max_depth, plans = self._options["max_depth"], self._tiers.plans
-        instance, problems = interpret(self._graph, value, max_depth, plans, parts)
+    def _interpret(
+        self, value: object, quick: Callable[[Any], tuple[T, Problems]] | None = None
+    ) -> tuple[T, Problems]:
+        if quick is None:
+            instance, problems = interpret(self._graph, value, self._options["max_depth"], self._tiers.plans)
+        else:
+            instance, problems = quick(value)
         if problems.found:
             raise self._error(problems)
         return instance, problems

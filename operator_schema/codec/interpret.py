@@ -28,19 +28,18 @@ from ..json_values import choice_key, copy_json, fits_types, is_array, is_object
 from ..wording import excerpt
 from .checks import Crowd, check_length, count_of
 from .limits import MAX_KEY_DIGITS
-from .problems import GIVE_UP, INVALID, Problems, Trial
+from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from ..introspect.graph import Graph
     from ..introspect.nodes import Field, Node, Target
     from ..introspect.unions import UnionPlan
-    from .compile.runtime import Fill, Parts
     from .problems import Path
 
-__all__ = ["Fitting", "distance", "interpret"]
+__all__ = ["Fitting", "Run", "Shared", "distance", "follow", "interpret"]
 
 _KEY = ScalarNode("string")
 
@@ -50,7 +49,6 @@ def interpret(
     value: object,
     max_depth: int,
     plans: dict[int, UnionPlan] | None = None,
-    parts: Parts | None = None,
 ) -> tuple[Any, Problems]:
     """Decode a JSON value.
 
@@ -60,16 +58,18 @@ def interpret(
         max_depth: levels of arrays and objects that are followed.
         plans: of the unions of this graph that were met before, by identity of the node; those that
             are met now are added.
-        parts: compiled functions. What they decode is not walked, and keys in it that name no field
-            are not noted.
 
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
-    shared, problems = _Shared(graph.definitions, max_depth, plans), Problems(graph.definitions)
-    run = _Run(shared, problems) if parts is None else _QuickRun(shared, problems, parts)
+    shared = Shared(graph.definitions, max_depth, plans)
+    return follow(Run(shared, Problems(graph.definitions)), graph.root, value)
+
+
+def follow(run: Run, root: Node, value: object) -> tuple[Any, Problems]:
+    """Decode a JSON value with a run that was made for it."""
     try:
-        decoded = run.decode(graph.root, value, None, 1)
+        decoded = run.decode(root, value, None, 1)
     except RecursionError as error:
         if error is run.shared.raised_by_user:
             raise
@@ -88,7 +88,7 @@ class Fitting:
     __slots__ = ("_trial",)
 
     def __init__(self, definitions: Mapping[Target, Node], max_depth: int) -> None:
-        self._trial = _Run(_Shared(definitions, max_depth), Trial())
+        self._trial = Run(Shared(definitions, max_depth), Trial())
 
     def fits(self, node: Node, value: object, depth: int) -> bool:
         """Say whether a value at a depth decodes, but for what the class's own check says."""
@@ -108,7 +108,7 @@ class Fitting:
         return [] if member is None else [member]
 
 
-class _Shared:
+class Shared:
     """What the trials of a decode share with it.
 
     Attributes:
@@ -135,6 +135,7 @@ class _Shared:
         self.raised_by_user: RecursionError | None = None
 
     def plan(self, node: UnionNode) -> UnionPlan:
+        """Return how to tell the members of a union apart."""
         plan = self.plans.get(id(node))
         if plan is None:
             from ..introspect.unions import make_plan  # noqa: PLC0415  # most types have no unions
@@ -143,17 +144,18 @@ class _Shared:
         return plan
 
 
-class _Run:
+class Run:
     """One decode, or one trial, which builds no instances and reports nothing."""
 
     __slots__ = ("builds", "problems", "shared")
 
-    def __init__(self, shared: _Shared, problems: Problems) -> None:
+    def __init__(self, shared: Shared, problems: Problems) -> None:
         self.shared = shared
         self.problems = problems
         self.builds = not isinstance(problems, Trial)
 
     def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
+        """Return what a value decodes to, or note what is wrong with it and return `INVALID`."""
         # Most parts of a value are scalars: they are spared a call.
         if type(node) is ScalarNode:
             return SCALARS[node.type](self.problems, node, value, path)
@@ -166,14 +168,17 @@ class _Run:
         return True
 
     def decode_meant(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
+        """Decode what a reference means."""
         return self.decode(self.shared.definitions[node.target], value, path, depth)
 
     def decode_anything(self, _node: AnyNode, value: Any, _path: Path, _depth: int) -> Any:
+        """Hand a value through."""
         return value
 
     # --- objects ---------------------------------------------------------------------------------
 
     def decode_object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
+        """Decode an object with known fields."""
         if not is_object(value):
             return self.problems.wrong_type(path, node, value)
         if depth > self.shared.max_depth:
@@ -239,6 +244,7 @@ class _Run:
     # --- arrays ----------------------------------------------------------------------------------
 
     def decode_array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
+        """Decode an array of any length."""
         if not is_array(value):
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
@@ -280,6 +286,7 @@ class _Run:
         return len(seen) == len(decoded)
 
     def decode_tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
+        """Decode an array with a node for each position."""
         if not is_array(value):
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
@@ -297,6 +304,7 @@ class _Run:
     # --- maps ------------------------------------------------------------------------------------
 
     def decode_map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
+        """Decode an object with free keys."""
         if not is_object(value):
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
@@ -323,6 +331,7 @@ class _Run:
         return decoded if node.container is dict else node.container(decoded)
 
     def decode_key(self, node: Node, key: Any, path: Path) -> Any:
+        """Decode a key of a map."""
         if not isinstance(key, str):
             return self.problems.wrong_type(path, _KEY, key)
         if isinstance(node, ScalarNode) and node.type == "integer":
@@ -338,6 +347,7 @@ class _Run:
     # --- values without parts --------------------------------------------------------------------
 
     def decode_choice(self, node: LiteralNode | EnumNode, value: Any, path: Path, _depth: int) -> Any:
+        """Decode one of a fixed set of scalars."""
         if value is None or isinstance(value, (str, int, float)):
             member = node.table.get(choice_key(value), INVALID)
             if member is not INVALID:
@@ -345,6 +355,7 @@ class _Run:
         return self.problems.not_one_of(path, node, value)
 
     def decode_leaf(self, node: LeafNode, value: Any, path: Path, _depth: int) -> Any:
+        """Decode what a leaf reads."""
         leaf, given = node.leaf, value
         # Most of them take text alone, and get it.
         if value.__class__ is not str or leaf.json_schema.get("type") != "string":
@@ -366,6 +377,7 @@ class _Run:
     # --- unions ----------------------------------------------------------------------------------
 
     def decode_union(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
+        """Decode what one of several nodes takes."""
         plan = self.shared.plan(node)
         candidates = plan.candidates.get(type_of(value) or "", ())
         if not candidates:
@@ -405,65 +417,22 @@ class _Run:
         key = (id(node), id(value), depth)
         known = self.shared.fitting.get(key)
         if known is None:
-            trial = _Run(self.shared, Trial())
+            trial = Run(self.shared, Trial())
             known = self.shared.fitting[key] = trial.decode(node, value, None, depth) is not INVALID
         return known
 
 
-class _QuickRun(_Run):
-    """A decode that walks only into the parts that their compiled functions give up on."""
-
-    __slots__ = ("_parts",)
-
-    def __init__(self, shared: _Shared, problems: Problems, parts: Parts) -> None:
-        super().__init__(shared, problems)
-        self._parts = parts
-
-    def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        if type(node) is ScalarNode:
-            return SCALARS[node.type](self.problems, node, value, path)
-        part = self._parts.decoder_of(id(node))
-        if part is not None:
-            try:
-                decoded = part(value, depth)
-            except RecursionError:  # the walk finds out whose it is
-                decoded = GIVE_UP
-            if decoded is not GIVE_UP:
-                return decoded
-        return _DECODERS[node.__class__](self, node, value, path, depth)
-
-    def decode_items(self, node: ArrayNode, value: list[Any], path: Path, depth: int) -> list[Any] | None:
-        fill = self._parts.filler_of(id(node))
-        if fill is None or value.__class__ is not list:
-            return _Run.decode_items(self, node, value, path, depth)
-        valid = True
-        decoded: list[Any] = []
-        items = iter(value)
-        while self._stops(fill, items, decoded, depth):
-            index = len(decoded)
-            result = _Run.decode(self, node.items, value[index], (path, index), depth)
-            valid = valid and result is not INVALID
-            decoded.append(result)
-        return decoded if valid else None
-
-    def _stops(self, fill: Fill, items: Iterator[Any], decoded: list[Any], depth: int) -> bool:
-        try:
-            return fill(items, decoded, depth) is GIVE_UP
-        except RecursionError:  # likewise
-            return True
-
-
-_DECODERS: Mapping[type[Any], Callable[[_Run, Any, Any, Path, int], Any]] = {
-    ObjectNode: _Run.decode_object,
-    ArrayNode: _Run.decode_array,
-    LiteralNode: _Run.decode_choice,
-    EnumNode: _Run.decode_choice,
-    LeafNode: _Run.decode_leaf,
-    MapNode: _Run.decode_map,
-    TupleNode: _Run.decode_tuple,
-    UnionNode: _Run.decode_union,
-    RefNode: _Run.decode_meant,
-    AnyNode: _Run.decode_anything,
+_DECODERS: Mapping[type[Any], Callable[[Run, Any, Any, Path, int], Any]] = {
+    ObjectNode: Run.decode_object,
+    ArrayNode: Run.decode_array,
+    LiteralNode: Run.decode_choice,
+    EnumNode: Run.decode_choice,
+    LeafNode: Run.decode_leaf,
+    MapNode: Run.decode_map,
+    TupleNode: Run.decode_tuple,
+    UnionNode: Run.decode_union,
+    RefNode: Run.decode_meant,
+    AnyNode: Run.decode_anything,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .problems import GIVE_UP
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     from ..introspect.graph import Graph
     from ..introspect.unions import UnionPlan
-    from .compile.runtime import Parts
+    from .problems import Problems
 
     GraphOf = Callable[[type], Graph | None]
 
@@ -40,7 +41,8 @@ class Tiers:
     Attributes:
         decode: takes a JSON value; None while it is not compiled.
         encode: takes an instance; likewise.
-        parts: the functions of the parts of a value that is not all right; likewise.
+        interpret: takes a JSON value that is not all right, walks only into the parts that are not;
+            likewise.
         expects: the line that reports end with; None until it was asked for.
         plans: of the unions that the interpreter has met, by identity of the node.
     """
@@ -56,7 +58,7 @@ class Tiers:
         "decode",
         "encode",
         "expects",
-        "parts",
+        "interpret",
         "plans",
     )
 
@@ -70,7 +72,7 @@ class Tiers:
         self._given_up = 0
         self.decode: Callable[[Any], Any] | None = None
         self.encode: Callable[[Any], Any] | None = None
-        self.parts: Parts | None = None
+        self.interpret: Callable[[Any], tuple[Any, Problems]] | None = None
         self.expects: str | None = None
         self.plans: dict[int, UnionPlan] = {}
 
@@ -113,8 +115,11 @@ class Tiers:
     def compile_parts(self) -> None:
         """Compile and publish the decoders of the parts."""
         from .compile.parts import compile_parts  # noqa: PLC0415  # likewise
+        from .compile.quick import interpret_quickly  # noqa: PLC0415  # likewise
 
-        self.parts = compile_parts(self._graph, self._max_depth)
+        parts = compile_parts(self._graph, self._max_depth)
+        if parts is not None:
+            self.interpret = partial(interpret_quickly, self._graph, parts, self._max_depth, self.plans)
 
     def compile_encoder(self) -> None:
         """Compile and publish the encoder."""
