@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...introspect.nodes import ScalarNode
 from ..interpret import Run, Shared, follow
 from ..problems import GIVE_UP, INVALID, Problems
 
@@ -46,14 +45,15 @@ def interpret_quickly(
 class _QuickRun(Run):
     """A decode that walks only into the parts that their compiled functions give up on."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_decoder_of", "_filler_of")
 
     def __init__(self, shared: Shared, problems: Problems, parts: Parts) -> None:
         super().__init__(shared, problems)
-        self._parts = parts
+        self._decoder_of = parts.decoder_of
+        self._filler_of = parts.filler_of
 
     def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        part = None if type(node) is ScalarNode else self._parts.decoder_of(id(node))
+        part = self._decoder_of(id(node))
         if part is not None:
             try:
                 decoded = part(value, depth)
@@ -64,21 +64,22 @@ class _QuickRun(Run):
         return Run.decode(self, node, value, path, depth)
 
     def decode_items(self, node: ArrayNode, value: list[Any], path: Path, depth: int) -> list[Any] | None:
-        fill = self._parts.filler_of(id(node))
+        fill = self._filler_of(id(node))
         if fill is None or value.__class__ is not list:
             return Run.decode_items(self, node, value, path, depth)
         valid = True
         decoded: list[Any] = []
         items = iter(value)
-        while self._stops(fill, items, decoded, depth):
+        while _stops(fill, items, decoded, depth):
             index = len(decoded)
             result = Run.decode(self, node.items, value[index], (path, index), depth)
             valid = valid and result is not INVALID
             decoded.append(result)
         return decoded if valid else None
 
-    def _stops(self, fill: Fill, items: Iterator[Any], decoded: list[Any], depth: int) -> bool:
-        try:
-            return fill(items, decoded, depth) is GIVE_UP
-        except RecursionError:  # likewise
-            return True
+
+def _stops(fill: Fill, items: Iterator[Any], decoded: list[Any], depth: int) -> bool:
+    try:
+        return fill(items, decoded, depth) is GIVE_UP
+    except RecursionError:  # likewise
+        return True
