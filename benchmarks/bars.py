@@ -72,6 +72,8 @@ BARS = (
     Bar("schema_size", "msgspec", 0.7, cases=SMALL),
     Bar("schema_size", "pydantic", 0.85, cases=ALL[2:]),
     Bar("schema_size", "msgspec", 0.85, cases=ALL[2:]),
+    Bar("functions", "openai-agents", 0.15),
+    Bar("functions", "mcp", 0.1),
 )
 
 

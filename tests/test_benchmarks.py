@@ -81,7 +81,7 @@ def test_every_bar_is_of_a_question_that_is_asked(bar):
     assert bar.question in QUESTIONS
     assert bar.limit > 0
     assert bar.over in {bars.EACH, bars.MEAN, bars.TWO}
-    names = {each.name for each in CONTESTANTS} | {None, bars.PURE, "typing.get_type_hints"}
+    names = {each.name for each in (*CONTESTANTS, *OF_FUNCTIONS)} | {None, bars.PURE, "typing.get_type_hints"}
     assert bar.peer in names
     assert bool(bar.unit) == (bar.peer is None)
     assert set(bar.cases) <= set(SAMPLES)
