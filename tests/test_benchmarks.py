@@ -10,10 +10,12 @@ import pytest
 
 pytest.importorskip("rich")  # what shows the results; it has no part in the package
 
+from rich.progress import Progress
+
 from benchmarks import bars, fresh, measure, report, types_
 from benchmarks.contestants import CONTESTANTS, OF_FUNCTIONS, OURS, Cant
 from benchmarks.peers import handwritten, ours
-from benchmarks.questions import QUESTIONS
+from benchmarks.questions import QUESTIONS, growth
 from benchmarks.questions.hot_decode import same
 from benchmarks.samples import EVENT, FAILING_EVENT, SAMPLES
 
@@ -146,3 +148,14 @@ def test_every_question_says_what_it_measures():
         assert question.HOW
         assert question.UNIT in {"s", "bytes", "times"}
     assert OF_FUNCTIONS[0].name == OURS
+
+
+def test_what_grows_is_decoded_right():
+    with Progress(disable=True) as progress:
+        plan = measure.Plan(quick=True, rounds=1, seconds=0.0001, progress=progress)
+        for make in (growth._by_items, growth._by_depth):
+            assert set(make(plan, (1, 10), CONTESTANTS[0])) == {1, 10}
+    root = fresh.module_of_source(growth.CHAIN).Root
+    assert growth._links(root(1, root(1, root(1)))) == 3
+    assert growth._links(root(1, {"count": 1})) == 0
+    assert growth._links(root(1, root("1"))) == 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
+from dataclasses import MISSING
 
 import pytest
 
@@ -38,6 +40,14 @@ def test_a_value_needs_an_init_of_its_own():
 def test_fields_are_replaced_by_name():
     field = Field("a", "a", ANY, True, None, False, False, None, ())
     assert field.replace(key="b").key == "b"
+
+
+@pytest.mark.parametrize("default", [MISSING, None, 0, (), [1]])
+def test_a_copied_field_has_a_default_where_the_field_has_one(default):
+    field = Field("a", "b", ANY, False, default, False, False, "text", (1,))
+    for copied in (pickle.loads(pickle.dumps(field)), copy.copy(field), copy.deepcopy(field)):
+        assert copied == field
+        assert (copied.default is MISSING) == (default is MISSING)
 
 
 def test_a_draft_is_written_and_becomes_a_value():

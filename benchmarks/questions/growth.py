@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..contestants import CONTESTANTS, OURS, WITH_BARS, Cant, job_of, warm_decoder_of
 from ..fresh import module_of_source
-from ..measure import Entry, Plan, fresh, hot, interleave, spread
+from ..measure import Entry, Plan, check, fresh, hot, interleave, spread
 from ..memory_probe import types
 
 if TYPE_CHECKING:
@@ -106,11 +107,13 @@ def _by_items(
 ) -> Samplers:
     decode = warm_decoder_of(contestant)(module_of_source(LIST).Root)
     values = {size: {"items": [{"name": "x", "count": 1}] * size} for size in sizes}
+    check(lambda: decode(values[sizes[1]]), lambda made: asdict(made) == values[sizes[1]])
     return {size: hot(decode, value, plan.seconds, collected=collected) for size, value in values.items()}
 
 
 def _by_depth(plan: Plan, sizes: Sequence[int], contestant: Contestant) -> Samplers:
     decode = warm_decoder_of(contestant)(module_of_source(CHAIN).Root)
+    check(lambda: decode(_chain(sizes[1])), lambda made: _links(made) == sizes[1])
     return {size: hot(decode, _chain(size), plan.seconds) for size in sizes}
 
 
@@ -119,3 +122,13 @@ def _chain(depth: int) -> dict[str, Any]:
     for _ in range(depth - 1):
         value = {"count": 1, "inner": value}
     return value
+
+
+def _links(link: Any) -> int:
+    """Count the links of a chain; 0 where one is not as it was given."""
+    links = 0
+    while link is not None:
+        if type(link).__name__ != "Root" or link.count != 1:
+            return 0
+        link, links = link.inner, links + 1
+    return links

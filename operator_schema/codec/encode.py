@@ -244,6 +244,9 @@ class _Run:
             )
             if name is INVALID or result is INVALID:
                 valid = False
+            elif name in encoded:
+                valid = False
+                self.problems.duplicate((path, name), name, "the keys")
             else:
                 encoded[name] = result
         return encoded if valid else INVALID

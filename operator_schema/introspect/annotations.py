@@ -102,7 +102,7 @@ def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
         if container in _SETS:
             walk.has_choices = True
         node = ArrayDraft()
-        node.items = walk.item_node(args[0], place) if args else ANY
+        node.items = walk.item_node(args[0] if args else Any, place)
         node.container = container
         node.accepts = accepts or container
         node.constraints = node.description = None
@@ -120,7 +120,9 @@ def _tuple(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
         return walk.complain_unsupported(annotation, place)
     # `tuple[()]` has no arguments either, but `tuple` alone is any tuple.
     if not args and annotation in {tuple, typing.Tuple}:  # noqa: UP006  # the older spelling
-        return ArrayNode(ANY, tuple, tuple)
+        return _array_of(tuple)(walk, annotation, args, place)
+    if not args:
+        walk.item_node(Any, place)  # nothing stands in it, but it is a level itself
     return TupleNode(tuple([walk.item_node(arg, place) for arg in args]))
 
 

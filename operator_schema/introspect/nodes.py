@@ -6,6 +6,7 @@ so a graph is a finite tree of values that can be compared, printed and pickled.
 
 from __future__ import annotations
 
+from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from .._value import Value, draft_of, set_once
@@ -355,6 +356,23 @@ class Field(Value):
         set_once(self, "init_only", init_only)
         set_once(self, "description", description)
         set_once(self, "examples", examples)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        name, key, node, required, default, *others = self.content()
+        # A copy of `MISSING` would be another object, and a default.
+        given = () if default is MISSING else (default,)
+        return _restored, (name, key, node, required, given, *others)
+
+
+def _restored(
+    name: str,
+    key: str,
+    node: Node,
+    required: bool,  # noqa: FBT001  # as above
+    given: tuple[Any, ...],
+    *others: Any,
+) -> Field:
+    return Field(name, key, node, required, given[0] if given else MISSING, *others)
 
 
 class ObjectNode(Value):

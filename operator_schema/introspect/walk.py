@@ -174,7 +174,7 @@ class Walk:
                 if kind.__hash__ is None:
                     message = f"{show_annotation(annotation)} has a metaclass without hash"
                     return self.complain(place, "unsupported", message, "Give the metaclass a __hash__")
-                return self._constant.get(annotation) or self._class_node(annotation, (), place)
+                return self._class_node(annotation, (), place)
             origin, args = take_apart(annotation)
             if origin is None:
                 return self._special_node(annotation, place)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Optional, TypedDict, Union
 
 import pytest
 
-from operator_schema import Codec, DecodeError, EncodeError, SchemaLeaf, decode, decode_json, encode
+from operator_schema import (
+    Codec,
+    DecodeError,
+    EncodeError,
+    SchemaError,
+    SchemaLeaf,
+    decode,
+    decode_json,
+    encode,
+)
 from operator_schema.codec.limits import MAX_PROBLEMS
 
 
@@ -198,6 +209,16 @@ def test_tuples_nest_too():
     assert Codec(list[tuple[int, int]], max_depth=2).decode([[1, 2]]) == [(1, 2)]
     codec: Any = Codec(Optional[list[Ring]], max_depth=3)
     assert codec.problems([{"next": {"next": {}}}])[0].code == "too_deep"
+
+
+@pytest.mark.parametrize("empty", [tuple[()], tuple, list, deque, Sequence, dict])
+def test_what_has_no_parameters_is_a_level_too(empty):
+    value: Any = [{} if empty is dict else []]
+    with pytest.raises(SchemaError, match="nests deeper than 1 levels"):
+        Codec(list[empty], max_depth=1)
+    codec = Codec(list[empty], max_depth=2)
+    assert codec.problems(value) == ()
+    assert codec.compile().decode(value) == [codec.decode(value)[0]]
 
 
 @dataclass

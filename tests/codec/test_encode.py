@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from operator_schema import Codec, EncodeError, SchemaError, encode
+from operator_schema import Codec, EncodeError, SchemaError, SchemaLeaf, encode
 
 
 class Suit(enum.Enum):
@@ -176,3 +176,20 @@ def test_a_dataclass_that_cannot_be_registered():
         encode(Wrong(1j))
     with pytest.raises(SchemaError):
         encode([Wrong(1j)])
+
+
+class Name(str):
+    __slots__ = ()
+
+
+NAME = SchemaLeaf(Name, {"type": "string"}, Name, lambda name: name.lower(), placeholder=Name("a"))
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_keys_that_are_written_alike_are_not_lost(is_compiled):
+    codec = Codec(dict[Name, int], leaves=[NAME])
+    codec = codec.compile() if is_compiled else codec
+    assert codec.encode({Name("A"): 1, Name("b"): 2}) == {"a": 1, "b": 2}
+    with pytest.raises(EncodeError) as caught:
+        codec.encode({Name("a"): 1, Name("A"): 2})
+    assert [(p.path, p.code) for p in caught.value.problems] == [(("a",), "duplicate")]

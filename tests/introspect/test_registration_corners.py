@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import enum
 import re
 import sys
 from dataclasses import dataclass, field, make_dataclass
@@ -281,6 +282,21 @@ def test_an_unhashable_metaclass():
         pass
 
     assert complaint_of(Odd).code == "unsupported"
+
+
+def test_a_metaclass_that_equals_everything():
+    class Meta(enum.EnumMeta):
+        def __hash__(cls):
+            return hash(int)
+
+        def __eq__(cls, _other):
+            return True
+
+    class Odd(enum.Enum, metaclass=Meta):
+        ONLY = "only"
+
+    assert Codec(Odd).json_schema() == {"type": "string", "enum": ["only"]}
+    assert Codec(list[Odd]).decode(["only"]) == [Odd.ONLY]
 
 
 class Lazy:

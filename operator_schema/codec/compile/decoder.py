@@ -282,8 +282,7 @@ class Decoder(Writer):
         container = self.source.class_name(node.container)
         self.at.line(f"{made} = {container}()" if node.container is not dict else f"{made} = {{}}")
         keys = self.resolved(node.keys)
-        if not _is_handed_through(keys):
-            self._give_up_on_crowds(keys, value)
+        self._give_up_on_crowds(keys, value)
         with self.at.block(f"for {key}, {item} in {value}.items():"):
             name = self._key(keys, key, depth)
             self.at.line(f"{made}[{name}] = {self.value(node.values, item, depth + 1)}")

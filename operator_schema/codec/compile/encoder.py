@@ -230,6 +230,8 @@ class _Encoder(Writer):
                 self.at.line(f"{text} = str({name}) if {name}.__class__ is int else {name}")
                 name = text
             self.at.line(f"{made}[{name}] = {self.value(node.values, item, depth + 1)}")
+        if isinstance(self.resolved(node.keys), LeafNode):  # two may be written alike
+            self.give_up_if(f"len({made}) != len({value})")
         return made
 
     # --- values without parts --------------------------------------------------------------------
