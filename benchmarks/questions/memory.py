@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..contestants import chosen, job_of
-from ..measure import Entry, Plan, process, race, samplers
+from ..contestants import chosen, job_of, warm_decoder_of
+from ..measure import Entry, Plan, check, process, race, samplers
+from ..memory_probe import types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,5 +36,8 @@ def run(plan: Plan) -> dict[str, dict[str, Entry]]:
 
 def _sampler(number: int, contestant: Contestant) -> Callable[[], float]:
     job_of(contestant, "register")
+    cls = types(1)[0]
+    value = {"name": "x", "first": "y", "second": "z"}
+    check(lambda: warm_decoder_of(contestant)(cls)(value), lambda made: made == cls(**value))
     process(CODE.format(contestant.module, 10), PYTHONMALLOC="malloc")()
     return process(CODE.format(contestant.module, number), PYTHONMALLOC="malloc")
