@@ -304,6 +304,8 @@ def _whole_doc(callee: Callee, visible: Visible, owner: str, complaints: list[Co
 
 
 def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> InputTool[..., Any]:
+    if isinstance(annotation, InputTool):
+        annotation = annotation.input_type
     cls = class_of(annotation)
     name: Any = options.get("name")
     if name is None:
