@@ -724,6 +724,23 @@ def test_wrong_arguments_show_the_usage(run, argv, message, monkeypatch):
     assert message in err
 
 
+@pytest.mark.needs_threads
+def test_options_may_stand_anywhere(run, here):
+    call = ["call", "callable:shout", '{"text": "hi"}']
+    file = here / "calls.jsonl"
+    file.write_text('{"query": "x"}\n', encoding="utf-8")
+    decode = ["decode", "clitools:Search", str(file)]
+    for words, options in ((call, ["--timeout", "5"]), (decode, ["--lines"])):
+        expected = run(*words[:1], *options, *words[1:])
+        assert expected[0] == 0
+        assert run(*words[:2], *options, *words[2:]) == expected
+        assert run(*words, *options) == expected
+    _, _, err = run(*decode[:2], "--lines", str(file), "more.jsonl")
+    assert "unrecognized arguments: more.jsonl" in err
+    _, _, err = run(*decode[:2], "--line", str(file))
+    assert f"unrecognized arguments: --line {file}" in err
+
+
 def test_main_leaves_the_path_as_it_was(run):
     before = list(sys.path)
     run("check", "shared")
