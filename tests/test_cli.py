@@ -107,6 +107,8 @@ def shout(text: str) -> str:
         raise CallError("I will not.")
     if text == "bug":
         raise ZeroDivisionError("no")
+    if text == "half":
+        return "\\ud800"
     return text.upper() + "\\x1b\\t!\\n"
 
 @tool(name="sleep-well", timeout=0.05)
@@ -570,6 +572,7 @@ def test_call_prints_the_result_alone(run, stdin):
         (["callable:shout", '{"text": '], "not valid JSON"),
         (["callable:shout", '{"text": "stop"}'], "I will not.\n"),
         (["callable:shout", '{"text": "bug"}'], "shout failed: ZeroDivisionError: no\n"),
+        (["callable:shout", '{"text": "half"}'], "shout: 1 problem with the value\n- "),
         (["callable:sleep"], "sleep-well: no result within 0.05 s"),
         (["callable:sleep-well"], "sleep-well: no result within 0.05 s"),
         (["callable:rows"], "rows: the host must give db"),
