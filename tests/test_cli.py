@@ -107,6 +107,8 @@ def shout(text: str) -> str:
         raise CallError("I will not.")
     if text == "bug":
         raise ZeroDivisionError("no")
+    if text == "half":
+        return "\\ud800"
     return text.upper() + "\\x1b\\t!\\n"
 
 @tool(name="sleep-well", timeout=0.05)
@@ -570,6 +572,7 @@ def test_call_prints_the_result_alone(run, stdin):
         (["callable:shout", '{"text": '], "not valid JSON"),
         (["callable:shout", '{"text": "stop"}'], "I will not.\n"),
         (["callable:shout", '{"text": "bug"}'], "shout failed: ZeroDivisionError: no\n"),
+        (["callable:shout", '{"text": "half"}'], "shout: 1 problem with the value\n- "),
         (["callable:sleep"], "sleep-well: no result within 0.05 s"),
         (["callable:sleep-well"], "sleep-well: no result within 0.05 s"),
         (["callable:rows"], "rows: the host must give db"),
@@ -722,6 +725,23 @@ def test_wrong_arguments_show_the_usage(run, argv, message, monkeypatch):
     assert (status, out) == (2, "")
     assert err.startswith("usage: operator-schema")
     assert message in err
+
+
+@pytest.mark.needs_threads
+def test_options_may_stand_anywhere(run, here):
+    call = ["call", "callable:shout", '{"text": "hi"}']
+    file = here / "calls.jsonl"
+    file.write_text('{"query": "x"}\n', encoding="utf-8")
+    decode = ["decode", "clitools:Search", str(file)]
+    for words, options in ((call, ["--timeout", "5"]), (decode, ["--lines"])):
+        expected = run(*words[:1], *options, *words[1:])
+        assert expected[0] == 0
+        assert run(*words[:2], *options, *words[2:]) == expected
+        assert run(*words, *options) == expected
+    _, _, err = run(*decode[:2], "--lines", str(file), "more.jsonl")
+    assert "unrecognized arguments: more.jsonl" in err
+    _, _, err = run(*decode[:2], "--line", str(file))
+    assert f"unrecognized arguments: --line {file}" in err
 
 
 def test_main_leaves_the_path_as_it_was(run):

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..errors import SchemaError
-from .arguments import make_parser
+from .arguments import read_arguments
 from .commands import check, decode, schema
 from .lookup import refuse
 from .streams import open_output
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: with status 2 for wrong use, with 0 after `--help` and `--version`.
     """
-    arguments = make_parser().parse_args(argv)
+    arguments = read_arguments(argv)
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the shell closed it: `<&-`
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115,PTH123  # for as long as the process lives

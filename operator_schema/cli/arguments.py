@@ -11,11 +11,12 @@ from ..codec.codec import UnknownFields
 from ..wording import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from argparse import Namespace
+    from collections.abc import Callable, Sequence
 
     AddParser = Callable[..., ArgumentParser]
 
-__all__ = ["PROGRAM", "Target", "make_parser"]
+__all__ = ["PROGRAM", "Target", "make_parser", "read_arguments"]
 
 PROGRAM = "operator-schema"
 
@@ -102,6 +103,31 @@ class Target(NamedTuple):
     path: str
 
 
+_LAST = {"decode": ("file", "-"), "call": ("arguments", "{}")}
+"""Command to the argument that may be left out, and what it is then."""
+
+
+def read_arguments(argv: Sequence[str] | None) -> Namespace:
+    """Read the command line.
+
+    Args:
+        argv: what follows the program's name; that of the process unless given.
+
+    Raises:
+        SystemExit: with status 2 for wrong use, with 0 after `--help` and `--version`.
+    """
+    parser = make_parser()
+    found, left = parser.parse_known_args(argv)
+    name, default = _LAST.get(found.command, ("", ""))
+    if name and getattr(found, name) is None:
+        # Behind an option, argparse does not know it any more (Python 3.11).
+        is_there = bool(left) and (left[0] == "-" or not left[0].startswith("-"))
+        setattr(found, name, left.pop(0) if is_there else default)
+    if left:
+        parser.error(f"unrecognized arguments: {' '.join(left)}")
+    return found
+
+
 def make_parser() -> ArgumentParser:
     """Return the parser of the whole command line."""
     parser = ArgumentParser(
@@ -136,7 +162,6 @@ def _add_decode(add_parser: AddParser) -> None:
         "file",
         metavar="FILE",
         nargs="?",
-        default="-",
         help="one JSON value, in UTF-8; - is standard input, and the default",
     )
     parser.add_argument(
@@ -168,7 +193,6 @@ def _add_call(add_parser: AddParser) -> None:
         "arguments",
         metavar="ARGUMENTS",
         nargs="?",
-        default="{}",
         help="a JSON object; - is standard input; none unless given",
     )
     parser.add_argument(

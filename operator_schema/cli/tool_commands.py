@@ -6,7 +6,7 @@ import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ToolError
+from ..errors import EncodeError, ToolError
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..tools.calls import RawCall
 from ..tools.describe import documentation_of
@@ -74,7 +74,7 @@ def call(arguments: Namespace, out: Output, err: Output) -> int:
         return 0
     error = (result.details or {}).get("exception")
     # Who calls here is model and host at once.
-    err.write_report("", str(error) if isinstance(error, ToolError) else result.content)
+    err.write_report("", str(error) if isinstance(error, (EncodeError, ToolError)) else result.content)
     return 1
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 from ..json_values import has_surrogate
 from ..wording import received
 from .annotations import CLASSES, NAMED, ORIGINS
-from .classes import declared_fields, form_of, is_closed
+from .classes import declared_fields, form_of, is_closed, remedy_for
 from .descriptions import describe_fields
 from .distinct import Distinct
 from .fields import make_field, report_class, report_collisions, settle_null
@@ -67,8 +67,6 @@ _CONSTANT: Final[Mapping[Any, Node]] = {
 
 _MAY_BE_NULL: Final = frozenset({UnionNode, RefNode})
 _LEAF_METHOD: Final = "Make it a class method that returns SchemaLeaf(cls, …)"
-_ORDER: Final = "It is a value, no annotation; the annotation comes first: decode(annotation, value)"
-_SUPPORTED: Final = "See the page of supported annotations, or give a SchemaLeaf for it"
 
 
 class Defaulted:
@@ -406,8 +404,8 @@ class Walk:
     def complain_unsupported(self, annotation: object, place: Place) -> Node:
         """Complain about an annotation that has no meaning here."""
         message = f"{show_annotation(annotation)} is not supported"
-        is_value = not place.path and isinstance(annotation, (dict, list, bytes, int, float))
-        return self.complain(place, "unsupported", message, _ORDER if is_value else _SUPPORTED)
+        remedy = remedy_for(annotation, is_root=not place.path)
+        return self.complain(place, "unsupported", message, remedy)
 
     def _complain(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_origin
@@ -11,7 +12,7 @@ from ..introspect.identity import name_of
 from ..wording import listed, nearest, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from .callee import Parameter
 
@@ -39,8 +40,13 @@ def hosted_values(
 
     Raises:
         MissingContextError: some are not given and have no default.
-        ToolError: something is given that the tool does not take, or two things fit one parameter.
+        ToolError: something is given that the tool does not take, or two things fit one parameter; or
+            the context is no mapping.
     """
+    if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        what = name_of(type(context))
+        message = f"a context maps types and names to values, as in {{Db: db}}, but it is a {what}"
+        raise ToolError(tool, message)
     names = [parameter.name for parameter, _ in hosted]
     for name in given:
         if name not in names:

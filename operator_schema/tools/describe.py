@@ -8,11 +8,10 @@ from ..wording import clip, escape, listed, nearest
 from .function import tool
 from .neutral import has_parameters, parameters_of, tools_of
 from .output import to_json_text
+from .tool import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from .tool import Tool
 
 __all__ = ["describe_tools", "documentation_of", "is_describer"]
 
@@ -47,8 +46,10 @@ def describe_tools(
 
     Raises:
         SchemaError: the name is refused by providers.
+        TypeError: something is no tool.
     """
-    source: Any = tools if hasattr(tools, "__len__") else list(tools)
+    source: Any = tools if hasattr(tools, "__len__") or isinstance(tools, Tool) else list(tools)
+    tools_of(source)  # what is no tool is said now, and not to a model
 
     def describe(tools: Annotated[list[str], _NotEmpty, "Names of the tools to describe."]) -> str:
         # A registry offers those tools that the model may call.

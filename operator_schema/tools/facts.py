@@ -129,7 +129,7 @@ def check_facts(given: Mapping[str, Any]) -> dict[str, Complaint]:
         Option to complaint, for those that are wrong.
     """
     name = given["name"]
-    owner = clip(escape(name), 100) if isinstance(name, str) else "tool"
+    owner = clip(escape(name), 100) if name and isinstance(name, str) else "tool"
     found: dict[str, Complaint] = {}
     for option, value in given.items():
         fits, kind, remedy = _OPTIONS.get(option, _ANY)
@@ -138,7 +138,7 @@ def check_facts(given: Mapping[str, Any]) -> dict[str, Complaint]:
             found[option] = Complaint((), "bad_option", owner, message, remedy)
     if "name" in found or not _NAME.fullmatch(name):
         what = quote(name, 100) if isinstance(name, str) else received(name)
-        message = f"the name {what} is refused by providers"
+        message = f"the name {what} is refused by providers" if name != "" else "it has no name"
         found["name"] = Complaint((), "bad_name", owner, message, _NAME_REMEDY)
     return found
 
@@ -178,6 +178,10 @@ def _is_collection(value: object) -> bool:
     return isinstance(value, Collection) and not isinstance(value, (str, bytes))
 
 
+def _are_examples(value: object) -> bool:
+    return _is_collection(value) and not isinstance(value, Mapping)  # which is one of them, alone
+
+
 def _are_names(value: Any) -> bool:
     return _is_collection(value) and all(isinstance(item, str) for item in value)
 
@@ -201,7 +205,7 @@ _OPTIONS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "enabled": (_is_enabled, "a boolean", "Give True, False, or a function without parameters (def)"),
     "timeout": (_is_timeout, "a positive number", "Give it in seconds"),
     "unknown_fields": (_is_choice, "'ignore' or 'reject'", "Give one of the two"),
-    "examples": (_is_collection, "a list", "Give a list with the arguments of a call for each"),
+    "examples": (_are_examples, "a list", "Give a list with the arguments of a call for each"),
     "tags": (_are_names, "a list of texts", 'Write tags=("files",)'),
     "namespace": (_is_mapping, "a dict", "Give names and what they mean"),
 }

@@ -304,6 +304,8 @@ def _whole_doc(callee: Callee, visible: Visible, owner: str, complaints: list[Co
 
 
 def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> InputTool[..., Any]:
+    if isinstance(annotation, InputTool):
+        annotation = annotation.input_type
     cls = class_of(annotation)
     name: Any = options.get("name")
     if name is None:
@@ -316,6 +318,8 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
     complaints = list(wrong.values())
     codec = register(annotation, owner, options, complaints)
     if codec is None:
+        if not name and len(complaints) > len(wrong):
+            complaints.remove(wrong["name"])  # what is no class has no name either
         raise SchemaError(owner, complaints)
     facts = make_facts(name, options, doc_of(codec), codec)
     told = NO_OUTPUT if output is MISSING else Output(output, None, options.get("namespace"))

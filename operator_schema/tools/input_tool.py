@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from types import new_class
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..introspect.nodes import ObjectNode, UnionNode
 from .tool import Tool
+
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 __all__ = ["InputTool", "at_its_place", "pickle_through_tool"]
 
@@ -58,6 +61,22 @@ class InputTool(Tool[P, R], type):
         from inspect import signature  # noqa: PLC0415  # a program that runs tools does not ask
 
         return signature(cls.input_type)
+
+    def __getitem__(cls, arguments: Any) -> Any:
+        """Give a generic class its arguments: `Page[int]`."""
+        return cls.input_type[arguments]
+
+    __iter__: ClassVar[None] = None
+    """Python takes what has a `__getitem__` for something to iterate otherwise."""
+
+    if not TYPE_CHECKING:  # checkers would find no misspelt name any more
+
+        def __getattr__(cls, name: str) -> Any:
+            # In the methods of the class its name is that of the tool, too.
+            if isinstance(cls.input_type, type) and not name.startswith("__"):
+                return getattr(cls.input_type, name)
+            message = f"the tool {cls.name} has no attribute {name}"
+            raise AttributeError(message)
 
     def __or__(cls, other: Any) -> Any:
         return cls.input_type | other

@@ -105,8 +105,11 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
     """List the tools of an iterable or mapping; a bound `classmethod` over a tool counts as one.
 
     Raises:
-        TypeError: something else is among them.
+        TypeError: something else is among them, or a tool stands alone.
     """
+    if isinstance(tools, Tool):
+        message = f"a list of tools is wanted, not the tool {tools.name} alone: write [{tools.name}]"
+        raise TypeError(message)
     found: list[Tool[..., Any]] = []
     for item in tools.values() if hasattr(tools, "values") else tools:
         tool: Any = item

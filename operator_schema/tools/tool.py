@@ -482,7 +482,12 @@ _TAKEN_OVER = ("__module__", "__name__", "__qualname__", "__doc__", "__type_para
 
 def _take_over(content: dict[str, Any], function: Any) -> None:
     """Let a tool look like its function to whoever asks for a name, a docstring or a signature."""
+    if not hasattr(function, "__qualname__"):
+        # Of a partial or a union, module and docstring are those of its class.
+        content["__module__"], content["__doc__"] = content["_home"], content["_facts"].texts.full
     for attribute in _TAKEN_OVER:
+        if attribute in content:
+            continue
         value: object = getattr(function, attribute, None)
         if value is not None:
             content[attribute] = value

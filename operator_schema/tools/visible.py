@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_origin
 
 from ..errors import Complaint
 from ..introspect.classes import Declared, declared_fields, form_of
@@ -74,7 +74,7 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
     for parameter, hint in zip(written, hints, strict=True):
         is_class = isinstance(hint, type)
         if parameter.name in skip or (not is_class and any(map(_is_marked, members_of(hint)))):
-            hosted.append((parameter, None if hint is MISSING or isinstance(hint, Unresolved) else hint))
+            hosted.append((parameter, _hosted_hint(hint, scope)))
             continue
         kinds = (hint,) if is_class else alternatives_of(hint)
         takes_raw = takes_raw or any(kind is RawArguments for kind in kinds)
@@ -104,6 +104,18 @@ def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
         for i, value in zip(texts, values, strict=True):
             written[i] = value
     return [hint if isinstance(hint, type) else evaluate_forward(hint, scope) for hint in written]
+
+
+def _hosted_hint(hint: Any, scope: Scope) -> Any:
+    """Return what a context is asked for, None where that is not known."""
+    if hint is MISSING or isinstance(hint, (type, Unresolved)):
+        return hint if isinstance(hint, type) else None
+    written = alternatives_of(hint)
+    kinds = [evaluate_forward(kind, scope) for kind in written]
+    if all(kind is own for kind, own in zip(kinds, written, strict=True)):
+        return hint
+    known = tuple([kind for kind in kinds if not isinstance(kind, Unresolved)])
+    return Union[known] if known else None  # noqa: UP007  # of as many as there are
 
 
 def _is_marked(hint: Any) -> bool:

@@ -270,7 +270,7 @@ def test_constraints_on_a_recursive_alias_say_why_not():
     assert "is recursive" in complaint.message
 
 
-@pytest.mark.parametrize("value", [{"a": 1}, [1], 5, True, b"{}"], ids=str)
+@pytest.mark.parametrize("value", [{"a": 1}, [1], 5, True, b"{}", Box([])], ids=str)
 def test_arguments_that_changed_places(value):
     with pytest.raises(SchemaError) as caught:
         decode(value, Box)

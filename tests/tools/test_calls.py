@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
@@ -97,6 +98,34 @@ def test_a_mark_inside_a_union():
         return x
 
     assert list(act.input_schema()["properties"]) == ["x"]
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        Annotated["Db", skip],
+        Annotated[typing.Optional["Db"], skip],  # as text may stand in it
+        Annotated[typing.Union["int | Db", None], skip],  # likewise
+        Annotated[typing.Union["Unknown", "Db"], skip],  # noqa: F821  # likewise
+        "Annotated['Db', skip]",
+    ],
+    ids=str,
+)
+def test_a_type_in_quotes_is_found_in_the_context(annotation):
+    def act(x: int, db=None) -> str:
+        return type(db).__name__
+
+    act.__annotations__["db"] = annotation
+    assert tool(act).run({"x": 1}, context={Postgres: Postgres()}) == "Postgres"
+    assert tool(act).run({"x": 1}) == "NoneType"
+
+
+def test_a_type_that_is_not_known_is_given_by_name():
+    def act(x: int, db=None) -> str:
+        return str(db)
+
+    act.__annotations__["db"] = Annotated["Unknown", skip]  # noqa: F821  # what is tested
+    assert tool(act).run({"x": 1}, context={Db: 1, "db": 2}) == "2"
 
 
 def test_call_takes_an_input():

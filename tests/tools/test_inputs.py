@@ -11,11 +11,12 @@ import sys
 import types
 import typing
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple, TypedDict
+from functools import partial
+from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
 import pytest
 
-from operator_schema import Codec, Tool, decode, encode, json_schema, skip, tool, tool_input
+from operator_schema import Codec, DecodeError, Tool, decode, encode, json_schema, skip, tool, tool_input
 
 TakenInput = "a name that is there already"
 
@@ -486,3 +487,79 @@ kept = tool_input(name="kept")(Kept)
 def test_a_class_beside_its_tool_can_be_pickled():
     decoded = kept.decode({"x": 1})
     assert pickle.loads(pickle.dumps(decoded)) == decoded
+
+
+T = TypeVar("T")
+
+
+@tool_input
+@dataclass
+class Page(Generic[T]):
+    items: list[T]
+
+    limit: ClassVar[int] = 2
+
+    @classmethod
+    def of(cls, item):
+        return cls([item])
+
+    def is_full(self):
+        return len(self.items) >= Page.limit
+
+
+def test_a_generic_class_under_a_tool_takes_arguments():
+    assert Page[int] == Page.input_type[int]
+    assert decode(list[Page[int]], [{"items": [1]}]) == [Page([1])]
+    with pytest.raises(DecodeError, match=r"items\[0\]: expected integer"):
+        decode(Page[int], {"items": ["a"]})
+    with pytest.raises(TypeError, match="not subscriptable"):
+        Ask[int]
+    with pytest.raises(TypeError, match="not iterable"):
+        list(Page)
+
+
+def test_a_tool_has_the_attributes_of_its_class():
+    assert Page.of(1).is_full() is False
+    assert Page.limit == 2
+    assert Pair._fields == ("left", "right")
+    with pytest.raises(AttributeError, match="'Page' has no attribute 'pages'"):
+        Page.pages  # noqa: B018  # what is tested
+    turn = tool_input(name="turn")(Left | Right)
+    with pytest.raises(AttributeError, match="the tool turn has no attribute side"):
+        turn.side  # noqa: B018  # likewise
+
+
+def test_an_input_type_of_a_class_under_a_tool():
+    again = tool_input(name="question")(Ask)
+    assert (again.input_type, again.name, tool_input(Ask).name) == (Ask.input_type, "question", "ask")
+
+
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+class Times:
+    """What multiplies."""
+
+    def __call__(self, a: int, b: int) -> int:
+        """Multiply two numbers."""
+        return a * b
+
+
+add_two = tool(name="add_two")(partial(add, 2))
+times = tool(Times())
+either = tool_input(name="either", description="One side. Or the other.")(Left | Right)
+
+
+@pytest.mark.parametrize(
+    ("entry", "doc"),
+    [
+        (add_two, "Add two numbers."),
+        (times, "Multiply two numbers."),
+        (either, "One side. Or the other."),
+    ],
+)
+def test_a_tool_of_what_has_no_name_stands_where_it_was_made(entry, doc):
+    assert (entry.__module__, entry.__doc__) == (__name__, doc)
+    assert pickle.loads(pickle.dumps(entry)) is entry

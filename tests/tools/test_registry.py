@@ -13,10 +13,12 @@ import pytest
 from operator_schema import (
     DecodeError,
     DuplicateToolError,
+    Executor,
     Registry,
     SchemaError,
     ToolNotFoundError,
     describe_tools,
+    schema_response,
     tool,
     tool_input,
 )
@@ -121,8 +123,11 @@ def test_only_tools_are_registered():
     for wrong in (len, "web_search", None):
         with pytest.raises(TypeError, match=r"is no Tool; decorate it with @tool"):
             registry.register(wrong)
-    with pytest.raises(TypeError):
-        Registry(web_search)
+    for wanted in (Registry, registry.merge, Executor, schema_response, describe_tools):
+        with pytest.raises(TypeError, match=r"not the tool web_search alone: write \[web_search\]"):
+            wanted(web_search)
+    with pytest.raises(TypeError, match="a str is no Tool"):
+        describe_tools(["web_search"])
     assert len(registry) == 0
 
 

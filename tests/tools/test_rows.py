@@ -427,7 +427,7 @@ def test_l1_a_union_of_tagged_dataclasses():
     assert not isinstance(Hit("a", 1), edit)
     with pytest.raises(SchemaError):
         tool_input(name="edit_file")(Create | int)
-    with pytest.raises(SchemaError):
+    with pytest.raises(SchemaError, match=r"tool: it has no name\. Give name="):
         tool_input(Create | Remove)
 
 

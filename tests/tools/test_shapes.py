@@ -1027,3 +1027,24 @@ def test_raw_arguments_are_always_given():
 
     with pytest.raises(SchemaError, match="no other parameter"):
         tool(beside)
+
+
+def test_what_is_no_input_is_told_what_it_lacks():
+    class Plain:
+        x: int
+
+    with pytest.raises(SchemaError, match="Make it a dataclass, with @dataclass next to the class") as caught:
+        tool_input(Plain)
+    assert codes_of(caught) == ["unsupported"]
+    for wrong in (len, None, int):
+        with pytest.raises(SchemaError) as caught:
+            tool_input(wrong)
+        assert codes_of(caught) == ["unsupported"]
+    with pytest.raises(SchemaError, match="It is a tool; give its input_type"):
+        json_schema(tool(quick))
+
+
+def test_one_example_alone_is_no_list():
+    with pytest.raises(SchemaError, match=r"examples is object .*, not a list") as caught:
+        tool(examples={"text": "a"})(quick)  # type: ignore[arg-type]  # what is refused
+    assert codes_of(caught) == ["bad_option"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_args
 
 from ...errors import ToolNotFoundError
 from ...wording import received
-from ..calls import ToolResult
+from ..calls import RawCall, ToolResult
 from ..facts import is_duration
 from ..registry import Registry
 from . import failures
@@ -20,7 +20,6 @@ from .work import Pending, Work
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping
 
-    from ..calls import RawCall
     from ..tool import Tool
 
     Context = Mapping[Any, Any]
@@ -99,7 +98,11 @@ class Executor:
 
         Returns:
             The result, or why there is none.
+
+        Raises:
+            TypeError: it is no `RawCall`.
         """
+        _check_calls([call])
         outcome = await self._outcome(call, context)
         if isinstance(outcome, BaseException):
             raise outcome
@@ -116,10 +119,15 @@ class Executor:
 
         Returns:
             A result for each, in the order of the calls.
+
+        Raises:
+            TypeError: one is no `RawCall`; then none is run.
         """
         from asyncio import gather  # noqa: PLC0415  # whoever runs this has it already
 
-        running = [self._outcome(call, context) for call in list(calls)]
+        calls = list(calls)
+        _check_calls(calls)
+        running = [self._outcome(call, context) for call in calls]
         # Who cancels this must find all of them ended: gather waits for each only like this.
         outcomes = await gather(*running, return_exceptions=True)
         results: list[ToolResult] = []
@@ -189,6 +197,13 @@ class Executor:
     def _seconds(self, tool: Tool[..., Any]) -> float | None:
         seconds = self._timeout if tool.timeout is None else tool.timeout
         return None if seconds == inf else seconds
+
+
+def _check_calls(calls: Iterable[object]) -> None:
+    for call in calls:
+        if not isinstance(call, RawCall):
+            message = f"a call is a RawCall(id, name, arguments), not {received(call)}"
+            raise TypeError(message)
 
 
 def _find(registry: Registry, call: RawCall) -> Tool[..., Any] | ToolResult:

@@ -335,6 +335,24 @@ def test_what_the_host_does_wrong_is_for_the_host():
     assert one(Move, {}).code == "invalid_params"
 
 
+def test_a_context_that_is_none_is_for_the_host():
+    call = RawCall("c", "greet", {"name": "Ada"})
+    result = Executor([greet]).execute_sync(call, context=Db())
+    assert result.content == "greet can't be run here; calling it again will not help"
+    assert "as in {Db: db}" in str(result.details["exception"])
+
+
+def test_what_is_no_call_is_refused_before_any_runs():
+    db = Db()
+    executor = Executor([greet])
+    calls = [RawCall("c", "greet", {"name": "Ada"}), {"id": "d", "name": "greet", "arguments": "{}"}]
+    with pytest.raises(TypeError, match=r"a call is a RawCall\(id, name, arguments\), not object \{\"id\""):
+        executor.execute_all_sync(calls, context={Db: db})
+    with pytest.raises(TypeError, match="a call is a RawCall"):
+        executor.execute_sync(("d", "greet", "{}"))
+    assert db.rows == []
+
+
 def test_a_result_that_can_not_be_told():
     @tool
     def wrong() -> int:
