@@ -112,11 +112,13 @@ def _checked(source: object, names: Mapping[str, Declared], report: Report) -> d
 _TEXTS = frozenset({str})
 
 
-def _report_unknown(where: str, key: object, names: Collection[str], report: Report) -> None:
-    message = f"it describes {excerpt(key)}, which is no field"
+def _report_unknown(
+    where: str, key: object, names: Collection[str], report: Report, noun: str = "field"
+) -> None:
+    message = f"it describes {excerpt(key)}, which is no {noun}"
     near = nearest(key, names) if isinstance(key, str) else None
     fields = listed([quote(name) for name in names]) if names else "none"
-    remedy = f"Rename or remove it; the fields are {fields}"
+    remedy = f"Rename or remove it; the {noun}s are {fields}"
     report(where, "unknown_description", message, remedy, quote(near) if near else None)
 
 
@@ -127,6 +129,7 @@ def _from_docstrings(
 
     text: str | None = None
     documented: dict[str, str] = {}
+    noun = "field" if parameter_source(cls) is None else "parameter"
     for base, doc in docstrings:
         parsed = parse_docstring(doc)
         if base is cls:
@@ -136,7 +139,7 @@ def _from_docstrings(
                 if description:
                     documented.setdefault(name, description)
             elif not _may_be_described(base, name):
-                _report_unknown("__doc__", name, names, report)
+                _report_unknown("__doc__", name, names, report, noun)
     return text, documented
 
 
