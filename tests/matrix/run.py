@@ -240,7 +240,7 @@ def run(version: str) -> Outcome:
         return Outcome(version, "FAILED  to install", failed=True, output=error.stdout)
     print(f"{suite.label}: the tests start", flush=True)
     started = time.monotonic()
-    more = {"HYPOTHESIS_PROFILE": "matrix", "HYPOTHESIS_STORAGE_DIRECTORY": str(suite.folder / "hypothesis")}
+    more = {"HYPOTHESIS_PROFILE": "ci", "HYPOTHESIS_STORAGE_DIRECTORY": str(suite.folder / "hypothesis")}
     done = subprocess.run(
         suite.command,
         cwd=ROOT,
