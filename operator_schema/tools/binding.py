@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["alternatives_of", "call_arguments", "hosted_values", "members_of"]
+__all__ = ["alternatives_of", "call_arguments", "hosted_values", "is_union", "members_of"]
 
 
 def hosted_values(
@@ -108,8 +108,12 @@ def alternatives_of(hint: Any) -> Sequence[Any]:
 
 def members_of(hint: Any) -> tuple[Any, ...]:
     """Return the members of a union; of anything else, what it is."""
-    is_union = isinstance(hint, UnionType) or getattr(hint, "__origin__", None) is Union
-    return hint.__args__ if is_union else (hint,)
+    return hint.__args__ if is_union(hint) else (hint,)
+
+
+def is_union(hint: Any) -> bool:
+    """Say whether an annotation is a union, however it is written."""
+    return isinstance(hint, UnionType) or getattr(hint, "__origin__", None) is Union
 
 
 def call_arguments(

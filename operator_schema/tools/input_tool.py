@@ -7,6 +7,7 @@ from types import new_class
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..introspect.nodes import ObjectNode, UnionNode
+from .binding import is_union
 from .tool import Tool
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class InputTool(Tool[P, R], type):
         codec = content["_codec"]
         # What a class pattern without names looks for.
         matched = {"__match_args__": getattr(codec.type, "__match_args__", ())}
-        name = getattr(codec.type, "__name__", content["_facts"].name)
+        own = None if is_union(codec.type) else getattr(codec.type, "__name__", None)
+        name = content["_facts"].name if own is None else own
         return type.__new__(cls, name, (), {**matched, **content, "__slots__": ()})
 
     def decode(cls, arguments: object) -> R:

@@ -9,7 +9,7 @@ from ..errors import Complaint, DecodeError, SchemaError, ToolError
 from ..introspect.nodes import ObjectNode
 from ..json_values import copy_json
 from ..wording import clip, escape, quote, received
-from .binding import call_arguments, hosted_values
+from .binding import call_arguments, hosted_values, is_union
 from .callee import caller_module, is_coroutine_function
 from .documentation import has_more, hint_of
 from .facts import check_facts, pascal_case, read_texts
@@ -482,10 +482,11 @@ _TAKEN_OVER = ("__module__", "__name__", "__qualname__", "__doc__", "__type_para
 
 def _take_over(content: dict[str, Any], function: Any) -> None:
     """Let a tool look like its function to whoever asks for a name, a docstring or a signature."""
-    if not hasattr(function, "__qualname__"):
+    is_named = hasattr(function, "__qualname__") and not is_union(function)
+    if not is_named:
         # Of a partial or a union, module and docstring are those of its class.
         content["__module__"], content["__doc__"] = content["_home"], content["_facts"].texts.full
-    for attribute in _TAKEN_OVER:
+    for attribute in _TAKEN_OVER if is_named else ():
         if attribute in content:
             continue
         value: object = getattr(function, attribute, None)

@@ -12,7 +12,7 @@ import types
 import typing
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
+from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar, Union
 
 import pytest
 
@@ -465,6 +465,7 @@ def test_a_tool_of_a_union_in_a_pattern():
         case _:
             pytest.fail("no match")
     assert (turn.__name__, turn.__qualname__) == ("turn", "turn")
+    assert tool_input(name="turn")(Union[Left, Right]).__qualname__ == "turn"  # the older spelling
 
 
 def test_the_host_gives_a_class_under_a_tool():
