@@ -119,7 +119,7 @@ class _Decoder:
                 self._out.flush()  # where both streams are one file, it reads in order
             self._err.write_report(place, str(_without_line(error) if is_line else error))
             return False
-        except Exception as error:
+        except Exception as error:  # it is raised again, with its place
             error.add_note(f"while decoding {place.removesuffix(': ')}")
             raise
         return True

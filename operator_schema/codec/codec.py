@@ -16,7 +16,7 @@ from ..introspect.walk import Walk
 from ..wording import nearest, received
 from .interpret import interpret
 from .limits import MAX_DEPTH
-from .problems import GIVE_UP, Problems
+from .problems import GIVE_UP, Problems, ignored_keys
 from .scalars import fits_plainly
 from .tiers import Tiers
 
@@ -217,7 +217,7 @@ class Codec(Generic[T]):
         else:
             try:
                 decoded: T = compiled(value)
-            except Exception as error:
+            except Exception as error:  # but for a refusal it is raised again
                 refusal = self._refusal_of(error)
                 if refusal is None:
                     raise
@@ -330,8 +330,7 @@ class Codec(Generic[T]):
         raise self._error(problems)
 
     def _report(self, value: object, repairs: tuple[Repair, ...]) -> DecodeReport[T]:
-        from .problems import ignored_keys  # noqa: PLC0415
-        from .report import DecodeReport, IgnoredKey  # noqa: PLC0415
+        from .report import DecodeReport, IgnoredKey  # noqa: PLC0415  # only who asks for a report pays for it
 
         repaired, more = self._repaired(value)
         instance, problems = self._interpret(repaired)

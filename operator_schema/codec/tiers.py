@@ -98,6 +98,8 @@ class Tiers:
 
     def count_given_up(self) -> None:
         """Count a value that the compiled decoder left to the interpreter; after enough, help that one."""
+        if self.decode is _give_up:
+            return  # what stays interpreted has no parts to compile, however often it is asked
         self._given_up += 1
         if self._given_up >= COLD_CALLS:
             self._given_up = 0

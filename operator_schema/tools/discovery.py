@@ -73,7 +73,7 @@ def offered_by_distributions(group: str) -> Iterator[tuple[str, Any]]:
                 found = (found,)
             elif isinstance(found, ModuleType):
                 found = tools_in(found)
-        except Exception as error:
+        except Exception as error:  # it is raised again, with its place
             error.add_note(f"while loading the entry point {place}, group {group}")
             raise
         yield place, found

@@ -61,7 +61,7 @@ class Threads:
         thread = Thread(target=target, args=arguments, name=name, daemon=True)
         try:
             thread.start()
-        except Exception:
+        except Exception:  # it is raised again; the place is free whatever it is
             self._slots.release()
             raise
         try:

@@ -262,6 +262,15 @@ def test_what_stays_interpreted_has_no_parts():
     check(codec, [{"parts": [PART]}, {"parts": [BAD]}])
 
 
+def test_what_stays_interpreted_is_not_compiled_again_and_again(monkeypatch):
+    codec = Codec(list[Checked]).compile()
+    attempts = []
+    monkeypatch.setattr(tiers.Tiers, "compile_parts", attempts.append)
+    for _ in range(2 * tiers.COLD_CALLS):
+        assert codec.decode([]) == []
+    assert attempts == []
+
+
 def test_keys_that_are_ignored_are_still_reported():
     codec = with_parts(Whole)
     report = codec.decode_report({**RIGHT, "one": {"name": "a", "nmae": 1}})
