@@ -490,18 +490,6 @@ class TextRefused(ValueError):  # noqa: N818  # likewise: a `DecodeError` is mad
         self.problem = problem
 
 
-class BuildRefused(Exception):  # noqa: N818  # likewise
-    """Carries what a class said to fields that are right out of compiled code; kept inside.
-
-    Attributes:
-        reason: the ValueError or TypeError of the class's own check.
-    """
-
-    def __init__(self, reason: Exception) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
 from functools import cache, partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 from .._value import set_once
@@ -16,7 +17,7 @@ from ..introspect.walk import Walk
 from ..wording import nearest, received
 from .interpret import interpret
 from .limits import MAX_DEPTH
-from .problems import GIVE_UP, Problems, ignored_keys
+from .problems import Problems, ignored_keys
 from .scalars import fits_plainly
 from .tiers import Tiers
 
@@ -70,7 +71,7 @@ class Codec(Generic[T]):
         ValueError: an option is not of its kind, or out of range.
     """
 
-    __slots__ = ("_annotation", "_graph", "_name", "_options", "_parse", "_tiers")
+    __slots__ = ("__dict__", "_annotation", "_graph", "_name", "_options", "_parse", "_tiers")
 
     _annotation: Any
     _graph: Graph
@@ -213,22 +214,22 @@ class Codec(Generic[T]):
         """
         compiled = self._tiers.decode
         if compiled is None:
-            self._tiers.count_decode()
-        else:
-            try:
-                decoded: T = compiled(value)
-            except Exception as error:  # but for a refusal it is raised again
-                refusal = self._refusal_of(error)
-                if refusal is None:
-                    raise
-                raise refusal from None
-            if decoded is not GIVE_UP:
-                return decoded
-            if self._tiers.interpret is None:
-                self._tiers.count_given_up()
+            if self._tiers.count_decode():
+                _warm_up(self._compile_decoder)
+            return self._decode_interpreted(value)
+        decoded: T = compiled(value)
+        return decoded
+
+    def _decode_interpreted(self, value: object) -> T:
         if self._options["repair"]:
             value, _ = self._repaired(value)
         return self._interpret(value, self._tiers.interpret)[0]
+
+    def _decode_left(self, value: object) -> T:
+        """Decode, or report, what the compiled decoder leaves."""
+        if self._tiers.count_left():
+            _warm_up(self._tiers.compile_parts)
+        return self._decode_interpreted(value)
 
     def decode_json(self, text: str | bytes | bytearray) -> T:
         """Turn the JSON text of a model's arguments into an instance.
@@ -351,11 +352,12 @@ class Codec(Generic[T]):
         """
         compiled = self._tiers.encode
         if compiled is None:
-            self._tiers.count_encode()
-        else:
-            encoded = compiled(instance)
-            if encoded is not GIVE_UP:
-                return encoded
+            if self._tiers.count_encode():
+                _warm_up(self._compile_encoder)
+            return self._encode_interpreted(instance)
+        return compiled(instance)
+
+    def _encode_interpreted(self, instance: T) -> Any:
         return self._encode_node(self._graph.root, instance)
 
     def decode_partial(self, text: str | bytes | bytearray) -> Partial:
@@ -395,9 +397,26 @@ class Codec(Generic[T]):
         Returns:
             The codec.
         """
-        self._tiers.compile_decoder()
-        self._tiers.compile_encoder()
+        self._compile_decoder()
+        self._compile_encoder()
         return self
+
+    def _compile_decoder(self) -> None:
+        self._tiers.compile_decoder(self._decode_interpreted, self._decode_left, self._refusal)
+        self._shadow("decode", self._tiers.decode)
+
+    def _compile_encoder(self) -> None:
+        self._tiers.compile_encoder(self._encode_interpreted)
+        self._shadow("encode", self._tiers.encode)
+
+    def _shadow(self, name: str, compiled: Any) -> None:
+        """Let a compiled function be what the codec has under a method's name: each call is one less."""
+        method = getattr(Codec, name)
+        # What stays interpreted is no function, and a subclass may have a method of its own.
+        if type(compiled) is FunctionType and getattr(type(self), name) is method:
+            compiled.__name__, compiled.__qualname__ = name, method.__qualname__
+            compiled.__doc__ = method.__doc__
+            set_once(self, name, compiled)
 
     def source(self) -> str:
         """Return the Python source of the compiled decoder and encoder, for reading."""
@@ -428,13 +447,9 @@ class Codec(Generic[T]):
     def _graph_of(self, cls: Any) -> Graph | None:
         return _graph_of(cls, self._options["leaves"])
 
-    def _refusal_of(self, error: Exception) -> DecodeError | None:
-        from ..errors import BuildRefused  # noqa: PLC0415  # only an error pays for it
-
-        if not isinstance(error, BuildRefused):
-            return None
+    def _refusal(self, reason: Exception) -> DecodeError:
         problems = Problems()
-        problems.rejected(None, self._graph.root.name, error.reason)  # type: ignore[union-attr]  # only a class refuses
+        problems.rejected(None, self._graph.root.name, reason)  # type: ignore[union-attr]  # only a class refuses
         return self._error(problems)
 
     def _error(self, problems: Problems) -> DecodeError:
@@ -515,6 +530,13 @@ def _problems_of(refused: ValueError) -> Problems:
     problems = Problems()
     problems.add(refused.problem)  # type: ignore[attr-defined]  # a `TextRefused`; its import would cost every start
     return problems
+
+
+def _warm_up(compile_: Callable[[], None]) -> None:
+    try:
+        compile_()
+    except RecursionError:
+        return  # the caller stands deep; later then
 
 
 def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:

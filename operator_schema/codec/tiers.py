@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .problems import GIVE_UP
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -14,6 +12,8 @@ if TYPE_CHECKING:
     from ..introspect.unions import UnionPlan
     from .problems import Problems
 
+    Decode = Callable[[Any], Any]
+    Encode = Callable[[Any], Any]
     GraphOf = Callable[[type], Graph | None]
 
 __all__ = ["COLD_CALLS", "Tiers"]
@@ -39,8 +39,8 @@ class Tiers:
         exact: whether a key that is not used is left to the interpreter.
 
     Attributes:
-        decode: takes a JSON value; None while it is not compiled.
-        encode: takes an instance; likewise.
+        decode: takes a JSON value, and answers as `Codec.decode` does; None while it is not compiled.
+        encode: takes an instance, and answers as `Codec.encode` does; likewise.
         interpret: takes a JSON value that is not all right, walks only into the parts that are not;
             likewise.
         expects: the line that reports end with; None until it was asked for.
@@ -51,9 +51,9 @@ class Tiers:
         "_decodes",
         "_encodes",
         "_exact",
-        "_given_up",
         "_graph",
         "_graph_of",
+        "_left",
         "_max_depth",
         "decode",
         "encode",
@@ -69,50 +69,53 @@ class Tiers:
         self._graph_of = graph_of
         self._decodes = 0
         self._encodes = 0
-        self._given_up = 0
-        self.decode: Callable[[Any], Any] | None = None
-        self.encode: Callable[[Any], Any] | None = None
+        self._left = 0
+        self.decode: Decode | None = None
+        self.encode: Encode | None = None
         self.interpret: Callable[[Any], tuple[Any, Problems]] | None = None
         self.expects: str | None = None
         self.plans: dict[int, UnionPlan] = {}
 
-    def count_decode(self) -> None:
-        """Count a decode that the interpreter did, and compile after enough of them."""
+    def count_decode(self) -> bool:
+        """Count a decode that the interpreter did; say whether it is time to compile."""
         self._decodes += 1
-        if self._decodes >= COLD_CALLS:
-            self._decodes = 0
-            try:
-                self.compile_decoder()
-            except RecursionError:
-                return  # the caller stands deep; later then
+        if self._decodes < COLD_CALLS:
+            return False
+        self._decodes = 0
+        return True
 
-    def count_encode(self) -> None:
-        """Count an encode that the interpreter did, and compile after enough of them."""
+    def count_encode(self) -> bool:
+        """Count an encode that the interpreter did; say whether it is time to compile."""
         self._encodes += 1
-        if self._encodes >= COLD_CALLS:
-            self._encodes = 0
-            try:
-                self.compile_encoder()
-            except RecursionError:
-                return  # likewise
+        if self._encodes < COLD_CALLS:
+            return False
+        self._encodes = 0
+        return True
 
-    def count_given_up(self) -> None:
-        """Count a value that the compiled decoder left to the interpreter; after enough, help that one."""
-        if self.decode is _give_up:
-            return  # what stays interpreted has no parts to compile, however often it is asked
-        self._given_up += 1
-        if self._given_up >= COLD_CALLS:
-            self._given_up = 0
-            try:
-                self.compile_parts()
-            except RecursionError:
-                return  # likewise
+    def count_left(self) -> bool:
+        """Count a value that the compiled decoder left to the interpreter; say whether to help that one."""
+        if self.interpret is not None:
+            return False
+        self._left += 1
+        if self._left < COLD_CALLS:
+            return False
+        self._left = 0
+        return True
 
-    def compile_decoder(self) -> None:
-        """Compile and publish the decoder."""
+    def compile_decoder(
+        self, interpret: Decode, left: Decode, refuse: Callable[[Exception], Exception]
+    ) -> None:
+        """Compile and publish the decoder.
+
+        Args:
+            interpret: decodes a value without it, where the graph stays interpreted.
+            left: decodes a value that it leaves to the interpreter.
+            refuse: makes the exception of what a class of the user's raised.
+        """
         from .compile.decoder import compile_decoder  # noqa: PLC0415  # most programs never compile
 
-        self.decode = compile_decoder(self._graph, self._max_depth, exact=self._exact) or _give_up
+        compiled = compile_decoder(self._graph, self._max_depth, left, refuse, exact=self._exact)
+        self.decode = compiled or interpret
 
     def compile_parts(self) -> None:
         """Compile and publish the decoders of the parts."""
@@ -123,11 +126,16 @@ class Tiers:
         if parts is not None:
             self.interpret = partial(interpret_quickly, self._graph, parts, self._max_depth, self.plans)
 
-    def compile_encoder(self) -> None:
-        """Compile and publish the encoder."""
+    def compile_encoder(self, interpret: Encode) -> None:
+        """Compile and publish the encoder.
+
+        Args:
+            interpret: encodes an instance without it.
+        """
         from .compile.encoder import compile_encoder  # noqa: PLC0415  # likewise
 
-        self.encode = compile_encoder(self._graph, self._max_depth, self._graph_of) or _give_up
+        compiled = compile_encoder(self._graph, self._max_depth, self._graph_of, interpret)
+        self.encode = compiled or interpret
 
     def source(self) -> str:
         """Return the source of both."""
@@ -137,8 +145,3 @@ class Tiers:
         decoder = decoder_source(self._graph, self._max_depth, exact=self._exact)
         encoder = encoder_source(self._graph, self._max_depth, self._graph_of)
         return f"# --- decoder\n\n{decoder}\n# --- encoder\n\n{encoder}"
-
-
-def _give_up(_value: object) -> Any:
-    """Stand for the function of a graph that stays interpreted."""
-    return GIVE_UP

@@ -1,6 +1,6 @@
 """Compile a graph to one straight-line Python function that decodes what is exactly right.
 
-The function gives up on everything else, and the interpreter looks at the same value again: to
+The function leaves everything else to the interpreter, which looks at the same value again: to
 return or to report. So there are no paths, no messages and no options in generated code, and
 nothing that a user could see happening twice: no `__post_init__`, no factory of a user's. Only the
 functions of a leaf may run again, as they do where a union tries its members.
@@ -28,11 +28,11 @@ from ...introspect.unions import make_plan
 from ...json_values import copy_json
 from ..limits import MAX_COLLISIONS
 from .building import HARMLESS, factory_of, way_of, write_empty, write_instance
-from .runtime import SCALAR_CLASSES, building, chooser_of, integer_of_key
+from .runtime import SCALAR_CLASSES, building, chooser_of, give_up, integer_of_key
 from .writer import MAX_PLACES, Writer, all_parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ...introspect.graph import Graph
     from ...introspect.nodes import Field, Node
@@ -54,24 +54,31 @@ _CLASSES = {
 """JSON types and the classes that their values have, or None for null."""
 
 
-def compile_decoder(graph: Graph, max_depth: int, *, exact: bool = False) -> Decode | None:
+def compile_decoder(
+    graph: Graph,
+    max_depth: int,
+    interpret: Decode,
+    refuse: Callable[[Exception], Exception],
+    *,
+    exact: bool = False,
+) -> Decode | None:
     """Compile the decoder of a graph.
 
     Args:
         graph: of the type.
         max_depth: levels of arrays and objects that are followed.
+        interpret: decodes, or reports, a value that is not exactly right.
+        refuse: makes the exception that is raised where the class of the root refused its fields.
         exact: whether to give up where an object has a key that is not used, too.
 
     Returns:
-        A function of a JSON value that returns the instance, or `GIVE_UP` where the interpreter is
-        to be asked; it raises `BuildRefused` where the class of the root refused its fields. None
-        where the graph stays interpreted.
+        A function of a JSON value that returns the instance; None where the graph stays interpreted.
     """
     if why_interpreted(graph) is not None:
         return None
-    writer = Decoder(graph, max_depth, exact=exact)
+    writer = Decoder(graph, max_depth, interpret, exact=exact)
     decode = writer.source.link(writer.main(graph.root))
-    return building(writer.user_root.type, decode) if writer.user_root else decode
+    return building(writer.user_root.type, decode, interpret, refuse) if writer.user_root else decode
 
 
 def decoder_source(graph: Graph, max_depth: int, *, exact: bool = False) -> str:
@@ -79,7 +86,7 @@ def decoder_source(graph: Graph, max_depth: int, *, exact: bool = False) -> str:
     why = why_interpreted(graph)
     if why is not None:
         return f"# The decoder stays interpreted: {why}.\n"
-    writer = Decoder(graph, max_depth, exact=exact)
+    writer = Decoder(graph, max_depth, give_up, exact=exact)
     return writer.source.text(writer.main(graph.root))
 
 
@@ -108,12 +115,15 @@ class Decoder(Writer):
             then returns the arguments for it.
     """
 
-    def __init__(self, graph: Graph, max_depth: int, *, exact: bool) -> None:
-        super().__init__(graph, max_depth, "decoder")
-        self._exact = exact
+    verb = "decode"
+    subject = "value"
+
+    def __init__(self, graph: Graph, max_depth: int, interpret: Decode, *, exact: bool) -> None:
         root = graph.root
         is_users = isinstance(root, ObjectNode) and way_of(root) == "user"
         self.user_root: ObjectNode | None = root if is_users and isinstance(root, ObjectNode) else None
+        super().__init__(graph, max_depth, None if is_users else interpret)
+        self._exact = exact
 
     def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
         """Write what becomes of a value right here."""
@@ -164,7 +174,7 @@ class Decoder(Writer):
             for field in required:
                 self.at.line(f"{names[field.name]} = {value}[{field.key!r}]")
         with self.at.block("except KeyError:"):
-            self.at.line(f"return {self.give_up}")
+            self.leave()
 
     def _count(self, node: ObjectNode, value: str) -> str:
         """Begin to count the keys that are used, where one that is not matters."""
@@ -189,7 +199,10 @@ class Decoder(Writer):
                 self._decode_into(name, field.node, depth)
             return
         with self.at.block(f"if {key} not in {value}:"):
-            self.at.line(f"return {self.give_up}" if absent is None else f"{name} = {absent}")
+            if absent is None:
+                self.leave()
+            else:
+                self.at.line(f"{name} = {absent}")
         with self.at.block("else:"):
             self.at.line(f"{name} = {value}[{key}]")
             if counted:
@@ -329,7 +342,7 @@ class Decoder(Writer):
         classes += [self.source.bind(type(None), "NoneType")] if "null" in types else []
         self.give_up_unless_class(value, *classes, known=known)
         if takes_numbers:
-            unfit = f"{value} - {value} != 0.0" if "number" in types else f"not {value}.is_integer()"
+            unfit = f"{value} - {value}" if "number" in types else f"not {value}.is_integer()"
             self.give_up_if(f"{value}.__class__ is float and {unfit}")
         made = self.source.name(node.leaf.type.__name__)
         # The caller's own array or object is not for others to keep or change.
@@ -337,7 +350,7 @@ class Decoder(Writer):
         with self.at.block("try:"):
             self.at.line(f"{made} = {self.source.bind(node.leaf.decode, 'decode')}({given})")
         with self.at.block("except (ValueError, TypeError, OverflowError):"):
-            self.at.line(f"return {self.give_up}")
+            self.leave()
         return made
 
     # --- unions ----------------------------------------------------------------------------------
@@ -356,7 +369,7 @@ class Decoder(Writer):
                 self.at.line(f"{made} = {self._member(plan, candidates, value, depth, known)}")
             head = "elif"
         with self.at.block("else:"):
-            self.at.line(f"return {self.give_up}")
+            self.leave()
         return made
 
     def _member(

@@ -1,6 +1,6 @@
 """Compile a graph to one straight-line Python function that encodes what is exactly right.
 
-The inverse of `compile`: it gives up on everything else, and the interpreter encodes the same
+The inverse of `decoder`: it leaves everything else to the interpreter, which encodes the same
 instance again, to return or to report.
 """
 
@@ -29,6 +29,7 @@ from ...introspect.unions import flat_members
 from ...json_values import copy_json, fits_types
 from ..encode import encode_part
 from ..problems import GIVE_UP, INVALID
+from .runtime import give_up
 from .unions import classes_of, the_one
 from .writer import MAX_PLACES, Writer, all_parts_of
 
@@ -44,21 +45,21 @@ if TYPE_CHECKING:
 __all__ = ["compile_encoder", "encoder_source"]
 
 
-def compile_encoder(graph: Graph, max_depth: int, graph_of: GraphOf) -> Encode | None:
+def compile_encoder(graph: Graph, max_depth: int, graph_of: GraphOf, interpret: Encode) -> Encode | None:
     """Compile the encoder of a graph.
 
     Args:
         graph: of the type.
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
+        interpret: encodes an instance that is not exactly right, or reports.
 
     Returns:
-        A function of an instance that returns its JSON value, or `GIVE_UP` where the interpreter is
-        to be asked. None where the graph stays interpreted.
+        A function of an instance that returns its JSON value; None where the graph stays interpreted.
     """
     if _is_too_large(graph):
         return None
-    writer = _Encoder(graph, max_depth, graph_of)
+    writer = _Encoder(graph, max_depth, graph_of, interpret)
     return writer.source.link(writer.main(graph.root))
 
 
@@ -66,7 +67,7 @@ def encoder_source(graph: Graph, max_depth: int, graph_of: GraphOf) -> str:
     """Return the source that `compile_encoder` compiles, or a comment that says why there is none."""
     if _is_too_large(graph):
         return f"# The encoder stays interpreted: the type has more than {MAX_PLACES} parts.\n"
-    writer = _Encoder(graph, max_depth, graph_of)
+    writer = _Encoder(graph, max_depth, graph_of, give_up)
     return writer.source.text(writer.main(graph.root))
 
 
@@ -77,8 +78,11 @@ def _is_too_large(graph: Graph) -> bool:
 class _Encoder(Writer):
     """Writes the encoder of one graph."""
 
-    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf) -> None:
-        super().__init__(graph, max_depth, "encoder")
+    verb = "encode"
+    subject = "instance"
+
+    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf, interpret: Encode) -> None:
+        super().__init__(graph, max_depth, interpret)
         self._graph_of = graph_of
 
     def needs_depth(self, node: Node) -> bool:
@@ -114,7 +118,7 @@ class _Encoder(Writer):
         self.enter(depth)
         fields = [field for field in node.fields if not field.init_only]
         if any(field.init_only and field.required for field in node.fields):
-            self.at.line(f"return {self.give_up}")
+            self.leave()
             return value
         names = {field.name: self.source.name(field.name) for field in fields}
         self._read(fields, names, value, is_dict=is_dict)
@@ -132,7 +136,7 @@ class _Encoder(Writer):
                 for field in always:
                     self.at.line(f"{names[field.name]} = {self._reading(field, value, is_dict=is_dict)}")
             with self.at.block(f"except {'KeyError' if is_dict else 'AttributeError'}:"):
-                self.at.line(f"return {self.give_up}")
+                self.leave()
         for field in fields:
             if field not in always:
                 missing = self.source.bind(MISSING, "MISSING")
@@ -260,7 +264,7 @@ class _Encoder(Writer):
                 self.at.line(f"{made} = {self.source.literal(encoded, 'choice')}")
             head = "elif"
         with self.at.block("else:"):
-            self.at.line(f"return {self.give_up}")
+            self.leave()
 
     def _leaf(self, node: LeafNode, value: str, known: str) -> str:
         leaf = node.leaf
@@ -272,7 +276,7 @@ class _Encoder(Writer):
         with self.at.block("try:"):
             self.at.line(f"{made} = {self.source.bind(leaf.encode, 'encode')}({value})")
         with self.at.block("except (ValueError, TypeError, OverflowError):"):
-            self.at.line(f"return {self.give_up}")
+            self.leave()
         finish = self.source.bind(_finisher(leaf.json_types), "finish")
         if "string" in leaf.json_types:
             with self.at.block(f"if {made}.__class__ is not str:"):
@@ -307,7 +311,7 @@ class _Encoder(Writer):
             if any(isinstance(member, AnyNode) for member in members):
                 self.at.line(f"{made} = {self._interpreted(node, value, depth)}")
             else:
-                self.at.line(f"return {self.give_up}")
+                self.leave()
         return made
 
     def _interpreted(self, node: Node, value: str, depth: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ...errors import BuildRefused
 from ...schema import INTEGER_KEY
 from ..interpret import distance
 from ..limits import MAX_KEY_DIGITS
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     Part = Callable[[Any, int], Any]
     Fill = Callable[[Iterator[Any], list[Any], int], Any]
 
-__all__ = ["SCALAR_CLASSES", "Parts", "building", "chooser_of", "integer_of_key"]
+__all__ = ["SCALAR_CLASSES", "Parts", "building", "chooser_of", "give_up", "integer_of_key"]
 
 SCALAR_CLASSES = frozenset({str, int, float, bool, type(None)})
 _INTEGER_KEY = re.compile(INTEGER_KEY)
@@ -48,20 +47,30 @@ class Parts:
         self.filler_of = fillers.get
 
 
-def building(cls: Any, gather: Decode) -> Decode:
-    """Return a decoder that makes an instance by a call, of the arguments that another one returns.
+def give_up(_value: object) -> Any:
+    """Stand for the interpreter where nobody asks it."""
+    return GIVE_UP
 
-    The call may run code of the user's: it comes last, and what it refuses is handed on.
+
+def building(cls: Any, gather: Decode, interpret: Decode, refuse: Callable[[Exception], Exception]) -> Decode:
+    """Return a decoder that makes an instance by a call, which may run code of the user's: it comes last.
+
+    Args:
+        cls: what is called.
+        gather: returns its arguments, or `GIVE_UP`.
+        interpret: is asked where they can't be had.
+        refuse: makes the exception that is raised of what the call raised.
     """
 
     def decode(value: Any) -> Any:
         arguments = gather(value)
         if arguments is GIVE_UP:
-            return GIVE_UP
+            return interpret(value)
         try:
             return cls(**arguments)
         except (ValueError, TypeError) as error:
-            raise BuildRefused(error) from None
+            refused = error
+        raise refuse(refused)
 
     return decode
 

@@ -7,7 +7,7 @@ the whole of what the interpreter would complain about, and never less.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ...introspect.graph import parts_of
 from ...introspect.nodes import (
@@ -25,6 +25,8 @@ from ..problems import GIVE_UP
 from .source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...introspect.graph import Graph
     from ...introspect.nodes import Constraints, Node, ScalarNode
     from .source import Function
@@ -97,12 +99,20 @@ class Writer(ABC):
     Args:
         graph: of the type.
         max_depth: levels of arrays and objects that are followed.
-        purpose: what tracebacks call the source.
+        interpret: what the main function hands its value to where it gives up, and returns the result of;
+            None where it returns `GIVE_UP` like the others.
+
+    Attributes:
+        verb: name of the method of `Codec` that the main function stands in for.
+        subject: name of the parameter of both.
     """
 
-    def __init__(self, graph: Graph, max_depth: int, purpose: str) -> None:
+    verb: ClassVar[str]
+    subject: ClassVar[str]
+
+    def __init__(self, graph: Graph, max_depth: int, interpret: Callable[[Any], Any] | None) -> None:
         self.definitions = graph.definitions
-        self.source = Source(purpose)
+        self.source = Source(f"{self.verb}r")
         self.at: Function
         self.max_depth = max_depth
         self._functions: dict[int, str] = {}
@@ -113,7 +123,12 @@ class Writer(ABC):
         self._checks_depth = bool(graph.definitions) or len(nodes) > max_depth
         self._counts_depth = self._checks_depth or any(map(self.needs_depth, nodes))
         self._in_main = True
-        self.give_up = self.source.bind(GIVE_UP, "GIVE_UP")
+        self._interpret = interpret
+
+    @property
+    def give_up(self) -> str:
+        """The name of `GIVE_UP`."""
+        return self.source.bind(GIVE_UP, "GIVE_UP")
 
     def needs_depth(self, _node: Node) -> bool:
         """Say whether the code for a node asks for the depth of its value."""
@@ -123,11 +138,11 @@ class Writer(ABC):
 
     def main(self, root: Node) -> str:
         """Write the function of the root, and those that it needs; return its name."""
-        main = self.at = self.source.function("main", "value")
+        main = self.at = self.source.function(self.verb, self.subject)
         with main.block("try:"):
             main.line(f"return {self.root(root)}")
         with main.block("except RecursionError:"):
-            main.line(f"return {self.give_up}")
+            self.leave()
         self._in_main = False
         self.write_pending()
         return main.name
@@ -140,7 +155,7 @@ class Writer(ABC):
 
     def root(self, root: Node) -> str:
         """Write what the main function does with its value."""
-        return self.value(root, "value", 0)
+        return self.value(root, self.subject, 0)
 
     def value(self, node: Node, value: str, depth: int, known: str = "") -> str:
         """Write what becomes of a value.
@@ -193,10 +208,18 @@ class Writer(ABC):
 
     # --- lines -----------------------------------------------------------------------------------
 
+    def leave(self) -> None:
+        """Write that the value is left to the interpreter: by the main function, or by who called another."""
+        is_asked = self._in_main and self._interpret is not None
+        if is_asked:
+            self.at.line(f"return {self.source.bind(self._interpret, 'interpret')}({self.subject})")
+        else:
+            self.at.line(f"return {self.give_up}")
+
     def give_up_if(self, condition: str) -> None:
         """Write that the function gives up where a condition holds."""
         with self.at.block(f"if {condition}:"):
-            self.at.line(f"return {self.give_up}")
+            self.leave()
 
     def give_up_unless_class(self, value: str, *classes: str, known: str = "") -> None:
         """Write that the function gives up on a value of any other class than one of these."""
@@ -211,7 +234,7 @@ class Writer(ABC):
         with self.at.block("try:"):
             self.at.line(f"{made} = {table}[{key}]")
         with self.at.block("except KeyError:"):
-            self.at.line(f"return {self.give_up}")
+            self.leave()
 
     def enter(self, depth: int) -> None:
         """Write the check of the depth of an array or object.
@@ -263,13 +286,13 @@ class Writer(ABC):
 
     def _number(self, node: ScalarNode, value: str, known: str) -> str:
         if known == "float":
-            self.give_up_if(f"{value} - {value} != 0.0")
+            self.give_up_if(f"{value} - {value}")
             self._constraints(node.constraints, value)
             return value
         if known != "int":
             with self.at.block(f"if {value}.__class__ is float:"):
-                # Neither infinity less itself nor anything less NaN is 0.
-                self.give_up_if(f"{value} - {value} != 0.0")
+                # Infinity less itself is NaN, and so is what is made of NaN; both are true.
+                self.give_up_if(f"{value} - {value}")
                 self._constraints(node.constraints, value)
             head = f"elif {value}.__class__ is int and -{_EXACT_BOUND} < {value} < {_EXACT_BOUND}:"
         else:
@@ -278,7 +301,7 @@ class Writer(ABC):
             self._constraints(node.constraints, value)
             self.at.line(f"{value} = float({value})")
         with self.at.block("else:"):
-            self.at.line(f"return {self.give_up}")
+            self.leave()
         return value
 
     def _constraints(self, constraints: Constraints | None, value: str) -> None:

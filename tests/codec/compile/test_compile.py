@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import copy
 import enum
+import functools
 import gc
+import inspect
 import linecache
 import pickle
 import random
 import sys
 import traceback
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import InitVar, dataclass, field, make_dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NotRequired, Optional, TypedDict, Union
 from uuid import UUID, uuid4
@@ -32,15 +35,33 @@ from operator_schema.codec.compile import writer
 from operator_schema.codec.compile.building import way_of
 from operator_schema.codec.compile.decoder import compile_decoder, decoder_source, why_interpreted
 from operator_schema.codec.compile.encoder import compile_encoder
+from operator_schema.codec.compile.runtime import give_up
 from operator_schema.codec.encode import encode_node
 from operator_schema.codec.interpret import interpret
 from operator_schema.codec.problems import GIVE_UP
-from operator_schema.errors import BuildRefused
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "campaign"))
 
 from types_ import random_type
 from values import Values
+
+
+class Refused(Exception):  # noqa: N818  # what an exception that is handed on carries
+    pass
+
+
+@functools.lru_cache(maxsize=32)
+def decoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
+    """Return the compiled decoder with no interpreter behind it."""
+    options = codec._options
+    decode = compile_decoder(codec.graph, options["max_depth"], give_up, Refused, exact=options["repair"])
+    return decode or give_up
+
+
+@functools.lru_cache(maxsize=32)
+def encoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
+    return compile_encoder(codec.graph, codec._options["max_depth"], codec._graph_of, give_up) or give_up
+
 
 # --- law 3 ---------------------------------------------------------------------------------------
 
@@ -50,14 +71,17 @@ def check_decoder(codec: Codec[Any], value: Any) -> Any:
     expected, problems = interpret(codec.graph, value, codec._options["max_depth"])
     before = copy.deepcopy(value)
     try:
-        made = codec._tiers.decode(value)
-    except BuildRefused as refused:
+        made = decoder_of(codec)(value)
+    except Refused as refused:
         assert [p.code for p in problems.found] == ["rejected"]
-        assert str(refused.reason) in str(problems.found[0])
-        return GIVE_UP
+        assert str(refused.args[0]) in str(problems.found[0])
+        made = GIVE_UP
     assert same(value, before)
     if problems.found:
         assert made is GIVE_UP
+        with pytest.raises(DecodeError) as caught:
+            codec.decode(value)
+        assert list(caught.value.problems) == problems.found
         return GIVE_UP
     assert made is GIVE_UP or same(made, expected)
     assert same(codec.decode(value), expected)
@@ -67,7 +91,7 @@ def check_decoder(codec: Codec[Any], value: Any) -> Any:
 def check_encoder(codec: Codec[Any], instance: Any) -> None:
     graph = codec.graph
     expected, problems = encode_node(graph.root, graph.definitions, instance, 100, codec._graph_of)
-    made = codec._tiers.encode(instance)
+    made = encoder_of(codec)(instance)
     assert made is GIVE_UP if problems.found else made is GIVE_UP or same(made, expected)
 
 
@@ -101,7 +125,7 @@ def test_one_meaning_over_the_campaigns_types(seed):
             value = values.value()
             check(codec, value)
             valid += not codec.problems(value)
-            taken += not codec.problems(value) and codec._tiers.decode(value) is not GIVE_UP
+            taken += not codec.problems(value) and decoder_of(codec)(value) is not GIVE_UP
     assert taken / valid > 0.7
 
 
@@ -202,7 +226,7 @@ WRONG = [
 @pytest.mark.parametrize("unknown", ["ignore", "reject"])
 def test_each_kind_of_value_right_and_nearly(unknown):
     codec = Codec(Many, unknown_fields=unknown).compile()
-    assert codec._tiers.decode(RIGHT) is not GIVE_UP
+    assert decoder_of(codec)(RIGHT) is not GIVE_UP
     check(codec, RIGHT)
     check(codec, {**RIGHT, "more": 1})
     check(codec, [RIGHT])
@@ -375,7 +399,7 @@ def test_a_subclass_is_left_to_the_interpreter():
         pass
 
     codec = Codec(list[Part]).compile()
-    assert codec._tiers.encode([Same("a")]) is GIVE_UP
+    assert encoder_of(codec)([Same("a")]) is GIVE_UP
     assert codec.encode([Same("a")]) == [{"name": "a", "size": 3}]
 
 
@@ -636,7 +660,7 @@ def test_classes_inside_that_run_their_own_code_stay_interpreted(annotation):
     codec = Codec(annotation).compile()
     assert "stays interpreted: making a '" in codec.source()
     assert why_interpreted(codec.graph)
-    assert compile_decoder(codec.graph, 100) is None
+    assert compile_decoder(codec.graph, 100, give_up, Refused) is None
     for value in ([{"x": 1}], {"checked": {"x": -1}}, {}, {"next": {}}, {"x": 1}, None):
         check(codec, value)
 
@@ -665,7 +689,7 @@ def test_depth(max_depth):
     for levels in range(6):
         check(codec, nested(levels))
     everything = Codec(Tree).decode(nested(5))
-    made = codec._tiers.encode(everything)
+    made = encoder_of(codec)(everything)
     assert (made is GIVE_UP) == (max_depth < 11)
     check_encoder(Codec(Tree).compile(), Tree(value=[[[1]]]))
 
@@ -675,12 +699,12 @@ def test_a_value_deeper_than_the_stack_is_a_problem():
     value: dict[str, Any] = {}
     for _ in range(10**5):
         value = {"kids": [value]}
-    assert codec._tiers.decode(value) is GIVE_UP
+    assert decoder_of(codec)(value) is GIVE_UP
     with pytest.raises(DecodeError, match="nested deeper"):
         codec.decode(value)
     ring = Tree()
     ring.kids.append(ring)
-    assert codec._tiers.encode(ring) is GIVE_UP
+    assert encoder_of(codec)(ring) is GIVE_UP
     with pytest.raises(EncodeError, match="nested deeper"):
         codec.encode(ring)
     while value:  # taken apart by hand: freeing it whole may exhaust the C stack
@@ -726,19 +750,19 @@ def test_large_types_stay_interpreted():
     value = {f"f{i}": i for i in range(writer.MAX_PLACES)}
     check(codec, value)
     assert codec.source().count("stays interpreted: the type has more than") == 2
-    assert compile_encoder(codec.graph, 100, codec._graph_of) is None
+    assert compile_encoder(codec.graph, 100, codec._graph_of, give_up) is None
     wide = Codec(make_dataclass("Wide", [(f"f{i}", int) for i in range(writer.MAX_PLACES - 1)])).compile()
-    assert wide._tiers.decode(value) is not GIVE_UP
+    assert decoder_of(wide)(value) is not GIVE_UP
 
 
 def test_exact_gives_up_on_keys_that_are_not_used():
     graph = Codec(Part).graph
-    exact = compile_decoder(graph, 100, exact=True)
+    exact = compile_decoder(graph, 100, give_up, Refused, exact=True)
     assert exact({"name": "a"}) == Part("a")
     assert exact({"name": "a", "size": 1}) == Part("a", 1)
     assert exact({"name": "a", "more": 1}) is GIVE_UP
     assert exact({"name": "a", "size": 1, "more": 1}) is GIVE_UP
-    assert compile_decoder(graph, 100)({"name": "a", "more": 1}) == Part("a")
+    assert compile_decoder(graph, 100, give_up, Refused)({"name": "a", "more": 1}) == Part("a")
     assert "used" in decoder_source(graph, 100, exact=True)
 
 
@@ -782,12 +806,58 @@ def test_a_codec_compiles_when_it_is_warm():
     assert codec.encode(Part("a")) == {"name": "a", "size": 3}
 
 
+def test_a_warm_codec_has_the_compiled_functions_under_the_names_of_its_methods():
+    codec = Codec(Part)
+    early = codec.decode
+    codec.compile()
+    assert codec.decode is codec._tiers.decode
+    assert codec.encode is codec._tiers.encode
+    for function, method in ((codec.decode, Codec.decode), (codec.encode, Codec.encode)):
+        assert (function.__name__, function.__qualname__) == (method.__name__, method.__qualname__)
+        assert inspect.getdoc(function) == inspect.getdoc(method)
+        assert list(inspect.signature(function).parameters) == list(inspect.signature(method).parameters)[1:]
+    for decode in (codec.decode, early, partial(Codec.decode, codec)):
+        assert decode({"name": "a"}) == Part("a")
+        with pytest.raises(DecodeError, match="name: missing"):
+            decode({})
+    assert Codec.encode(codec, Part("a")) == {"name": "a", "size": 3}
+    with pytest.raises(AttributeError, match="immutable"):
+        codec.decode = None
+
+
+def test_a_method_of_a_subclass_is_not_passed_over():
+    class Counting(Codec[Any]):
+        __slots__ = ("calls",)
+
+        def decode(self, value):
+            object.__setattr__(self, "calls", getattr(self, "calls", 0) + 1)
+            return super().decode(value)
+
+    codec = Counting(Part).compile()
+    assert codec.decode({"name": "a"}) == codec.decode({"name": "a"}) == Part("a")
+    assert codec.calls == 2
+    assert codec.encode is codec._tiers.encode
+
+
+@pytest.mark.parametrize("annotation", [list[Checked], list[Part]])
+def test_what_stays_interpreted_and_what_is_left_answer_alike(annotation):
+    cold, warm = Codec(annotation), Codec(annotation).compile()
+    for value in ([{}], [{"x": 1, "name": "a"}], [1], None):
+        outcomes = []
+        for codec in (cold, warm):
+            try:
+                outcomes.append(codec.decode(value))
+            except DecodeError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+
+
 @pytest.mark.parametrize("method", ["compile_decoder", "compile_encoder"])
 def test_a_caller_that_stands_deep_compiles_later(monkeypatch, method):
     codec = Codec(Part)
     attempts = []
 
-    def run_out(_tiers):
+    def run_out(_tiers, *_functions):
         attempts.append(1)
         raise RecursionError
 
@@ -876,7 +946,7 @@ def test_text_of_the_user_s_is_no_code():
         ]
         codec = Codec(make_dataclass("Hostile", fields)).compile()
         value = {text: text, text + "y": "b"}
-        assert codec._tiers.decode(value) is not GIVE_UP
+        assert decoder_of(codec)(value) is not GIVE_UP
         assert codec._tiers.encode(codec.decode(value)) == value
         check(codec, value)
         check(codec, {text: text})
