@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from functools import cache, partial
 from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +85,8 @@ _USUAL_MOMENTS = {"--T::Z": 20, "--T::+:": 25, "--T::-:": 25}
 
 
 def _clock_leaf(cls: Any, pattern: str, schema: dict[str, Any], hint: str, sample: str) -> SchemaLeaf[Any]:
-    rfc3339 = re.compile(pattern, re.ASCII)
+    # Compiling it takes longer than registering most types, and usual moments don't need it.
+    rfc3339 = cache(partial(re.compile, pattern, re.ASCII))
     parse = cls.fromisoformat
     written = cls.fromisoformat(sample)
     # Only the one in C takes no digits but those of ASCII.
@@ -103,7 +105,7 @@ def _clock_leaf(cls: Any, pattern: str, schema: dict[str, Any], hint: str, sampl
                 return parse(text)
             except ValueError:
                 pass  # for the reason that is found below
-        if not rfc3339.fullmatch(text):
+        if not rfc3339().fullmatch(text):
             raise ValueError(hint)
         return parse(text)
 
@@ -115,7 +117,7 @@ def _clock_leaf(cls: Any, pattern: str, schema: dict[str, Any], hint: str, sampl
         if value.utcoffset() is None:
             message = f"a {cls.__name__} without UTC offset has no JSON form; give it a tzinfo that has one"
             raise ValueError(message)
-        if not rfc3339.fullmatch(text):
+        if not rfc3339().fullmatch(text):
             message = f"{text} is not as RFC 3339 has it: its UTC offset has seconds"
             raise ValueError(message)
         return text
