@@ -6,6 +6,7 @@ module takes time that grows faster than the docstring.
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 from .._value import Value, set_once
@@ -101,13 +102,15 @@ def parse_docstring(doc: str | None) -> Docstring:
 
 
 def _split_lines(doc: str) -> list[Line]:
-    first, *rows = doc.replace("\r\n", "\n").replace("\r", "\n").expandtabs().rstrip().split("\n")
     # The first line begins behind the quotes, so that it says nothing about the margin.
-    bare = [row.lstrip() for row in rows]
-    indents = [len(row) - len(text) for row, text in zip(rows, bare, strict=True)]
-    margin = min([indent for indent, text in zip(indents, bare, strict=True) if text], default=0)
-    lines = [(indent - margin, text.rstrip()) for indent, text in zip(indents, bare, strict=True)]
-    return [(0, first.strip()), *lines]
+    first, *rows = doc.replace("\r\n", "\n").replace("\r", "\n").expandtabs().rstrip().split("\n")
+    lines = [(0, first.strip())]
+    if rows:
+        texts = list(map(str.strip, rows))
+        indents = [len(row) - len(row.lstrip()) for row in rows]
+        margin = min(compress(indents, texts), default=0)
+        lines += zip([indent - margin for indent in indents], texts, strict=True)
+    return lines
 
 
 def _prose(lines: Sequence[Line]) -> str:
@@ -120,13 +123,12 @@ def _opening(lines: Sequence[Line], i: int) -> Opening | None:
         return None
     if _field_entry(text) is not None:
         return _PARAMETERS, _field_entry, i
-    title = text.removesuffix(":").rstrip()
-    holds = _SECTIONS.get(title.lower())
+    holds = _SECTIONS.get(text.removesuffix(":").rstrip().lower())
     if holds is None:
         return None
     if _is_underlined(lines, i):
         return holds, _numpy_entry, i + 2
-    if text.endswith(":") and (holds is _PARAMETERS or title[0].isupper()):
+    if text.endswith(":") and (holds is _PARAMETERS or text[0].isupper()):
         return holds, _google_entry, i + 1
     return None
 
@@ -142,17 +144,25 @@ def _section_end(lines: Sequence[Line], i: int, opening: Opening) -> int:
     _, read, start = opening
     margin = lines[i][0]
     is_google = read is _google_entry
-    first = next((j for j in range(start, len(lines)) if lines[j][1]), len(lines))
-    is_indented = is_google and first < len(lines) and lines[first][0] > margin
+    is_indented = is_google and _is_deeper(lines, start, margin)
     for j in range(max(start, i + 1), len(lines)):
         indent, text = lines[j]
-        if not text or indent > margin:
+        if indent > margin or not text:
             continue
         # A body that is no deeper than its title goes on to the next title, in Google's form no
         # further than a blank line: otherwise it would swallow the prose.
         if is_indented or (is_google and not lines[j - 1][1]) or _ends_flat_body(lines, j):
             return j
     return len(lines)
+
+
+def _is_deeper(lines: Sequence[Line], start: int, margin: int) -> bool:
+    """Say whether what comes first, from a line on, is indented further than a margin."""
+    for j in range(start, len(lines)):
+        indent, text = lines[j]
+        if text:
+            return indent > margin
+    return False
 
 
 def _ends_flat_body(lines: Sequence[Line], j: int) -> bool:
@@ -164,12 +174,15 @@ def _ends_flat_body(lines: Sequence[Line], j: int) -> bool:
 
 
 def _read_entries(lines: Sequence[Line], read: EntryReader, found: dict[str, str]) -> None:
-    level = next((indent for indent, text in lines if text), 0)
+    level: int | None = None
     names: tuple[str, ...] = ()
     description: list[Line] = []
     after_blank = False
-    for indent, text in lines:
-        is_outer = bool(text) and indent <= level
+    for line in lines:
+        indent, text = line
+        if level is None and text:
+            level = indent
+        is_outer = level is not None and indent <= level and text
         entry = read(text) if is_outer else None
         if entry is not None:
             _keep(names, description, found)
@@ -181,7 +194,7 @@ def _read_entries(lines: Sequence[Line], read: EntryReader, found: dict[str, str
             names, description = (), []
         else:
             # Deeper, or not set off by a blank line: people forget to indent what they wrap.
-            description.append((indent, text))
+            description.append(line)
         after_blank = not text
     _keep(names, description, found)
 
@@ -245,6 +258,8 @@ def _field_entry(text: str) -> Entry | None:
 def _names(head: str) -> tuple[str, ...]:
     # Stars may be escaped, and names may be marked up: `\*args`, `**name**`, "`name`". A section of
     # parameters that says "None" has none.
+    if head.isidentifier() and head != "None":
+        return (head,)
     names = tuple([name.strip(" `*\\") for name in head.split(",")])
     return names if all(name.isidentifier() and name != "None" for name in names) else ()
 

@@ -7,14 +7,14 @@ from dataclasses import MISSING
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._value import Value, set_once
+from .._value import Value, draft_of, set_once
 from ..errors import Unfit
 from ..introspect.classes import annotations_of
 from ..wording import clip, escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from types import FrameType
+    from types import CodeType, FrameType
 
 __all__ = [
     "Callee",
@@ -58,6 +58,9 @@ class Parameter(Value):
         set_once(self, "kind", kind)
         set_once(self, "annotation", annotation)
         set_once(self, "default", default)
+
+
+_ParameterDraft: Any = draft_of(Parameter)
 
 
 class Callee(Value):
@@ -164,27 +167,46 @@ def _read(function: Any, wrapped: int) -> Callee:
 
 
 def _read_code(function: FunctionType) -> Callee:
-    code = function.__code__
     annotations = annotations_of(function)
-    names = code.co_varnames
-    positional = code.co_argcount
-    ends = positional + code.co_kwonlyargcount
-    defaults = function.__defaults__
-    given = dict(function.__kwdefaults__ or {})
-    if defaults:
-        given.update(zip(names[positional - len(defaults) : positional], defaults, strict=True))
-    kinds: dict[str, Kind] = dict.fromkeys(names[: code.co_posonlyargcount], "positional_only")
-    kinds.update(dict.fromkeys(names[code.co_posonlyargcount : positional], "positional"))
-    if code.co_flags & _REST:
-        kinds[names[ends]] = "rest"
-    kinds.update(dict.fromkeys(names[positional:ends], "keyword_only"))
-    if code.co_flags & _EXTRA:
-        kinds[names[ends + bool(code.co_flags & _REST)]] = "extra"
-    found = [
-        Parameter(name, kind, annotations.get(name, MISSING), given.get(name, MISSING))
-        for name, kind in kinds.items()
-    ]
+    defaults = _defaults_of(function)
+    found: list[Parameter] = []
+    for name, kind in zip(*_order_of(function.__code__), strict=True):
+        parameter = _ParameterDraft()
+        parameter.name = name
+        parameter.kind = kind
+        parameter.annotation = annotations.get(name, MISSING)
+        parameter.default = defaults.get(name, MISSING)
+        parameter.__class__ = Parameter
+        found.append(parameter)
     return Callee(function, function, tuple(found), annotations.get("return", MISSING))
+
+
+def _order_of(code: CodeType) -> tuple[Sequence[str], Sequence[Kind]]:
+    """Return the names and kinds of parameters, in the order of the signature."""
+    names, flags = code.co_varnames, code.co_flags
+    alone, positional, by_name = code.co_posonlyargcount, code.co_argcount, code.co_kwonlyargcount
+    kinds: list[Kind] = ["positional_only"] * alone + ["positional"] * (positional - alone)
+    ordered = names[:positional]
+    end = positional + by_name  # where the code has those with stars
+    if flags & _REST:
+        ordered += (names[end],)
+        kinds.append("rest")
+        names = names[:end] + names[end + 1 :]
+    ordered += names[positional:end]
+    kinds += ["keyword_only"] * by_name
+    if flags & _EXTRA:
+        ordered += (names[end],)
+        kinds.append("extra")
+    return ordered, kinds
+
+
+def _defaults_of(function: FunctionType) -> Mapping[str, Any]:
+    given: dict[str, Any] = dict(function.__kwdefaults__ or {})
+    defaults = function.__defaults__
+    if defaults:
+        end = function.__code__.co_argcount
+        given.update(zip(function.__code__.co_varnames[end - len(defaults) : end], defaults, strict=True))
+    return given
 
 
 def _read_signature(function: Any) -> Callee:

@@ -12,7 +12,7 @@ from ..introspect.identity import name_of, show_error
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf
 from ..introspect.shipped_leaves import shipped_leaf
 from ..wording import listed, nearest, quote, received
-from .binding import alternatives_of, members_of
+from .binding import AnnotatedAlias, alternatives_of, members_of
 from .inputs import copy_of_default
 from .marks import skip as skip_mark
 from .raw import RawArguments
@@ -72,19 +72,18 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
     hosted: list[tuple[Parameter, Any]] = [] if receiver is None else [(receiver, None)]
     takes_raw = False
     for parameter, hint in zip(written, hints, strict=True):
-        is_class = isinstance(hint, type)
-        if parameter.name in skip or (not is_class and any(map(_is_marked, members_of(hint)))):
+        if parameter.name in skip or _is_marked(hint):
             hosted.append((parameter, _hosted_hint(hint, scope)))
             continue
-        kinds = (hint,) if is_class else alternatives_of(hint)
-        takes_raw = takes_raw or any(kind is RawArguments for kind in kinds)
+        takes_raw = takes_raw or _may_be_raw(hint)
         complaint = _complain_parameter(parameter, hint, owner, scope)
         if complaint is not None:
             complaints.append(complaint)
         field = _with_default_of_its_own(parameter, owner, complaints)
         fields.append(field)
         declared.append(_declare(field, Any if complaint is not None else hint, scope))
-    complaints += _unknown_skips(skip, callee, owner)
+    if skip:
+        complaints += _unknown_skips(skip, callee, owner)
     annotation = _whole_annotation(fields, declared)
     if annotation is None and takes_raw:
         message = "RawArguments takes all arguments, so no other parameter can take one"
@@ -98,11 +97,10 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
 
 def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
     """Evaluate the annotations of a function, in one go where they are text."""
-    texts = [i for i, hint in enumerate(written) if type(hint) is str]
+    texts = [hint for hint in written if type(hint) is str]
     if texts:
-        values = scope.evaluate_all([written[i] for i in texts])
-        for i, value in zip(texts, values, strict=True):
-            written[i] = value
+        values = iter(scope.evaluate_all(texts))
+        written = [next(values) if type(hint) is str else hint for hint in written]
     return [hint if isinstance(hint, type) else evaluate_forward(hint, scope) for hint in written]
 
 
@@ -119,7 +117,18 @@ def _hosted_hint(hint: Any, scope: Scope) -> Any:
 
 
 def _is_marked(hint: Any) -> bool:
-    return get_origin(hint) is Annotated and any(item is skip_mark for item in hint.__metadata__)
+    if isinstance(hint, type):
+        return False
+    for member in members_of(hint):
+        if isinstance(member, AnnotatedAlias) and any(item is skip_mark for item in member.__metadata__):
+            return True
+    return False
+
+
+def _may_be_raw(hint: Any) -> bool:
+    if isinstance(hint, type):
+        return hint is RawArguments
+    return any([kind is RawArguments for kind in alternatives_of(hint)])
 
 
 _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
