@@ -6,7 +6,6 @@ module takes time that grows faster than the docstring.
 
 from __future__ import annotations
 
-from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 from .._value import Value, set_once
@@ -82,12 +81,12 @@ def parse_docstring(doc: str | None) -> Docstring:
         Its prose and its parameters. Where a name is documented twice, the first description wins.
         The lines of a description's paragraphs are joined, its lists keep theirs.
     """
-    lines = _split_lines(doc or "")
+    lines, margin = _split_lines(doc or "")
     found: dict[str, str] = {}
     prose_end = None
     i = 0
     while i < len(lines):
-        opening = _opening(lines, i)
+        opening = _opening(lines, i, margin)
         if opening is None or (opening[0] is _REMARK and prose_end is None):
             i += 1
             continue
@@ -98,28 +97,26 @@ def parse_docstring(doc: str | None) -> Docstring:
         if holds is _PARAMETERS:
             _read_entries(lines[start:end], read, found)
         i = end
-    return Docstring(_prose(lines[:prose_end]), found)
+    return Docstring(_prose(lines[:prose_end], margin), found)
 
 
-def _split_lines(doc: str) -> list[Line]:
-    # The first line begins behind the quotes, so that it says nothing about the margin.
+def _split_lines(doc: str) -> tuple[list[Line], int]:
+    """Return the lines of a docstring, and how far all of them are indented."""
     first, *rows = doc.replace("\r\n", "\n").replace("\r", "\n").expandtabs().rstrip().split("\n")
-    lines = [(0, first.strip())]
-    if rows:
-        texts = list(map(str.strip, rows))
-        indents = [len(row) - len(row.lstrip()) for row in rows]
-        margin = min(compress(indents, texts), default=0)
-        lines += zip([indent - margin for indent in indents], texts, strict=True)
-    return lines
+    lines = [(row.find(text := row.strip()), text) for row in rows]
+    margin = min([indent for indent, text in lines if text], default=0)
+    # The first line begins behind the quotes, so that it says nothing about the margin.
+    lines.insert(0, (margin, first.strip()))
+    return lines, margin
 
 
-def _prose(lines: Sequence[Line]) -> str:
-    return "\n".join([" " * indent + text if text else "" for indent, text in lines]).strip()
+def _prose(lines: Sequence[Line], margin: int) -> str:
+    return "\n".join([" " * (indent - margin) + text if text else "" for indent, text in lines]).strip()
 
 
-def _opening(lines: Sequence[Line], i: int) -> Opening | None:
+def _opening(lines: Sequence[Line], i: int, margin: int) -> Opening | None:
     indent, text = lines[i]
-    if not text or indent >= _CODE_INDENT:
+    if not text or indent - margin >= _CODE_INDENT:
         return None
     if _field_entry(text) is not None:
         return _PARAMETERS, _field_entry, i
@@ -305,11 +302,15 @@ def split_summary(text: str) -> tuple[str, str | None]:
     Returns:
         The summary on one line, and the rest, trimmed, or None where nothing is left.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
-    text = "\n".join([line.rstrip() for line in lines])
+    text = text.strip()
+    if "\n" in text or "\r" in text:
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        text = "\n".join([line.rstrip() for line in lines])
     paragraph = text.partition("\n\n")[0]
     end = _sentence_end(paragraph) or len(paragraph.partition("\n")[0])
-    summary = " ".join([line.strip() for line in text[:end].split("\n")])
+    summary = text[:end]
+    if "\n" in summary:
+        summary = " ".join([line.strip() for line in summary.split("\n")])
     return summary, text[end:].strip() or None
 
 

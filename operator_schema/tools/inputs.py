@@ -163,13 +163,21 @@ def make_input_type(
     """
     # What the decorator would do, in a tenth of its time.
     fields = _Fields(source, parameters)
-    namespace = {p.name: p.default for p in parameters if not _is_made(p) and p.default is not MISSING}
+    namespace: dict[str, Any] = {}
+    annotations: dict[str, Any] = {}
+    by_position: list[str] = []
+    for parameter, declared in zip(parameters, source.declared, strict=True):
+        annotations[parameter.name] = declared.hint
+        if parameter.kind in _BY_POSITION:
+            by_position.append(parameter.name)
+        if parameter.default is not MISSING and not _is_made(parameter):
+            namespace[parameter.name] = parameter.default
     namespace["__module__"] = module
     namespace["__qualname__"] = qualname
     namespace["__doc__"] = source.doc or f"The parameters of {name}."
-    namespace["__annotations__"] = {declared.name: declared.hint for declared in source.declared}
+    namespace["__annotations__"] = annotations
     namespace["__dataclass_fields__"] = fields
-    namespace["__match_args__"] = tuple([p.name for p in parameters if p.kind in _BY_POSITION])
+    namespace["__match_args__"] = tuple(by_position)
     namespace["__reserved__"] = reserved
     namespace["__function__"] = function
     namespace[ATTRIBUTE] = source

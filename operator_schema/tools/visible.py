@@ -238,9 +238,10 @@ def _has_leaf(hint: Any, cls: type) -> bool:
 
 def enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
     """Return the names of the functions and classes around a function that is being decorated."""
-    around = [part for part in function.__qualname__.split(".")[:-1] if part != "<locals>"]
-    if not around:
+    outside = function.__qualname__.rpartition(".")[0]
+    if not outside:
         return {}
+    around = [part for part in outside.split(".") if part != "<locals>"]
     frames: list[FrameType] = []
     while frame is not None and len(frames) < len(around):
         frames.append(frame)
