@@ -197,12 +197,11 @@ def _read_entries(lines: Sequence[Line], read: EntryReader, found: dict[str, str
 
 
 def _keep(names: Sequence[str], description: Sequence[Line], found: dict[str, str]) -> None:
-    if not names:
-        return
-    text = _join(description)
-    for name in names:
-        if not found.get(name):
-            found[name] = text
+    if names:
+        text = description[0][1] if len(description) == 1 else _join(description)
+        for name in names:
+            if not found.get(name):
+                found[name] = text
 
 
 def _google_entry(text: str) -> Entry | None:
@@ -262,8 +261,6 @@ def _names(head: str) -> tuple[str, ...]:
 
 
 def _join(lines: Sequence[Line]) -> str:
-    if len(lines) == 1:
-        return lines[0][1]
     pieces: list[str] = []
     item: int | None = None
     after_blank = False

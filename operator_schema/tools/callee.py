@@ -140,6 +140,10 @@ _BINDS: Mapping[Any, str] = {staticmethod: "nothing", classmethod: "class"}
 
 def _read(function: Any, wrapped: int) -> Callee:
     bound: Any = function
+    if isinstance(function, FunctionType) and not (
+        hasattr(function, "__wrapped__") or hasattr(function, "__signature__")
+    ):
+        return _read_code(function)
     if isinstance(function, MethodType):
         return _without(_read(bound.__func__, wrapped), 1, ())
     if isinstance(function, functools.partial):
@@ -152,8 +156,6 @@ def _read(function: Any, wrapped: int) -> Callee:
             message, remedy = "it wraps itself", "Mend its __wrapped__"
             raise Unfit(message, remedy)
         return _read(function.__wrapped__, wrapped + 1)
-    if isinstance(function, FunctionType):
-        return _read_code(function)
     if isinstance(function, type):
         message = f"{clip(escape(function.__name__), 100)} is a class, not a function"
         raise Unfit(message, "For a dataclass use tool_input")
@@ -170,7 +172,7 @@ def _read_code(function: FunctionType) -> Callee:
     annotations = annotations_of(function)
     defaults = _defaults_of(function)
     found: list[Parameter] = []
-    for name, kind in zip(*_order_of(function.__code__), strict=True):
+    for name, kind in _kinds_of(function.__code__).items():
         parameter = _ParameterDraft()
         parameter.name = name
         parameter.kind = kind
@@ -181,31 +183,29 @@ def _read_code(function: FunctionType) -> Callee:
     return Callee(function, function, tuple(found), annotations.get("return", MISSING))
 
 
-def _order_of(code: CodeType) -> tuple[Sequence[str], Sequence[Kind]]:
-    """Return the names and kinds of parameters, in the order of the signature."""
-    names, flags = code.co_varnames, code.co_flags
-    alone, positional, by_name = code.co_posonlyargcount, code.co_argcount, code.co_kwonlyargcount
-    kinds: list[Kind] = ["positional_only"] * alone + ["positional"] * (positional - alone)
-    ordered = names[:positional]
-    end = positional + by_name  # where the code has those with stars
+def _kinds_of(code: CodeType) -> Mapping[str, Kind]:
+    """Return the kind of each parameter, in the order of the signature."""
+    names, flags, positional = code.co_varnames, code.co_flags, code.co_argcount
+    kinds: dict[str, Kind] = dict.fromkeys(names[:positional], "positional")
+    if code.co_posonlyargcount:
+        kinds.update(dict.fromkeys(names[: code.co_posonlyargcount], "positional_only"))
+    end = positional + code.co_kwonlyargcount
     if flags & _REST:
-        ordered += (names[end],)
-        kinds.append("rest")
-        names = names[:end] + names[end + 1 :]
-    ordered += names[positional:end]
-    kinds += ["keyword_only"] * by_name
+        kinds[names[end]] = "rest"
+    if end > positional:
+        kinds.update(dict.fromkeys(names[positional:end], "keyword_only"))
     if flags & _EXTRA:
-        ordered += (names[end],)
-        kinds.append("extra")
-    return ordered, kinds
+        kinds[names[end + bool(flags & _REST)]] = "extra"
+    return kinds
 
 
 def _defaults_of(function: FunctionType) -> Mapping[str, Any]:
     given: dict[str, Any] = dict(function.__kwdefaults__ or {})
     defaults = function.__defaults__
     if defaults:
-        end = function.__code__.co_argcount
-        given.update(zip(function.__code__.co_varnames[end - len(defaults) : end], defaults, strict=True))
+        code = function.__code__
+        names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+        given.update(zip(names, defaults, strict=True))
     return given
 
 

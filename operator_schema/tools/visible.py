@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
+from types import GenericAlias, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_origin
 
 from ..errors import Complaint
@@ -72,14 +73,18 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
     hosted: list[tuple[Parameter, Any]] = [] if receiver is None else [(receiver, None)]
     takes_raw = False
     for parameter, hint in zip(written, hints, strict=True):
-        if parameter.name in skip or _is_marked(hint):
+        is_plain = isinstance(hint, (type, GenericAlias))
+        if parameter.name in skip or (not is_plain and _is_marked(hint)):
             hosted.append((parameter, _hosted_hint(hint, scope)))
             continue
-        takes_raw = takes_raw or _may_be_raw(hint)
+        if hint is RawArguments or (not is_plain and _may_be_raw(hint)):
+            takes_raw = True
         complaint = _complain_parameter(parameter, hint, owner, scope)
         if complaint is not None:
             complaints.append(complaint)
-        field = _with_default_of_its_own(parameter, owner, complaints)
+        field = parameter
+        if type(parameter.default) not in _UNCHANGING:
+            field = _with_default_of_its_own(parameter, owner, complaints)
         fields.append(field)
         declared.append(_declare(field, Any if complaint is not None else hint, scope))
     if skip:
@@ -98,10 +103,17 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
 def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
     """Evaluate the annotations of a function, in one go where they are text."""
     texts = [hint for hint in written if type(hint) is str]
-    if texts:
-        values = iter(scope.evaluate_all(texts))
-        written = [next(values) if type(hint) is str else hint for hint in written]
-    return [hint if isinstance(hint, type) else evaluate_forward(hint, scope) for hint in written]
+    hints = scope.evaluate_all(texts) if texts else []
+    if len(texts) < len(written):
+        values = iter(hints)
+        hints = [next(values) if type(hint) is str else hint for hint in written]
+    if _EVALUATED.issuperset(map(type, hints)):
+        return hints
+    return [hint if isinstance(hint, type) else evaluate_forward(hint, scope) for hint in hints]
+
+
+_EVALUATED = frozenset({type, GenericAlias, UnionType})
+"""Kinds of annotations that are never forward references."""
 
 
 def _hosted_hint(hint: Any, scope: Scope) -> Any:
@@ -117,8 +129,6 @@ def _hosted_hint(hint: Any, scope: Scope) -> Any:
 
 
 def _is_marked(hint: Any) -> bool:
-    if isinstance(hint, type):
-        return False
     for member in members_of(hint):
         if isinstance(member, AnnotatedAlias) and any(item is skip_mark for item in member.__metadata__):
             return True
@@ -126,8 +136,6 @@ def _is_marked(hint: Any) -> bool:
 
 
 def _may_be_raw(hint: Any) -> bool:
-    if isinstance(hint, type):
-        return hint is RawArguments
     return any([kind is RawArguments for kind in alternatives_of(hint)])
 
 
@@ -136,8 +144,6 @@ _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
 
 def _with_default_of_its_own(parameter: Parameter, owner: str, complaints: list[Complaint]) -> Parameter:
     """Copy a default that can change: what a direct call does to it is told to no model."""
-    if type(parameter.default) in _UNCHANGING:
-        return parameter
     try:
         default = copy_of_default(parameter.default)
     except MemoryError:
