@@ -155,7 +155,7 @@ def _read(function: Any, wrapped: int) -> Callee:
         if wrapped > _WRAPPED_AT_MOST:
             message, remedy = "it wraps itself", "Mend its __wrapped__"
             raise Unfit(message, remedy)
-        return _read(function.__wrapped__, wrapped + 1)
+        return _read(bound.__wrapped__, wrapped + 1)
     if isinstance(function, type):
         message = f"{clip(escape(function.__name__), 100)} is a class, not a function"
         raise Unfit(message, "For a dataclass use tool_input")
@@ -200,12 +200,14 @@ def _kinds_of(code: CodeType) -> Mapping[str, Kind]:
 
 
 def _defaults_of(function: FunctionType) -> Mapping[str, Any]:
-    given: dict[str, Any] = dict(function.__kwdefaults__ or {})
+    by_name = function.__kwdefaults__
+    given: dict[str, Any] = dict(by_name) if by_name else {}
     defaults = function.__defaults__
     if defaults:
         code = function.__code__
-        names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
-        given.update(zip(names, defaults, strict=True))
+        names = code.co_varnames
+        for at, default in enumerate(defaults, code.co_argcount - len(defaults)):
+            given[names[at]] = default
     return given
 
 

@@ -136,7 +136,13 @@ def _is_marked(hint: Any) -> bool:
 
 
 def _may_be_raw(hint: Any) -> bool:
-    return any([kind is RawArguments for kind in alternatives_of(hint)])
+    for member in members_of(hint):
+        if isinstance(member, AnnotatedAlias):
+            if _may_be_raw(member.__origin__):
+                return True
+        elif member is RawArguments:
+            return True
+    return False
 
 
 _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
