@@ -19,7 +19,7 @@ TITLE = "Registration of a function with the schema made"
 HOW = "fresh functions and classes each time, under future annotations; descriptions in the docstring"
 UNIT = "s"
 
-BATCH = 2
+BATCH = 16
 FUNCTIONS = ("geo_search", "parse_url", "create_event")
 
 

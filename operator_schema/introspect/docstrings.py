@@ -81,12 +81,12 @@ def parse_docstring(doc: str | None) -> Docstring:
         Its prose and its parameters. Where a name is documented twice, the first description wins.
         The lines of a description's paragraphs are joined, its lists keep theirs.
     """
-    lines = _split_lines(doc or "")
+    lines, margin = _split_lines(doc or "")
     found: dict[str, str] = {}
     prose_end = None
     i = 0
     while i < len(lines):
-        opening = _opening(lines, i)
+        opening = _opening(lines, i, margin)
         if opening is None or (opening[0] is _REMARK and prose_end is None):
             i += 1
             continue
@@ -97,36 +97,35 @@ def parse_docstring(doc: str | None) -> Docstring:
         if holds is _PARAMETERS:
             _read_entries(lines[start:end], read, found)
         i = end
-    return Docstring(_prose(lines[:prose_end]), found)
+    return Docstring(_prose(lines[:prose_end], margin), found)
 
 
-def _split_lines(doc: str) -> list[Line]:
+def _split_lines(doc: str) -> tuple[list[Line], int]:
+    """Return the lines of a docstring, and how far all of them are indented."""
     first, *rows = doc.replace("\r\n", "\n").replace("\r", "\n").expandtabs().rstrip().split("\n")
+    lines = [(row.find(text := row.strip()), text) for row in rows]
+    margin = min([indent for indent, text in lines if text], default=0)
     # The first line begins behind the quotes, so that it says nothing about the margin.
-    bare = [row.lstrip() for row in rows]
-    indents = [len(row) - len(text) for row, text in zip(rows, bare, strict=True)]
-    margin = min([indent for indent, text in zip(indents, bare, strict=True) if text], default=0)
-    lines = [(indent - margin, text.rstrip()) for indent, text in zip(indents, bare, strict=True)]
-    return [(0, first.strip()), *lines]
+    lines.insert(0, (margin, first.strip()))
+    return lines, margin
 
 
-def _prose(lines: Sequence[Line]) -> str:
-    return "\n".join([" " * indent + text if text else "" for indent, text in lines]).strip()
+def _prose(lines: Sequence[Line], margin: int) -> str:
+    return "\n".join([" " * (indent - margin) + text if text else "" for indent, text in lines]).strip()
 
 
-def _opening(lines: Sequence[Line], i: int) -> Opening | None:
+def _opening(lines: Sequence[Line], i: int, margin: int) -> Opening | None:
     indent, text = lines[i]
-    if not text or indent >= _CODE_INDENT:
+    if not text or indent - margin >= _CODE_INDENT:
         return None
     if _field_entry(text) is not None:
         return _PARAMETERS, _field_entry, i
-    title = text.removesuffix(":").rstrip()
-    holds = _SECTIONS.get(title.lower())
+    holds = _SECTIONS.get(text.removesuffix(":").rstrip().lower())
     if holds is None:
         return None
     if _is_underlined(lines, i):
         return holds, _numpy_entry, i + 2
-    if text.endswith(":") and (holds is _PARAMETERS or title[0].isupper()):
+    if text.endswith(":") and (holds is _PARAMETERS or text[0].isupper()):
         return holds, _google_entry, i + 1
     return None
 
@@ -142,17 +141,25 @@ def _section_end(lines: Sequence[Line], i: int, opening: Opening) -> int:
     _, read, start = opening
     margin = lines[i][0]
     is_google = read is _google_entry
-    first = next((j for j in range(start, len(lines)) if lines[j][1]), len(lines))
-    is_indented = is_google and first < len(lines) and lines[first][0] > margin
+    is_indented = is_google and _is_deeper(lines, start, margin)
     for j in range(max(start, i + 1), len(lines)):
         indent, text = lines[j]
-        if not text or indent > margin:
+        if indent > margin or not text:
             continue
         # A body that is no deeper than its title goes on to the next title, in Google's form no
         # further than a blank line: otherwise it would swallow the prose.
         if is_indented or (is_google and not lines[j - 1][1]) or _ends_flat_body(lines, j):
             return j
     return len(lines)
+
+
+def _is_deeper(lines: Sequence[Line], start: int, margin: int) -> bool:
+    """Say whether what comes first, from a line on, is indented further than a margin."""
+    for j in range(start, len(lines)):
+        indent, text = lines[j]
+        if text:
+            return indent > margin
+    return False
 
 
 def _ends_flat_body(lines: Sequence[Line], j: int) -> bool:
@@ -164,12 +171,15 @@ def _ends_flat_body(lines: Sequence[Line], j: int) -> bool:
 
 
 def _read_entries(lines: Sequence[Line], read: EntryReader, found: dict[str, str]) -> None:
-    level = next((indent for indent, text in lines if text), 0)
+    level: int | None = None
     names: tuple[str, ...] = ()
     description: list[Line] = []
     after_blank = False
-    for indent, text in lines:
-        is_outer = bool(text) and indent <= level
+    for line in lines:
+        indent, text = line
+        if level is None and text:
+            level = indent
+        is_outer = level is not None and indent <= level and text
         entry = read(text) if is_outer else None
         if entry is not None:
             _keep(names, description, found)
@@ -181,18 +191,17 @@ def _read_entries(lines: Sequence[Line], read: EntryReader, found: dict[str, str
             names, description = (), []
         else:
             # Deeper, or not set off by a blank line: people forget to indent what they wrap.
-            description.append((indent, text))
+            description.append(line)
         after_blank = not text
     _keep(names, description, found)
 
 
 def _keep(names: Sequence[str], description: Sequence[Line], found: dict[str, str]) -> None:
-    if not names:
-        return
-    text = _join(description)
-    for name in names:
-        if not found.get(name):
-            found[name] = text
+    if names:
+        text = description[0][1] if len(description) == 1 else _join(description)
+        for name in names:
+            if not found.get(name):
+                found[name] = text
 
 
 def _google_entry(text: str) -> Entry | None:
@@ -245,13 +254,13 @@ def _field_entry(text: str) -> Entry | None:
 def _names(head: str) -> tuple[str, ...]:
     # Stars may be escaped, and names may be marked up: `\*args`, `**name**`, "`name`". A section of
     # parameters that says "None" has none.
+    if head.isidentifier() and head != "None":
+        return (head,)
     names = tuple([name.strip(" `*\\") for name in head.split(",")])
     return names if all(name.isidentifier() and name != "None" for name in names) else ()
 
 
 def _join(lines: Sequence[Line]) -> str:
-    if len(lines) == 1:
-        return lines[0][1]
     pieces: list[str] = []
     item: int | None = None
     after_blank = False
@@ -290,11 +299,15 @@ def split_summary(text: str) -> tuple[str, str | None]:
     Returns:
         The summary on one line, and the rest, trimmed, or None where nothing is left.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
-    text = "\n".join([line.rstrip() for line in lines])
+    text = text.strip()
+    if "\n" in text or "\r" in text:
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        text = "\n".join([line.rstrip() for line in lines])
     paragraph = text.partition("\n\n")[0]
     end = _sentence_end(paragraph) or len(paragraph.partition("\n")[0])
-    summary = " ".join([line.strip() for line in text[:end].split("\n")])
+    summary = text[:end]
+    if "\n" in summary:
+        summary = " ".join([line.strip() for line in summary.split("\n")])
     return summary, text[end:].strip() or None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, Union
 
 from ..errors import MissingContextError, ToolError
 from ..introspect.identity import name_of
@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["alternatives_of", "call_arguments", "hosted_values", "is_union", "members_of"]
+__all__ = [
+    "AnnotatedAlias",
+    "alternatives_of",
+    "call_arguments",
+    "hosted_values",
+    "is_union",
+    "members_of",
+]
 
 
 def hosted_values(
@@ -96,9 +103,13 @@ def _by_type(tool: str, parameter: Parameter, wanted: Any, context: Context) -> 
     return context[fitting[0]] if fitting else MISSING
 
 
+AnnotatedAlias: Final[Any] = type(Annotated[int, None])
+"""The class of `Annotated[…]`; `get_origin` says the same in five times the time."""
+
+
 def alternatives_of(hint: Any) -> Sequence[Any]:
     """Return the types that a parameter takes: those of a union, without None."""
-    while get_origin(hint) is Annotated:
+    while isinstance(hint, AnnotatedAlias):
         hint = hint.__origin__
     members = members_of(hint)
     if members[0] is hint:

@@ -7,14 +7,14 @@ from dataclasses import MISSING
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._value import Value, set_once
+from .._value import Value, draft_of, set_once
 from ..errors import Unfit
 from ..introspect.classes import annotations_of
 from ..wording import clip, escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from types import FrameType
+    from types import CodeType, FrameType
 
 __all__ = [
     "Callee",
@@ -58,6 +58,9 @@ class Parameter(Value):
         set_once(self, "kind", kind)
         set_once(self, "annotation", annotation)
         set_once(self, "default", default)
+
+
+_ParameterDraft: Any = draft_of(Parameter)
 
 
 class Callee(Value):
@@ -137,6 +140,10 @@ _BINDS: Mapping[Any, str] = {staticmethod: "nothing", classmethod: "class"}
 
 def _read(function: Any, wrapped: int) -> Callee:
     bound: Any = function
+    if isinstance(function, FunctionType) and not (
+        hasattr(function, "__wrapped__") or hasattr(function, "__signature__")
+    ):
+        return _read_code(function)
     if isinstance(function, MethodType):
         return _without(_read(bound.__func__, wrapped), 1, ())
     if isinstance(function, functools.partial):
@@ -148,9 +155,7 @@ def _read(function: Any, wrapped: int) -> Callee:
         if wrapped > _WRAPPED_AT_MOST:
             message, remedy = "it wraps itself", "Mend its __wrapped__"
             raise Unfit(message, remedy)
-        return _read(function.__wrapped__, wrapped + 1)
-    if isinstance(function, FunctionType):
-        return _read_code(function)
+        return _read(bound.__wrapped__, wrapped + 1)
     if isinstance(function, type):
         message = f"{clip(escape(function.__name__), 100)} is a class, not a function"
         raise Unfit(message, "For a dataclass use tool_input")
@@ -164,27 +169,46 @@ def _read(function: Any, wrapped: int) -> Callee:
 
 
 def _read_code(function: FunctionType) -> Callee:
-    code = function.__code__
     annotations = annotations_of(function)
-    names = code.co_varnames
-    positional = code.co_argcount
-    ends = positional + code.co_kwonlyargcount
-    defaults = function.__defaults__
-    given = dict(function.__kwdefaults__ or {})
-    if defaults:
-        given.update(zip(names[positional - len(defaults) : positional], defaults, strict=True))
-    kinds: dict[str, Kind] = dict.fromkeys(names[: code.co_posonlyargcount], "positional_only")
-    kinds.update(dict.fromkeys(names[code.co_posonlyargcount : positional], "positional"))
-    if code.co_flags & _REST:
-        kinds[names[ends]] = "rest"
-    kinds.update(dict.fromkeys(names[positional:ends], "keyword_only"))
-    if code.co_flags & _EXTRA:
-        kinds[names[ends + bool(code.co_flags & _REST)]] = "extra"
-    found = [
-        Parameter(name, kind, annotations.get(name, MISSING), given.get(name, MISSING))
-        for name, kind in kinds.items()
-    ]
+    defaults = _defaults_of(function)
+    found: list[Parameter] = []
+    for name, kind in _kinds_of(function.__code__).items():
+        parameter = _ParameterDraft()
+        parameter.name = name
+        parameter.kind = kind
+        parameter.annotation = annotations.get(name, MISSING)
+        parameter.default = defaults.get(name, MISSING)
+        parameter.__class__ = Parameter
+        found.append(parameter)
     return Callee(function, function, tuple(found), annotations.get("return", MISSING))
+
+
+def _kinds_of(code: CodeType) -> Mapping[str, Kind]:
+    """Return the kind of each parameter, in the order of the signature."""
+    names, flags, positional = code.co_varnames, code.co_flags, code.co_argcount
+    kinds: dict[str, Kind] = dict.fromkeys(names[:positional], "positional")
+    if code.co_posonlyargcount:
+        kinds.update(dict.fromkeys(names[: code.co_posonlyargcount], "positional_only"))
+    end = positional + code.co_kwonlyargcount
+    if flags & _REST:
+        kinds[names[end]] = "rest"
+    if end > positional:
+        kinds.update(dict.fromkeys(names[positional:end], "keyword_only"))
+    if flags & _EXTRA:
+        kinds[names[end + bool(flags & _REST)]] = "extra"
+    return kinds
+
+
+def _defaults_of(function: FunctionType) -> Mapping[str, Any]:
+    by_name = function.__kwdefaults__
+    given: dict[str, Any] = dict(by_name) if by_name else {}
+    defaults = function.__defaults__
+    if defaults:
+        code = function.__code__
+        names = code.co_varnames
+        for at, default in enumerate(defaults, code.co_argcount - len(defaults)):
+            given[names[at]] = default
+    return given
 
 
 def _read_signature(function: Any) -> Callee:

@@ -128,19 +128,23 @@ def check_facts(given: Mapping[str, Any]) -> dict[str, Complaint]:
     Returns:
         Option to complaint, for those that are wrong.
     """
-    name = given["name"]
-    owner = clip(escape(name), 100) if name and isinstance(name, str) else "tool"
     found: dict[str, Complaint] = {}
     for option, value in given.items():
         fits, kind, remedy = _OPTIONS.get(option, _ANY)
         if not fits(value):
             message = f"{option} is {received(value)}, not {kind}"
-            found[option] = Complaint((), "bad_option", owner, message, remedy)
+            found[option] = Complaint((), "bad_option", _owner_of(given), message, remedy)
+    name = given["name"]
     if "name" in found or not _NAME.fullmatch(name):
         what = quote(name, 100) if isinstance(name, str) else received(name)
         message = f"the name {what} is refused by providers" if name != "" else "it has no name"
-        found["name"] = Complaint((), "bad_name", owner, message, _NAME_REMEDY)
+        found["name"] = Complaint((), "bad_name", _owner_of(given), message, _NAME_REMEDY)
     return found
+
+
+def _owner_of(given: Mapping[str, Any]) -> str:
+    name = given["name"]
+    return clip(escape(name), 100) if name and isinstance(name, str) else "tool"
 
 
 def _is_text(value: object) -> bool:
@@ -216,7 +220,9 @@ _ANY: tuple[Callable[[Any], bool], str, str] = (lambda _: True, "", "")
 
 def pascal_case(name: str) -> str:
     """Write a name as a class is written: `web_search` → `WebSearch`."""
-    return "".join([part[:1].upper() + part[1:] for part in _BREAK.split(name)])
+    is_plain = name.isascii() and name.isidentifier()
+    parts = name.split("_") if is_plain else _BREAK.split(name)
+    return "".join([part[:1].upper() + part[1:] for part in parts])
 
 
 def snake_case(name: str) -> str:

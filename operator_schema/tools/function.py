@@ -222,7 +222,8 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
     owner = clip(escape(name), 100) if isinstance(name, str) else "tool"
     check_option_names(owner, options, "tool")
     wrong = check_facts({**options, "name": name})
-    options = {key: value for key, value in options.items() if key not in wrong}
+    if wrong:
+        options = {key: value for key, value in options.items() if key not in wrong}
     complaints = list(wrong.values())
     callee = _callee_or_raise(function, owner, complaints)
     complaints += _complain_result(callee, owner)

@@ -163,14 +163,24 @@ def make_input_type(
     """
     # What the decorator would do, in a tenth of its time.
     fields = _Fields(source, parameters)
-    namespace = {p.name: p.default for p in parameters if not _is_made(p) and p.default is not MISSING}
+    namespace: dict[str, Any] = {}
+    annotations: dict[str, Any] = {}
+    by_position: list[str] = []
+    for parameter, declared in zip(parameters, source.declared, strict=True):
+        key, default = parameter.name, parameter.default
+        annotations[key] = declared.hint
+        if parameter.kind in _BY_POSITION:
+            by_position.append(key)
+        if default is not MISSING and not _is_made(parameter):
+            namespace[key] = default
     namespace["__module__"] = module
     namespace["__qualname__"] = qualname
     namespace["__doc__"] = source.doc or f"The parameters of {name}."
-    namespace["__annotations__"] = {declared.name: declared.hint for declared in source.declared}
+    namespace["__annotations__"] = annotations
     namespace["__dataclass_fields__"] = fields
-    namespace["__match_args__"] = tuple([p.name for p in parameters if p.kind in _BY_POSITION])
-    namespace["__reserved__"] = reserved
+    namespace["__match_args__"] = tuple(by_position)
+    if reserved:
+        namespace["__reserved__"] = reserved
     namespace["__function__"] = function
     namespace[ATTRIBUTE] = source
     fields.owner = type(name, (Input,), namespace)
@@ -309,6 +319,8 @@ def _at(names: dict[str, Any], qualname: str) -> Any:
 def install(cls: type[Input], names: dict[str, Any]) -> None:
     """Put a class into the module of its function, unless the name is taken there."""
     present: object = names.setdefault(cls.__name__, cls)
+    if present is cls:
+        return
     # The cell of a notebook that is run again makes its tools again.
     if isinstance(present, type) and issubclass(present, Input) and present.__function__ == cls.__function__:
         names[cls.__name__] = cls

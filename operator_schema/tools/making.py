@@ -57,8 +57,8 @@ def register(
         complaints += [_told_of(complaint, own, name) for complaint in error.complaints]
         return None
     complaints += _check_root(codec, name)
-    if not complaints:
-        complaints += _check_examples(codec, options.get("examples", ()), name)
+    if not complaints and "examples" in options:
+        complaints += _check_examples(codec, options["examples"], name)
     return None if complaints else codec
 
 
@@ -119,12 +119,14 @@ def doc_of(codec: Codec[Any]) -> str | None:
 
 def make_facts(name: str, options: Mapping[str, Any], doc: str | None, codec: Codec[Any]) -> Facts:
     """Gather what is told about a tool, of options that were checked."""
-    examples = options.get("examples", ())
+    texts = read_texts(name, options.get("description"), options.get("summary"), doc)
+    if not options:
+        return Facts(name, texts)
     return Facts(
         name,
-        read_texts(name, options.get("description"), options.get("summary"), doc),
+        texts,
         options.get("enabled"),
         options.get("timeout"),
         tuple(options.get("tags", ())),
-        tuple([_example(codec, example) for example in examples]),
+        tuple([_example(codec, example) for example in options.get("examples", ())]),
     )

@@ -99,7 +99,7 @@ class Tool(Generic[P, R]):
     @classmethod
     def _of(cls, content: dict[str, Any]) -> Any:
         made = object.__new__(cls)
-        made.__dict__.update(content)
+        object.__setattr__(made, "__dict__", content)
         return made
 
     def _copy(self, **content: Any) -> Any:
@@ -477,7 +477,10 @@ class Tool(Generic[P, R]):
         return getattr(self, "__qualname__", self.name)
 
 
-_TAKEN_OVER = ("__module__", "__name__", "__qualname__", "__doc__", "__type_params__")
+_TAKEN_OVER = (
+    *("__module__", "__name__", "__qualname__", "__doc__"),
+    *(("__type_params__",) if sys.version_info >= (3, 12) else ()),
+)
 
 
 def _take_over(content: dict[str, Any], function: Any) -> None:
@@ -487,8 +490,6 @@ def _take_over(content: dict[str, Any], function: Any) -> None:
         # Of a partial or a union, module and docstring are those of its class.
         content["__module__"], content["__doc__"] = content["_home"], content["_facts"].texts.full
     for attribute in _TAKEN_OVER if is_named else ():
-        if attribute in content:
-            continue
         value: object = getattr(function, attribute, None)
         if value is not None:
             content[attribute] = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
+from types import GenericAlias, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_origin
 
 from ..errors import Complaint
@@ -12,7 +13,7 @@ from ..introspect.identity import name_of, show_error
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf
 from ..introspect.shipped_leaves import shipped_leaf
 from ..wording import listed, nearest, quote, received
-from .binding import alternatives_of, members_of
+from .binding import AnnotatedAlias, alternatives_of, members_of
 from .inputs import copy_of_default
 from .marks import skip as skip_mark
 from .raw import RawArguments
@@ -72,19 +73,22 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
     hosted: list[tuple[Parameter, Any]] = [] if receiver is None else [(receiver, None)]
     takes_raw = False
     for parameter, hint in zip(written, hints, strict=True):
-        is_class = isinstance(hint, type)
-        if parameter.name in skip or (not is_class and any(map(_is_marked, members_of(hint)))):
+        is_plain = isinstance(hint, (type, GenericAlias))
+        if parameter.name in skip or (not is_plain and _is_marked(hint)):
             hosted.append((parameter, _hosted_hint(hint, scope)))
             continue
-        kinds = (hint,) if is_class else alternatives_of(hint)
-        takes_raw = takes_raw or any(kind is RawArguments for kind in kinds)
+        if hint is RawArguments or (not is_plain and _may_be_raw(hint)):
+            takes_raw = True
         complaint = _complain_parameter(parameter, hint, owner, scope)
         if complaint is not None:
             complaints.append(complaint)
-        field = _with_default_of_its_own(parameter, owner, complaints)
+        field = parameter
+        if type(parameter.default) not in _UNCHANGING:
+            field = _with_default_of_its_own(parameter, owner, complaints)
         fields.append(field)
         declared.append(_declare(field, Any if complaint is not None else hint, scope))
-    complaints += _unknown_skips(skip, callee, owner)
+    if skip:
+        complaints += _unknown_skips(skip, callee, owner)
     annotation = _whole_annotation(fields, declared)
     if annotation is None and takes_raw:
         message = "RawArguments takes all arguments, so no other parameter can take one"
@@ -98,12 +102,18 @@ def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: 
 
 def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
     """Evaluate the annotations of a function, in one go where they are text."""
-    texts = [i for i, hint in enumerate(written) if type(hint) is str]
-    if texts:
-        values = scope.evaluate_all([written[i] for i in texts])
-        for i, value in zip(texts, values, strict=True):
-            written[i] = value
-    return [hint if isinstance(hint, type) else evaluate_forward(hint, scope) for hint in written]
+    texts = [hint for hint in written if type(hint) is str]
+    hints = scope.evaluate_all(texts) if texts else []
+    if len(texts) < len(written):
+        values = iter(hints)
+        hints = [next(values) if type(hint) is str else hint for hint in written]
+    if _EVALUATED.issuperset(map(type, hints)):
+        return hints
+    return [hint if isinstance(hint, type) else evaluate_forward(hint, scope) for hint in hints]
+
+
+_EVALUATED = frozenset({type, GenericAlias, UnionType})
+"""Kinds of annotations that are never forward references."""
 
 
 def _hosted_hint(hint: Any, scope: Scope) -> Any:
@@ -119,7 +129,20 @@ def _hosted_hint(hint: Any, scope: Scope) -> Any:
 
 
 def _is_marked(hint: Any) -> bool:
-    return get_origin(hint) is Annotated and any(item is skip_mark for item in hint.__metadata__)
+    for member in members_of(hint):
+        if isinstance(member, AnnotatedAlias) and any(item is skip_mark for item in member.__metadata__):
+            return True
+    return False
+
+
+def _may_be_raw(hint: Any) -> bool:
+    for member in members_of(hint):
+        if isinstance(member, AnnotatedAlias):
+            if _may_be_raw(member.__origin__):
+                return True
+        elif member is RawArguments:
+            return True
+    return False
 
 
 _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
@@ -127,8 +150,6 @@ _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
 
 def _with_default_of_its_own(parameter: Parameter, owner: str, complaints: list[Complaint]) -> Parameter:
     """Copy a default that can change: what a direct call does to it is told to no model."""
-    if type(parameter.default) in _UNCHANGING:
-        return parameter
     try:
         default = copy_of_default(parameter.default)
     except MemoryError:
@@ -229,9 +250,10 @@ def _has_leaf(hint: Any, cls: type) -> bool:
 
 def enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
     """Return the names of the functions and classes around a function that is being decorated."""
-    around = [part for part in function.__qualname__.split(".")[:-1] if part != "<locals>"]
-    if not around:
+    outside = function.__qualname__.rpartition(".")[0]
+    if not outside:
         return {}
+    around = [part for part in outside.split(".") if part != "<locals>"]
     frames: list[FrameType] = []
     while frame is not None and len(frames) < len(around):
         frames.append(frame)
