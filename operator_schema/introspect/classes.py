@@ -76,10 +76,9 @@ def form_of(cls: Any) -> ObjectForm | None:
         return "dataclass" if parameter_source(cls) is None else "function"
     if not isinstance(cls, type):
         return None
-    bases = cls.__mro__
-    if dict in bases and hasattr(cls, "__required_keys__"):
+    if issubclass(cls, dict) and hasattr(cls, "__required_keys__"):
         return "typed_dict"
-    if tuple in bases and hasattr(cls, "_fields"):
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return "named_tuple"
     return None
 

@@ -32,7 +32,7 @@ def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     if cls is GenericAlias or cls is _LiteralAlias:
         return annotation.__origin__, annotation.__args__
     if cls is UnionType:
-        return get_origin(annotation), annotation.__args__
+        return cls, annotation.__args__
     origin = get_origin(annotation)
     return origin, get_args(annotation) if origin is not None else ()
 

@@ -28,6 +28,7 @@ __all__ = [
     "ArrayDraft",
     "ArrayNode",
     "Constraints",
+    "EnumDraft",
     "EnumNode",
     "Field",
     "FieldDraft",
@@ -43,6 +44,7 @@ __all__ = [
     "ScalarType",
     "Target",
     "TupleNode",
+    "UnionDraft",
     "UnionNode",
 ]
 
@@ -502,3 +504,5 @@ UNKNOWN: Final = AnyNode("an annotation that was complained about")
 FieldDraft: Final = draft_of(Field)
 ObjectDraft: Final = draft_of(ObjectNode)
 ArrayDraft: Final = draft_of(ArrayNode)
+EnumDraft: Final = draft_of(EnumNode)
+UnionDraft: Final = draft_of(UnionNode)

@@ -232,9 +232,12 @@ class Walk:
         form = form_of(cls)
         if form is not None:
             return self._object_node(cls, form, args, place)
+        for base, arm in CLASSES:
+            if issubclass(cls, base):
+                return arm(self, cls, args, place)
         # A class may also be what a tool left under its name.
-        arm = next((arm for base, arm in CLASSES if issubclass(cls, base)), NAMED.get(type(cls).__name__))
-        return self.complain_unsupported(cls, place) if arm is None else arm(self, cls, args, place)
+        named = NAMED.get(type(cls).__name__)
+        return self.complain_unsupported(cls, place) if named is None else named(self, cls, args, place)
 
     def _leaf(self, cls: type, place: Place) -> Node | None:
         if cls in self._leaves:  # met as the origin of a generic
