@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 from dataclasses import MISSING
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
 from ..json_values import has_surrogate
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from ..errors import Complaint, ComplaintCode
     from .classes import Declared
-    from .descriptions import ClassTexts
     from .hints import Bindings, Path
     from .nodes import ObjectForm
 
@@ -195,7 +195,7 @@ class Walk:
         """Return the node of the items of the array, or the values of the map, that stands at a place."""
         if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
-        return self.node(annotation, Place((*place.path, "*"), place.owner, place.scope))
+        return self.node(annotation, Place(place.path + ("*",), place.owner, place.scope))  # noqa: RUF005
 
     def _reach(self, depth: int) -> bool:
         if depth > self._deepest:  # noqa: PLR1730  # a call costs more than all the rest of this
@@ -240,7 +240,7 @@ class Walk:
         return self.complain_unsupported(cls, place) if named is None else named(self, cls, args, place)
 
     def _leaf(self, cls: type, place: Place) -> Node | None:
-        if cls in self._leaves:  # met as the origin of a generic
+        if self._leaves and cls in self._leaves:  # met as the origin of a generic
             return LeafNode(self._leaves[cls])
         try:
             own = own_leaf(cls)
@@ -265,12 +265,12 @@ class Walk:
             return self._complain_arguments(cls, place)
         known = self._known.get(identity)
         if known is not None:
-            return self._again(known, place)
+            return self._again(known, place, partial(target_of, cls, bindings, identity, is_object=True))
         if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
-        known = Known(place.path, lambda: target_of(cls, bindings, identity, is_object=True))
+        known = self._open(identity, place)
         inner = Place(place.path, short_name(cls, bindings), place.scope)
-        return self._closing(identity, known, lambda: self._make_object(cls, form, bindings, inner))
+        return self._close(known, self._make_object(cls, form, bindings, inner))
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) stands for."""
@@ -280,7 +280,7 @@ class Walk:
             return self._complain_arguments(alias, place)
         known = self._known.get(identity)
         if known is not None:
-            return self._again(known, place)
+            return self._again(known, place, partial(target_of, alias, bindings, identity, is_object=False))
         try:
             value = alias.__value__
         except MemoryError:
@@ -289,9 +289,9 @@ class Walk:
             value = Unresolved(alias.__name__, str(error), "Mend the alias")
         scope = Scope(alias, self._namespace, bindings, place.scope.self_type, place.scope)
         inner = Place(place.path, place.owner, scope)
-        target = target_of(alias, bindings, identity, is_object=False)
-        known = Known(place.path, lambda: target)
-        node = self._aliases[target] = self._closing(identity, known, lambda: self.node(value, inner))
+        known = self._open(identity, place)
+        node = self._close(known, self.node(value, inner))
+        self._aliases[target_of(alias, bindings, identity, is_object=False)] = node
         return node
 
     def _text_node(self, text: str, meant: Any, place: Place) -> Node:
@@ -300,19 +300,22 @@ class Walk:
         identity = (text, place.scope.identity)
         known = self._known.get(identity)
         if known is not None:
-            return self._again(known, place)
-        name = text if text.isidentifier() else "Text"
-        known = Known(place.path, lambda: Target(identity, name, text, is_object=False))
-        return self._closing(identity, known, lambda: self.node(meant, place))
+            name = text if text.isidentifier() else "Text"
+            return self._again(known, place, partial(Target, identity, name, text, is_object=False))
+        known = self._open(identity, place)
+        return self._close(known, self.node(meant, place))
 
-    def _closing(self, identity: Hashable, known: Known, make: Callable[[], Node]) -> Node:
-        """Make the node of a class or alias, and define it if it came round meanwhile."""
-        self._known[identity] = known
-        depth = len(known.path)
-        before, self._deepest = self._deepest, depth
-        node = make()
-        known.height = self._deepest - depth
-        self._deepest = max(before, self._deepest)
+    def _open(self, identity: Hashable, place: Place) -> Known:
+        """Begin to read a class or alias, of which `_close` takes the node."""
+        known = self._known[identity] = Known(place.path, self._deepest)
+        self._deepest = len(place.path)
+        return known
+
+    def _close(self, known: Known, node: Node) -> Node:
+        """Keep the node of a class or alias, and define it if it came round meanwhile."""
+        known.height = self._deepest - len(known.path)
+        if known.around > self._deepest:
+            self._deepest = known.around
         target = known.target
         if target is not None:
             node = self.distinct.union(node) if isinstance(node, UnionNode) else node
@@ -321,7 +324,7 @@ class Walk:
         known.node = node
         return node
 
-    def _again(self, known: Known, place: Place) -> Node:
+    def _again(self, known: Known, place: Place, make_target: Callable[[], Target]) -> Node:
         if known.node is not None:
             if self._reach(len(place.path) + known.height):
                 return known.node
@@ -329,43 +332,53 @@ class Walk:
         if known.path == place.path:
             message = "the type stands for itself, with no array or object between"
             return self.complain(place, "unsupported", message, "Take it out of its own alternatives")
-        return RefNode(known.come_round())
+        if known.target is None:
+            known.target = make_target()
+        return RefNode(known.target)
 
     def _make_object(self, cls: type[Any], form: ObjectForm, bindings: Bindings, place: Place) -> Node:
-        def report(step: str, code: ComplaintCode, message: str, remedy: str, near: str | None) -> None:
-            self._complain((*place.path, step), code, place.owner, message, remedy, near)
-
+        report = partial(self._report, place)
         self._reach(len(place.path) + 1)  # the object itself is a level
         given, self._given = self._given, None
         generic: Any = cls
         self_type = generic[tuple(bindings.values())] if bindings else cls
         declared = declared_fields(cls, form, bindings, self_type, self._namespace, place.scope)
-        names = {source.name: source for source in declared}
-        report_class(cls, form, names, report)
-        texts = describe_fields(cls, given, names, report, attribute_docs=self._attribute_docs)
-        fields = tuple([self._field(source, texts, place, report) for source in declared])
+        report_class(cls, form, declared, report)
+        text, described, documented = describe_fields(
+            cls, form, given, declared, report, self._attribute_docs
+        )
+        fields: list[Field] = []
+        for source in declared.values():
+            fields.append(self._field(source, described, documented, place, report))  # noqa: PERF401  # no closure
         report_collisions(fields, report)
-        if texts.text and has_surrogate(texts.text):
+        if text and has_surrogate(text):
             report("__doc__", "bad_description", "it has half of a surrogate pair", "Take it out", None)
         node = ObjectDraft()
         node.type = cls
         node.name = place.owner
         node.form = form
-        node.fields = fields
+        node.fields = tuple(fields)
         node.closed = self._closed or (form == "typed_dict" and is_closed(cls))
-        node.doc = texts.text
+        node.doc = text
         node.description = None
         node.__class__ = ObjectNode
         return node  # type: ignore[no-any-return]  # no longer a draft
 
-    def _field(self, source: Declared, texts: ClassTexts, place: Place, report: Any) -> Field:
+    def _field(
+        self,
+        source: Declared,
+        given: Mapping[str, str],
+        documented: Mapping[str, str],
+        place: Place,
+        report: Any,
+    ) -> Field:
         hint = source.hint
         node = self._constant.get(hint) if type(hint) is type and self._met < MAX_ANNOTATIONS else None
         if node is None:
-            node = self.node(hint, Place((*place.path, source.name), place.owner, source.scope))
+            node = self.node(hint, Place(place.path + (source.name,), place.owner, source.scope))  # noqa: RUF005
         else:
             self._met += 1
-        field = make_field(source, node, texts, report)
+        field = make_field(source, node, given, documented, report)
         if field.required and field.node.__class__ in _MAY_BE_NULL and source.required is None:
             self._unsettled.append(field)
         if field.default is not MISSING or field.examples:
@@ -385,6 +398,12 @@ class Walk:
         """Note a complaint and return the node that stands for what could not be read."""
         self._complain(place.path, code, place.owner, message, remedy, near)
         return UNKNOWN
+
+    def _report(
+        self, place: Place, step: str, code: ComplaintCode, message: str, remedy: str, near: str | None
+    ) -> None:
+        """Note a complaint about a field of the class that stands at a place."""
+        self._complain((*place.path, step), code, place.owner, message, remedy, near)
 
     def _complain_depth(self, place: Place) -> Node:
         message = f"the type nests deeper than {self._max_depth} levels"
