@@ -75,7 +75,7 @@ class Codec(Generic[T]):
     _annotation: Any
     _graph: Graph
     _name: str
-    _options: dict[str, Any]
+    _options: Mapping[str, Any]
     _parse: Callable[[Any], Any] | None
     _tiers: Tiers
 
@@ -128,15 +128,30 @@ class Codec(Generic[T]):
         attribute_docs: bool = False,
         json_loads: Callable[[Any], Any] | None = None,
     ) -> None:
-        leaves = _checked_leaves(leaves)
-        _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs, json_loads)
-        namespace = None if namespace is None else dict(namespace)
+        options = _USUAL_OPTIONS
+        is_usual = (
+            name is param_descriptions is namespace is json_loads is None
+            and repair is attribute_docs is False
+            and leaves is _USUAL_OPTIONS["leaves"]
+            and unknown_fields is _USUAL_OPTIONS["unknown_fields"]
+            and max_depth is MAX_DEPTH
+        )
+        if not is_usual:
+            leaves = _checked_leaves(leaves)
+            _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs, json_loads)
+            options = {
+                "name": name,
+                "param_descriptions": param_descriptions,
+                "unknown_fields": unknown_fields,
+                "repair": repair,
+                "leaves": leaves,
+                "namespace": None if namespace is None else dict(namespace),
+                "max_depth": max_depth,
+                "attribute_docs": attribute_docs,
+                "json_loads": json_loads,
+            }
         walk = Walk(
-            leaves,
-            closed=unknown_fields == "reject",
-            namespace=namespace or {},
-            max_depth=max_depth,
-            attribute_docs=attribute_docs,
+            leaves, unknown_fields == "reject", options["namespace"] or {}, max_depth, attribute_docs
         )
         own_name = name_of(annotation)
         try:
@@ -150,24 +165,12 @@ class Codec(Generic[T]):
             from ..errors import SchemaError  # noqa: PLC0415  # a program without faults needs no words for them
 
             raise SchemaError(own_name, complaints)
+        if param_descriptions is not None:
+            options = {**options, "param_descriptions": dict(param_descriptions)}
         set_once(self, "_annotation", annotation)
         set_once(self, "_name", name or own_name)
         set_once(self, "_graph", graph)
-        set_once(
-            self,
-            "_options",
-            {
-                "name": name,
-                "param_descriptions": None if param_descriptions is None else dict(param_descriptions),
-                "unknown_fields": unknown_fields,
-                "repair": repair,
-                "leaves": leaves,
-                "namespace": namespace,
-                "max_depth": max_depth,
-                "attribute_docs": attribute_docs,
-                "json_loads": json_loads,
-            },
-        )
+        set_once(self, "_options", options)
         set_once(self, "_parse", None if json_loads is None else _parser_of(json_loads))
         set_once(
             self,
@@ -529,6 +532,19 @@ def _checked_leaves(leaves: Iterable[Any]) -> tuple[SchemaLeaf[Any], ...]:
             raise ValueError(message)  # noqa: TRY004  # one exception for every option
     return given
 
+
+_USUAL_OPTIONS: Mapping[str, Any] = {
+    "name": None,
+    "param_descriptions": None,
+    "unknown_fields": "ignore",
+    "repair": False,
+    "leaves": (),
+    "namespace": None,
+    "max_depth": MAX_DEPTH,
+    "attribute_docs": False,
+    "json_loads": None,
+}
+"""Those of most codecs, which share this one: to check and to keep nine takes a twentieth of a registration."""
 
 _UNKNOWN_FIELDS = ("ignore", "reject")
 

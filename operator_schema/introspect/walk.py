@@ -18,8 +18,8 @@ from .classes import declared_fields, form_of, is_closed, remedy_for
 from .descriptions import describe_fields
 from .distinct import Distinct
 from .fields import make_field, report_class, report_collisions, settle_null
-from .graph import Graph
-from .hints import Place, Scope, Unresolved, bind, evaluate_forward
+from .graph import Graph, GraphDraft
+from .hints import NO_BINDINGS, Place, Scope, Unresolved, bind, evaluate_forward
 from .identity import name_of, show_annotation, show_error, take_apart
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
 from .nodes import (
@@ -93,22 +93,19 @@ class Walk:
     Attributes:
         complaints: everything wrong so far.
         defaulted: the fields whose defaults and examples are still to be checked.
-        distinct: tells which nodes are equal.
         has_choices: whether there are unions or sets, which are checked once the graph is known.
     """
 
     def __init__(
         self,
         leaves: Iterable[SchemaLeaf[Any]],
-        *,
-        closed: bool,
+        closed: bool,  # noqa: FBT001  # keywords cost as much as half of this
         namespace: Mapping[str, Any],
         max_depth: int,
-        attribute_docs: bool,
+        attribute_docs: bool,  # noqa: FBT001  # likewise
     ) -> None:
         self.complaints: list[Complaint] = []
         self.defaulted: list[Defaulted] = []
-        self.distinct = Distinct()
         self.has_choices = False
         self._closed = closed
         self._leaves = index_leaves(leaves) if leaves else {}
@@ -121,8 +118,16 @@ class Walk:
         self._aliases: dict[Target, Node] = {}
         self._unsettled: list[Field] = []
         self._given: Mapping[str, str] | None = None
+        self._distinct: Distinct | None = None
         self._deepest = 0
         self._met = 0
+
+    @property
+    def distinct(self) -> Distinct:
+        """What tells which nodes are equal, made when it is asked for: most types have no such question."""
+        if self._distinct is None:
+            self._distinct = Distinct()
+        return self._distinct
 
     def graph(self, annotation: Any, name: str, descriptions: Mapping[str, str] | None) -> Graph:
         """Walk a type.
@@ -139,7 +144,11 @@ class Walk:
         self._given = descriptions
         owner = annotation if isinstance(annotation, type) else None
         root = self.node(annotation, Place((), name, Scope(owner, self._namespace)))
-        graph = Graph(root, self._definitions, self._aliases)
+        graph = GraphDraft()
+        graph.root = root
+        graph.definitions = self._definitions
+        graph.aliases = self._aliases
+        graph.__class__ = Graph
         if self._unsettled:
             self._settle_nulls()
         if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
@@ -149,7 +158,7 @@ class Walk:
             from .checks import check_graph  # noqa: PLC0415  # most types have neither
 
             self.complaints.extend(check_graph(graph, name))
-        return graph
+        return graph  # type: ignore[no-any-return]  # no longer a draft
 
     def _settle_nulls(self) -> None:
         from .unions import flat_members  # noqa: PLC0415  # most types have no such fields
@@ -259,7 +268,7 @@ class Walk:
         return self.complain(place, "bad_leaf", message, _LEAF_METHOD)
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
-        bindings = bind(cls, args, place.scope) if args else {}
+        bindings = bind(cls, args, place.scope) if args else NO_BINDINGS
         identity = identity_of(cls, bindings)
         if identity is None:
             return self._complain_arguments(cls, place)
