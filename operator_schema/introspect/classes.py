@@ -191,7 +191,7 @@ def _of_dataclass(source: Any, hint: Any, scope: Scope) -> Declared:
     # Assignments take half the time of an `__init__` with as many parameters.
     declared = Declared.__new__(Declared)
     declared.name = source.name
-    declared.init_only = init_only = isinstance(hint, InitVar)
+    declared.init_only = init_only = type(hint) is InitVar
     declared.hint = hint.type if init_only else hint  # pyright: ignore[reportUnknownMemberType]  # of whatever type
     declared.scope = scope
     declared.default = source.default

@@ -80,14 +80,12 @@ def _checked(source: object, names: Mapping[str, Declared], report: Report) -> d
         message = f"{ATTRIBUTE} is {received(source)}, not a dict"
         report(ATTRIBUTE, "bad_description", message, "Map field names to descriptions", None)
         return {}
-    # Most often all is well, which takes no loop to say.
-    if (
-        type(source) is dict
-        and source.keys() <= names.keys()
-        and _TEXTS.issuperset(map(type, source))
-        and _TEXTS.issuperset(map(type, source.values()))
-    ):
-        return source
+    if type(source) is dict:
+        for key, text in source.items():
+            if type(key) is not str or type(text) is not str or key not in names:
+                break
+        else:
+            return source  # most often all is well, and it need not be copied
     right: dict[str, str] = {}
     for key, text in source.items():
         if not isinstance(key, str) or key not in names:
@@ -98,9 +96,6 @@ def _checked(source: object, names: Mapping[str, Declared], report: Report) -> d
         else:
             right[key] = text
     return right
-
-
-_TEXTS = frozenset({str})
 
 
 def _report_unknown(
@@ -167,12 +162,12 @@ def own_docstring(cls: type) -> str | None:
 def _is_signature(doc: str, name: str) -> bool:
     if doc == name:
         return True  # all that `dataclass` writes when the signature can't be had
-    if "\n" in doc or not doc.startswith(f"{name}(") or not doc.endswith(")"):
+    if "\n" in doc or not doc.startswith(name + "(") or not doc.endswith(")"):
         return False
-    inside = doc[len(name) + 1 : -1]
-    names = inside.partition(":")[0].partition("=")[0]
-    if names.isidentifier():
-        return True
+    begin = len(name) + 1
+    if doc[begin : doc.find(":", begin)].isidentifier():
+        return True  # the first parameter
+    names = doc[begin:-1].partition(":")[0].partition("=")[0]
     # Between the commas are parameters, the bare `*` and `/`, and nothing behind a last comma;
     # a sentence such as "File(s) to read (at once)" has something else there.
     parts = [part.strip(" */") for part in names.split(",")]

@@ -347,7 +347,7 @@ class Walk:
 
     def _make_object(self, cls: type[Any], form: ObjectForm, bindings: Bindings, place: Place) -> Node:
         report = partial(self._report, place)
-        self._reach(len(place.path) + 1)  # the object itself is a level
+        self._deepest = len(place.path) + 1  # the object itself is a level
         given, self._given = self._given, None
         generic: Any = cls
         self_type = generic[tuple(bindings.values())] if bindings else cls
