@@ -117,7 +117,9 @@ class _Writer:
             return {}
         if self._shared and id(node) in self._shared:
             return {"$ref": f"#/$defs/{self._shared[id(node)]}"}
-        return self._inlined(node)
+        document = _ARMS[node.__class__](self, node)  # as `_inlined`, spared a call
+        description = node.description
+        return document if description is None else _described(document, description)
 
     def _inlined(self, node: Node) -> dict[str, Any]:
         document = _ARMS[node.__class__](self, node)

@@ -7,7 +7,6 @@ from dataclasses import MISSING
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
-from .._value import set_once
 from ..introspect.classes import form_of
 from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
@@ -167,16 +166,13 @@ class Codec(Generic[T]):
             raise SchemaError(own_name, complaints)
         if param_descriptions is not None:
             options = {**options, "param_descriptions": dict(param_descriptions)}
-        set_once(self, "_annotation", annotation)
-        set_once(self, "_name", name or own_name)
-        set_once(self, "_graph", graph)
-        set_once(self, "_options", options)
-        set_once(self, "_parse", None if json_loads is None else _parser_of(json_loads))
-        set_once(
-            self,
-            "_tiers",
-            Tiers(graph, max_depth, partial(_graph_of, leaves=leaves) if leaves else _graph_of, exact=repair),
-        )
+        _set_annotation(self, annotation)
+        _set_name(self, name or own_name)
+        _set_graph(self, graph)
+        _set_options(self, options)
+        _set_parse(self, None if json_loads is None else _parser_of(json_loads))
+        graph_of = partial(_graph_of, leaves=leaves) if leaves else _graph_of
+        _set_tiers(self, Tiers(graph, max_depth, graph_of, exact=repair))
 
     @property
     def type(self) -> Any:
@@ -483,6 +479,12 @@ class Codec(Generic[T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._annotation, self._options)
+
+
+# They take half the time of `set_once`.
+_set_annotation, _set_graph, _set_name, _set_options, _set_parse, _set_tiers = (
+    vars(Codec)[slot].__set__ for slot in Codec.__slots__
+)
 
 
 @cache  # asking for the import each time would take as long as rendering a small schema

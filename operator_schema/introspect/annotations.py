@@ -40,7 +40,9 @@ from .nodes import (
     EnumDraft,
     EnumNode,
     LeafNode,
+    LiteralDraft,
     LiteralNode,
+    MapDraft,
     MapNode,
     Node,
     ObjectNode,
@@ -138,7 +140,14 @@ def _map_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
                 "Make them str, int, an Enum or Literal of texts or ints, or a type whose leaf is a string"
             )
             key_node = walk.complain(place, "unsupported", message, remedy)
-        return MapNode(key_node, walk.item_node(values, place), container, accepts or container)
+        node = MapDraft()
+        node.keys = key_node
+        node.values = walk.item_node(values, place)
+        node.container = container
+        node.accepts = accepts or container
+        node.constraints = node.description = None
+        node.__class__ = MapNode
+        return node  # type: ignore[no-any-return]  # no longer a draft
 
     return read
 
@@ -222,7 +231,13 @@ def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -
     if len(table) < len(values):
         message = f"two values of {show_annotation(annotation)} are the same in JSON"
         return walk.complain(place, "ambiguous", message, "Leave one of them out")
-    return LiteralNode(values, args, table)
+    node = LiteralDraft()
+    node.values = values
+    node.members = args
+    node.table = table
+    node.description = None
+    node.__class__ = LiteralNode
+    return node  # type: ignore[no-any-return]  # no longer a draft
 
 
 def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> Node:

@@ -28,6 +28,7 @@ from .nodes import (
     STRING,
     UNKNOWN,
     Field,
+    LeafDraft,
     LeafNode,
     Node,
     ObjectDraft,
@@ -204,6 +205,11 @@ class Walk:
         """Return the node of the items of the array, or the values of the map, that stands at a place."""
         if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
+        if type(annotation) is type and self._met < MAX_ANNOTATIONS:
+            node = self._constant.get(annotation)
+            if node is not None:
+                self._met += 1
+                return node
         return self.node(annotation, Place(place.path + ("*",), place.owner, place.scope))  # noqa: RUF005
 
     def _reach(self, depth: int) -> bool:
@@ -260,7 +266,7 @@ class Walk:
             return self.complain(place, "bad_leaf", message, _LEAF_METHOD)
         if own is None:
             leaf = registered_leaf(cls) or shipped_leaf(cls)
-            return None if leaf is None else LeafNode(leaf)
+            return None if leaf is None else _leaf_node(leaf)
         leaf = as_leaf(own)
         if leaf is not None and leaf.type is cls:
             return LeafNode(leaf)
@@ -454,6 +460,14 @@ class Walk:
 
 def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping[Any, Node]:
     return {annotation: node for annotation, node in nodes.items() if annotation not in leaves}
+
+
+def _leaf_node(leaf: SchemaLeaf[Any]) -> LeafNode:
+    node = LeafDraft()
+    node.leaf = leaf
+    node.description = None
+    node.__class__ = LeafNode
+    return node  # type: ignore[no-any-return]  # no longer a draft
 
 
 def _describe_leaf(own: object) -> str:
