@@ -224,7 +224,7 @@ def _described(document: dict[str, Any], description: str | None) -> dict[str, A
     """Set the description, last among the keys; the empty text takes away what is there."""
     if description is not None:
         if "description" in document:
-            del document["description"]
+            del document["description"]  # noqa: RUF051  # most have none, which `pop` takes a call to say
         if description:
             document["description"] = description
     return document

@@ -127,31 +127,33 @@ class Codec(Generic[T]):
         attribute_docs: bool = False,
         json_loads: Callable[[Any], Any] | None = None,
     ) -> None:
-        options = _USUAL_OPTIONS
+        options: Mapping[str, Any] = _USUAL_OPTIONS
         is_usual = (
-            name is param_descriptions is namespace is json_loads is None
-            and repair is attribute_docs is False
-            and leaves is _USUAL_OPTIONS["leaves"]
-            and unknown_fields is _USUAL_OPTIONS["unknown_fields"]
+            name is None
+            and param_descriptions is None
+            and namespace is None
+            and json_loads is None
+            and repair is False
+            and attribute_docs is False
+            and leaves is options["leaves"]
+            and unknown_fields is options["unknown_fields"]
             and max_depth is MAX_DEPTH
         )
         if not is_usual:
-            leaves = _checked_leaves(leaves)
-            _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs, json_loads)
-            options = {
-                "name": name,
-                "param_descriptions": param_descriptions,
-                "unknown_fields": unknown_fields,
-                "repair": repair,
-                "leaves": leaves,
-                "namespace": None if namespace is None else dict(namespace),
-                "max_depth": max_depth,
-                "attribute_docs": attribute_docs,
-                "json_loads": json_loads,
-            }
-        walk = Walk(
-            leaves, unknown_fields == "reject", options["namespace"] or {}, max_depth, attribute_docs
-        )
+            options = _checked_options(
+                name,
+                param_descriptions,
+                unknown_fields,
+                repair,
+                leaves,
+                namespace,
+                max_depth,
+                attribute_docs,
+                json_loads,
+            )
+        own_leaves: tuple[SchemaLeaf[Any], ...] = options["leaves"]
+        is_closed = unknown_fields == "reject"
+        walk = Walk(own_leaves, is_closed, options["namespace"] or {}, max_depth, attribute_docs)
         own_name = name_of(annotation)
         try:
             graph = walk.graph(annotation, own_name, param_descriptions)
@@ -171,7 +173,7 @@ class Codec(Generic[T]):
         _set_graph(self, graph)
         _set_options(self, options)
         _set_parse(self, None if json_loads is None else _parser_of(json_loads))
-        graph_of = partial(_graph_of, leaves=leaves) if leaves else _graph_of
+        graph_of = partial(_graph_of, leaves=own_leaves) if own_leaves else _graph_of
         _set_tiers(self, Tiers(graph, max_depth, graph_of, exact=repair))
 
     @property
@@ -546,7 +548,35 @@ _USUAL_OPTIONS: Mapping[str, Any] = {
     "attribute_docs": False,
     "json_loads": None,
 }
-"""Those of most codecs, which share this one: to check and to keep nine takes a twentieth of a registration."""
+"""Those of most codecs, which share this: checking and keeping nine takes a twentieth of a registration."""
+
+
+def _checked_options(
+    name: Any,
+    param_descriptions: Any,
+    unknown_fields: Any,
+    repair: Any,
+    leaves: Any,
+    namespace: Any,
+    max_depth: Any,
+    attribute_docs: Any,
+    json_loads: Any,
+) -> dict[str, Any]:
+    """Return the options of a codec; the walk is still to say whether the descriptions are any."""
+    own_leaves = _checked_leaves(leaves)
+    _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs, json_loads)
+    return {
+        "name": name,
+        "param_descriptions": param_descriptions,
+        "unknown_fields": unknown_fields,
+        "repair": repair,
+        "leaves": own_leaves,
+        "namespace": None if namespace is None else dict(namespace),
+        "max_depth": max_depth,
+        "attribute_docs": attribute_docs,
+        "json_loads": json_loads,
+    }
+
 
 _UNKNOWN_FIELDS = ("ignore", "reject")
 

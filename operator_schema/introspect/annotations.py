@@ -246,7 +246,7 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
     values: list[Any] = []
     table: dict[Hashable, Enum] = {}
     for member in cls.__members__.values() if is_usual else cls:
-        written: Any = member._value_ if is_usual else member.value  # noqa: SLF001  # a documented name
+        written: Any = member._value_ if is_usual else member.value
         value = written if type(written) is str and written.isascii() else _plain(written)
         if value is MISSING:
             shown, what = (clip(escape(show_value(part)), 60) for part in (member, written))

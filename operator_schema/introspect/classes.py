@@ -76,9 +76,9 @@ def form_of(cls: Any) -> ObjectForm | None:
         return "function" if ATTRIBUTE in cls.__dict__ else "dataclass"
     if not isinstance(cls, type):
         return None
-    if issubclass(cls, dict) and hasattr(cls, "__required_keys__"):
+    if issubclass(cls, dict) and hasattr(cls, "__required_keys__"):  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
         return "typed_dict"
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):  # pyright: ignore[reportUnknownArgumentType]  # likewise
         return "named_tuple"
     return None
 

@@ -285,7 +285,8 @@ def _read_parts(parts: Sequence[str], names: dict[str, Any], outer: dict[str, An
 def _is_quoted(text: str) -> bool:
     inside = text[1:-1]
     is_closed = len(text) > 1 and text[0] == text[-1]
-    return is_closed and inside.isprintable() and not any(mark in inside for mark in ("'", '"', "\\"))
+    is_plain = "'" not in inside and '"' not in inside and "\\" not in inside
+    return is_closed and is_plain and inside.isprintable()
 
 
 _ALONE = (")", ":", "#", "\\", "\n", "\r", "for")

@@ -329,7 +329,7 @@ class Walk:
     def _close(self, known: Known, node: Node) -> Node:
         """Keep the node of a class or alias, and define it if it came round meanwhile."""
         known.height = self._deepest - len(known.path)
-        if known.around > self._deepest:
+        if known.around > self._deepest:  # noqa: PLR1730  # likewise
             self._deepest = known.around
         target = known.target
         if target is not None:
