@@ -39,7 +39,8 @@ def make_field(
         documented: field name to text in a docstring, which only a leaf's own stands behind.
         report: takes step, code, message, remedy and suggestion of each complaint.
     """
-    name, default, metadata, required = source.name, source.default, source.metadata, source.required
+    name, default, metadata = source.name, source.default, source.metadata
+    required = source.required
     absent_is_none = False
     if default is None or node.__class__ is UnionNode:
         node, absent_is_none = _without_null(source, node)

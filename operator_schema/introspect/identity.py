@@ -95,6 +95,8 @@ _NAMES: Final = {name: vars(type)[name].__get__ for name in ("__name__", "__qual
 
 def class_name(cls: type) -> str:
     """Return the name of a class, whatever its metaclass makes of that."""
+    if type(cls) is type:
+        return cls.__name__
     name: str = _NAMES["__name__"](cls)
     return name
 
