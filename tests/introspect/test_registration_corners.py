@@ -310,7 +310,7 @@ def test_an_enum_that_says_itself_what_value_is():
 def test_aliases_of_an_enum_stand_for_their_member():
     class Named(enum.StrEnum):
         FIRST = "a"
-        ALSO = "a"  # noqa: PIE796  # an alias is what this is about
+        ALSO = "a"
         SECOND = "b"
 
     class Numbered(enum.Enum):
