@@ -115,8 +115,11 @@ class _Writer:
         self.left -= 1
         if self.left < 0:
             return {}
-        name = self._shared.get(id(node)) if self._shared else None
-        return self._inlined(node) if name is None else {"$ref": f"#/$defs/{name}"}
+        if self._shared and id(node) in self._shared:
+            return {"$ref": f"#/$defs/{self._shared[id(node)]}"}
+        document = _ARMS[node.__class__](self, node)  # as `_inlined`, spared a call
+        description = node.description
+        return document if description is None else _described(document, description)
 
     def _inlined(self, node: Node) -> dict[str, Any]:
         document = _ARMS[node.__class__](self, node)
@@ -220,7 +223,8 @@ _ARMS: Mapping[type[Any], Callable[[_Writer, Any], dict[str, Any]]] = {
 def _described(document: dict[str, Any], description: str | None) -> dict[str, Any]:
     """Set the description, last among the keys; the empty text takes away what is there."""
     if description is not None:
-        document.pop("description", None)
+        if "description" in document:
+            del document["description"]  # noqa: RUF051  # most have none, which `pop` takes a call to say
         if description:
             document["description"] = description
     return document
@@ -247,12 +251,13 @@ def _constraints(constraints: Constraints, words: Mapping[str, str]) -> dict[str
 
 def _choice(values: Iterable[Any]) -> dict[str, Any]:
     values = list(values)
-    types = set(map(_JSON_TYPES.__getitem__, map(type, values)))
-    if types == {"integer", "number"}:
-        types = {"number"}
-    return {**({"type": types.pop()} if len(types) == 1 else {}), "enum": values}
+    classes = set(map(type, values))
+    if classes == _NUMBERS:
+        return {"type": "number", "enum": values}
+    return {"type": _JSON_TYPES[classes.pop()], "enum": values} if len(classes) == 1 else {"enum": values}
 
 
+_NUMBERS = {int, float}
 _JSON_TYPES = {
     str: "string",
     bool: "boolean",

@@ -8,7 +8,6 @@ from functools import cache, partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
-from .._value import set_once
 from ..introspect.classes import form_of
 from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
@@ -76,7 +75,7 @@ class Codec(Generic[T]):
     _annotation: Any
     _graph: Graph
     _name: str
-    _options: dict[str, Any]
+    _options: Mapping[str, Any]
     _parse: Callable[[Any], Any] | None
     _tiers: Tiers
 
@@ -129,16 +128,33 @@ class Codec(Generic[T]):
         attribute_docs: bool = False,
         json_loads: Callable[[Any], Any] | None = None,
     ) -> None:
-        leaves = _checked_leaves(leaves)
-        _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs, json_loads)
-        namespace = None if namespace is None else dict(namespace)
-        walk = Walk(
-            leaves,
-            closed=unknown_fields == "reject",
-            namespace=namespace or {},
-            max_depth=max_depth,
-            attribute_docs=attribute_docs,
+        options: Mapping[str, Any] = _USUAL_OPTIONS
+        is_usual = (
+            name is None
+            and param_descriptions is None
+            and namespace is None
+            and json_loads is None
+            and repair is False
+            and attribute_docs is False
+            and leaves is options["leaves"]
+            and unknown_fields is options["unknown_fields"]
+            and max_depth is MAX_DEPTH
         )
+        if not is_usual:
+            options = _checked_options(
+                name,
+                param_descriptions,
+                unknown_fields,
+                repair,
+                leaves,
+                namespace,
+                max_depth,
+                attribute_docs,
+                json_loads,
+            )
+        own_leaves: tuple[SchemaLeaf[Any], ...] = options["leaves"]
+        is_closed = unknown_fields == "reject"
+        walk = Walk(own_leaves, is_closed, options["namespace"] or {}, max_depth, attribute_docs)
         own_name = name_of(annotation)
         try:
             graph = walk.graph(annotation, own_name, param_descriptions)
@@ -151,30 +167,15 @@ class Codec(Generic[T]):
             from ..errors import SchemaError  # noqa: PLC0415  # a program without faults needs no words for them
 
             raise SchemaError(own_name, complaints)
-        set_once(self, "_annotation", annotation)
-        set_once(self, "_name", name or own_name)
-        set_once(self, "_graph", graph)
-        set_once(
-            self,
-            "_options",
-            {
-                "name": name,
-                "param_descriptions": None if param_descriptions is None else dict(param_descriptions),
-                "unknown_fields": unknown_fields,
-                "repair": repair,
-                "leaves": leaves,
-                "namespace": namespace,
-                "max_depth": max_depth,
-                "attribute_docs": attribute_docs,
-                "json_loads": json_loads,
-            },
-        )
-        set_once(self, "_parse", None if json_loads is None else _parser_of(json_loads))
-        set_once(
-            self,
-            "_tiers",
-            Tiers(graph, max_depth, partial(_graph_of, leaves=leaves) if leaves else _graph_of, exact=repair),
-        )
+        if param_descriptions is not None:
+            options = {**options, "param_descriptions": dict(param_descriptions)}
+        _set_annotation(self, annotation)
+        _set_name(self, name or own_name)
+        _set_graph(self, graph)
+        _set_options(self, options)
+        _set_parse(self, None if json_loads is None else _parser_of(json_loads))
+        graph_of = partial(_graph_of, leaves=own_leaves) if own_leaves else _graph_of
+        _set_tiers(self, Tiers(graph, max_depth, graph_of, exact=repair))
 
     @property
     def type(self) -> Any:
@@ -497,6 +498,12 @@ class Codec(Generic[T]):
         return _restore, (self._annotation, self._options)
 
 
+# They take half the time of `set_once`.
+_set_annotation, _set_graph, _set_name, _set_options, _set_parse, _set_tiers = (
+    vars(Codec)[slot].__set__ for slot in Codec.__slots__
+)
+
+
 @cache  # asking for the import each time would take as long as rendering a small schema
 def _renderer() -> Callable[[Graph, Callable[[Node, Any], Any]], dict[str, Any]]:
     from ..schema import render  # noqa: PLC0415  # a program may decode alone
@@ -550,6 +557,47 @@ def _checked_leaves(leaves: Iterable[Any]) -> tuple[SchemaLeaf[Any], ...]:
             message = f"leaves are SchemaLeaf values, not {received(leaf)}"
             raise ValueError(message)  # noqa: TRY004  # one exception for every option
     return given
+
+
+_USUAL_OPTIONS: Mapping[str, Any] = {
+    "name": None,
+    "param_descriptions": None,
+    "unknown_fields": "ignore",
+    "repair": False,
+    "leaves": (),
+    "namespace": None,
+    "max_depth": MAX_DEPTH,
+    "attribute_docs": False,
+    "json_loads": None,
+}
+"""Those of most codecs, which share this: checking and keeping nine takes a twentieth of a registration."""
+
+
+def _checked_options(
+    name: Any,
+    param_descriptions: Any,
+    unknown_fields: Any,
+    repair: Any,
+    leaves: Any,
+    namespace: Any,
+    max_depth: Any,
+    attribute_docs: Any,
+    json_loads: Any,
+) -> dict[str, Any]:
+    """Return the options of a codec; the walk is still to say whether the descriptions are any."""
+    own_leaves = _checked_leaves(leaves)
+    _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs, json_loads)
+    return {
+        "name": name,
+        "param_descriptions": param_descriptions,
+        "unknown_fields": unknown_fields,
+        "repair": repair,
+        "leaves": own_leaves,
+        "namespace": None if namespace is None else dict(namespace),
+        "max_depth": max_depth,
+        "attribute_docs": attribute_docs,
+        "json_loads": json_loads,
+    }
 
 
 _UNKNOWN_FIELDS = ("ignore", "reject")

@@ -348,7 +348,7 @@ class Run:
 
     def decode_choice(self, node: LiteralNode | EnumNode, value: Any, path: Path, _depth: int) -> Any:
         """Decode one of a fixed set of scalars."""
-        if value is None or isinstance(value, (str, int, float)):
+        if value.__class__ is str or value is None or isinstance(value, (str, int, float)):
             member = node.table.get(choice_key(value), INVALID)
             if member is not INVALID:
                 return member

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["SCALARS", "fits_plainly"]
 
 _INTEGER_BOUND = 10**MAX_INTEGER_DIGITS
+_LEAST = -_INTEGER_BOUND
 
 
 def _string(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
@@ -36,7 +37,7 @@ def _string(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any
 
 def _integer(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
-        if not -_INTEGER_BOUND < value < _INTEGER_BOUND:
+        if not _LEAST < value < _INTEGER_BOUND:
             return problems.too_large(path, value)
         number = int.__int__(value)
     elif isinstance(value, float) and float.is_integer(value):
@@ -93,7 +94,7 @@ def fits_plainly(node: Node, value: object) -> bool:
     if type(value) is str:
         return node.type == "string" and value.isascii()
     if type(value) is int:
-        return node.type == "integer" and -_INTEGER_BOUND < value < _INTEGER_BOUND
+        return node.type == "integer" and _LEAST < value < _INTEGER_BOUND
     if type(value) is float:
         return node.type == "number" and isfinite(value)
     return type(value) is bool and node.type == "boolean"

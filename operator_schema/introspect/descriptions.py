@@ -14,49 +14,38 @@ if TYPE_CHECKING:
 
     from ..errors import ComplaintCode
     from .classes import Declared
+    from .nodes import ObjectForm
 
     Report = Callable[[str, ComplaintCode, str, str, str | None], None]
 
-__all__ = ["ClassTexts", "describe_fields", "own_docstring", "text_or_report"]
+__all__ = ["describe_fields", "own_docstring", "text_or_report"]
 
 ATTRIBUTE = "param_descriptions"
 
 
-class ClassTexts:
-    """Descriptions of a class and its fields.
-
-    Attributes:
-        text: of the class itself, or None.
-        given: field name to text in `param_descriptions`, which wins over every other.
-        documented: field name to text in a docstring, which only a leaf's own stands behind.
-    """
-
-    __slots__ = ("documented", "given", "text")
-
-    def __init__(self, text: str | None, given: Mapping[str, str], documented: Mapping[str, str]) -> None:
-        self.text = text
-        self.given = given
-        self.documented = documented
-
-
 def describe_fields(
     cls: type,
+    form: ObjectForm,
     given: Mapping[str, str] | None,
     names: Mapping[str, Declared],
     report: Report,
-    *,
-    attribute_docs: bool,
-) -> ClassTexts:
+    attribute_docs: bool,  # noqa: FBT001  # a keyword costs more than the rest of the call
+) -> tuple[str | None, Mapping[str, str], Mapping[str, str]]:
     """Gather the descriptions that a class brings, along its MRO, the nearest class first.
 
     Args:
-        cls: a class with fields.
+        cls: a class of that form.
+        form: as `form_of` says.
         given: descriptions that come from elsewhere and win over the class's own, or None.
         names: its fields by name.
         report: takes step, code, message, remedy and suggestion of each complaint.
         attribute_docs: whether to read the docstrings below attributes, which needs the source.
+
+    Returns:
+        The text of the class itself, or None; field name to text in `param_descriptions`, which wins
+        over every other; field name to text in a docstring, which only a leaf's own stands behind.
     """
-    docstrings = _docstrings(cls)
+    docstrings = _docstrings(cls, form)
     text: str | None = None
     documented: Mapping[str, str] = {}
     if docstrings:
@@ -65,15 +54,17 @@ def describe_fields(
         from .attribute_docs import attribute_docstrings  # noqa: PLC0415  # it needs ast and inspect
 
         documented = {**attribute_docstrings(cls, names), **documented}
-    return ClassTexts(text, _param_descriptions(cls, given, names, report), documented)
+    return text, _param_descriptions(cls, given, names, report), documented
 
 
 def _param_descriptions(
     cls: type, given: Mapping[str, str] | None, names: Mapping[str, Declared], report: Report
 ) -> Mapping[str, str]:
-    sources: list[object] = [base.__dict__[ATTRIBUTE] for base in cls.__mro__ if ATTRIBUTE in base.__dict__]
-    if given is not None:
-        sources.insert(0, given)
+    sources: list[object] = [] if given is None else [given]
+    for base in cls.__mro__:
+        members = base.__dict__
+        if ATTRIBUTE in members:
+            sources.append(members[ATTRIBUTE])
     if not sources or ATTRIBUTE in names:
         return {}
     if len(sources) == 1:
@@ -89,14 +80,12 @@ def _checked(source: object, names: Mapping[str, Declared], report: Report) -> d
         message = f"{ATTRIBUTE} is {received(source)}, not a dict"
         report(ATTRIBUTE, "bad_description", message, "Map field names to descriptions", None)
         return {}
-    # Most often all is well, which takes no loop to say.
-    if (
-        type(source) is dict
-        and source.keys() <= names.keys()
-        and _TEXTS.issuperset(map(type, source))
-        and _TEXTS.issuperset(map(type, source.values()))
-    ):
-        return source
+    if type(source) is dict:
+        for key, text in source.items():
+            if type(key) is not str or type(text) is not str or key not in names:
+                break
+        else:
+            return source  # most often all is well, and it need not be copied
     right: dict[str, str] = {}
     for key, text in source.items():
         if not isinstance(key, str) or key not in names:
@@ -107,9 +96,6 @@ def _checked(source: object, names: Mapping[str, Declared], report: Report) -> d
         else:
             right[key] = text
     return right
-
-
-_TEXTS = frozenset({str})
 
 
 def _report_unknown(
@@ -143,11 +129,16 @@ def _from_docstrings(
     return text, documented
 
 
-def _docstrings(cls: type) -> list[tuple[type, str]]:
-    source = parameter_source(cls)
+def _docstrings(cls: type, form: ObjectForm) -> list[tuple[type, str]]:
+    source = parameter_source(cls) if form == "function" else None
     if source is not None:
         return [(cls, source.doc)] if source.doc else []
-    return [(base, doc) for base in lineage(cls) if (doc := own_docstring(base))]
+    found: list[tuple[type, str]] = []
+    for base in lineage(cls) if form == "typed_dict" else cls.__mro__[:-1]:
+        doc = own_docstring(base)
+        if doc:
+            found.append((base, doc))
+    return found
 
 
 def own_docstring(cls: type) -> str | None:
@@ -160,22 +151,23 @@ def own_docstring(cls: type) -> str | None:
         The docstring as it stands in the source. None where the class has none of its own, where
         it is blank, and where it is the signature that `dataclass` or `NamedTuple` put there.
     """
-    doc = vars(cls).get("__doc__")
+    members = cls.__dict__
+    doc = members.get("__doc__")
     if not isinstance(doc, str) or not doc.strip():
         return None
-    makes_docstrings = "__dataclass_fields__" in vars(cls) or issubclass(cls, tuple)
+    makes_docstrings = "__dataclass_fields__" in members or issubclass(cls, tuple)
     return None if makes_docstrings and _is_signature(doc, cls.__name__) else doc
 
 
 def _is_signature(doc: str, name: str) -> bool:
     if doc == name:
         return True  # all that `dataclass` writes when the signature can't be had
-    if "\n" in doc or not doc.startswith(f"{name}(") or not doc.endswith(")"):
+    if "\n" in doc or not doc.startswith(name + "(") or not doc.endswith(")"):
         return False
-    inside = doc[len(name) + 1 : -1]
-    names = inside.partition(":")[0].partition("=")[0]
-    if names.isidentifier():
-        return True
+    begin = len(name) + 1
+    if doc[begin : doc.find(":", begin)].isidentifier():
+        return True  # the first parameter
+    names = doc[begin:-1].partition(":")[0].partition("=")[0]
     # Between the commas are parameters, the bare `*` and `/`, and nothing behind a last comma;
     # a sentence such as "File(s) to read (at once)" has something else there.
     parts = [part.strip(" */") for part in names.split(",")]

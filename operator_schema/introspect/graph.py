@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from .._value import Value, set_once
+from .._value import Value, draft_of, set_once
 from .nodes import (
     AnyNode,
     ArrayNode,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .nodes import Node, Target
 
-__all__ = ["Graph", "nodes_inside", "parts_of", "takes_null"]
+__all__ = ["Graph", "GraphDraft", "nodes_inside", "parts_of", "takes_null"]
 
 
 class Graph(Value):
@@ -58,6 +58,9 @@ class Graph(Value):
         while isinstance(node, RefNode):
             node = self.definitions[node.target]
         return node
+
+
+GraphDraft: Final = draft_of(Graph)
 
 
 def takes_null(node: Node) -> bool:

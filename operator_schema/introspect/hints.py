@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     Path = tuple[str, ...]
     Bindings = Mapping[Any, Any]
 
-__all__ = ["Place", "Scope", "Unresolved", "bind", "inherited_bindings", "parameters_of", "substitute"]
+__all__ = [
+    "NO_BINDINGS",
+    "Place",
+    "Scope",
+    "Unresolved",
+    "bind",
+    "inherited_bindings",
+    "parameters_of",
+    "substitute",
+]
 
 _REASON_LENGTH = 200
 _TEXT_LENGTH = 100
@@ -81,13 +90,12 @@ class Scope:
         self._outer = outer
         self._owner = owner
         self._namespace = namespace
-        self.bindings: Bindings = bindings or {}
+        self.bindings: Bindings = NO_BINDINGS if bindings is None else bindings
         self.self_type = self_type
         self._found: dict[str, Any] | None = None
 
-    @property
     def _module(self) -> dict[str, Any]:
-        """The names of the module, looked up when they are asked for."""
+        """Return the names of the module, looked up when they are asked for."""
         names = self._found
         if names is None:
             owner = self._owner
@@ -100,7 +108,7 @@ class Scope:
     @property
     def names(self) -> dict[str, Any]:
         """The names of the module, and those that the user adds."""
-        return {**self._module, **self._namespace}
+        return {**self._module(), **self._namespace}
 
     def outside(self) -> Scope:
         """Return the scope in which what was given for the type parameters is written."""
@@ -119,7 +127,7 @@ class Scope:
     @property
     def identity(self) -> Hashable:
         """What only scopes share in which a text means the same."""
-        return (id(self._module), id(self._owner), bindings_key(self.bindings))
+        return (id(self._module()), id(self._owner), bindings_key(self.bindings))
 
     def evaluate(
         self, text: str, module: str | None = None, enclosing: Mapping[str, Any] | None = None
@@ -146,23 +154,29 @@ class Scope:
         if self._namespace or self._own_names():
             return [self.evaluate(text) for text in texts]
         found = self._read_plain(texts)
-        others = [text for text, value in zip(texts, found, strict=True) if value is _NOT_FOUND]
-        if not others:
+        for value in found:
+            if value is _NOT_FOUND:
+                break
+        else:
             return found
+        others = [text for text, value in zip(texts, found, strict=True) if value is _NOT_FOUND]
         values = iter(self._evaluate_together(others))
         return [next(values) if value is _NOT_FOUND else value for value in found]
 
     def _read_plain(self, texts: Sequence[str]) -> list[Any]:
-        names = self._module
+        names = self._module()
         # A module may have been given other builtins.
         usual = names.get("__builtins__")
         outer: dict[str, Any] = _BUILTINS if usual is _BUILTINS or usual is builtins else {}
+        found: list[Any] = []
         try:
-            return [_read(text, names, outer) for text in texts]
+            for text in texts:
+                found.append(_read(text, names, outer))  # noqa: PERF401  # a comprehension costs more here
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001  # the culprit is found, and reported, by taking them one by one
             return [_NOT_FOUND] * len(texts)
+        return found
 
     def _evaluate_together(self, texts: Sequence[str]) -> list[Any]:
         """Evaluate annotations in one go, where the names of the module are all that they need."""
@@ -170,7 +184,7 @@ class Scope:
         values: tuple[Any, ...] = ()
         if len(texts) > 1 and all(map(str.strip, texts)) and not any(mark in joined for mark in _ALONE):
             try:
-                values = eval("((" + "),\n(".join(texts) + "),)", self._module)  # noqa: S307  # what they are for
+                values = eval("((" + "),\n(".join(texts) + "),)", self._module())  # noqa: S307  # what they are for
             except MemoryError:
                 raise
             except Exception:  # noqa: BLE001,S110  # the culprit is found by taking them one by one
@@ -180,7 +194,11 @@ class Scope:
     def _own_names(self) -> dict[str, Any]:
         """Return what the owner knows besides its module: its type parameters, and itself if it is local."""
         owner = self._owner
-        parameters: tuple[Any, ...] = getattr(owner, "__type_params__", ())
+        parameters: tuple[Any, ...]
+        if type(owner) is type:  # which before Python 3.12 would make an error of what it lacks
+            parameters = owner.__dict__.get("__type_params__", ())
+        else:
+            parameters = getattr(owner, "__type_params__", ())
         own: dict[str, Any] = {p.__name__: p for p in parameters} if parameters else {}
         if "<locals>" in getattr(owner, "__qualname__", ""):
             # A class of the module that has the same name is another one.
@@ -188,7 +206,7 @@ class Scope:
         return own
 
     def _evaluate(self, text: str, module: str | None, enclosing: Mapping[str, Any]) -> Any:
-        names = self._module if module is None else _names_of_module(module)
+        names = self._module() if module is None else _names_of_module(module)
         own = self._own_names()
         if not (self._namespace or own or enclosing):
             try:
@@ -218,6 +236,7 @@ class Scope:
         return Unresolved(shown, reason, remedy)
 
 
+NO_BINDINGS: Bindings = {}
 _NOT_FOUND: Any = object()
 _BUILTINS: dict[str, Any] = builtins.__dict__
 _PLAIN_LENGTH = 300
@@ -242,9 +261,12 @@ def _read(text: str, names: dict[str, Any], outer: dict[str, Any]) -> Any:
         if generic is not _NOT_FOUND:
             return generic[args[0] if len(args) == 1 else args]
     if " | " in text:
-        union, *others = _read_parts(text.split(" | "), names, outer) or (_NOT_FOUND,)
-        for other in others:
-            union = union | other
+        union = _NOT_FOUND
+        for part in text.split(" | "):
+            member = _read(part, names, outer)
+            if member is _NOT_FOUND:
+                return member
+            union = member if union is _NOT_FOUND else union | member
         return union
     return text[1:-1] if text.startswith(_QUOTES) and _is_quoted(text) else _NOT_FOUND
 
@@ -263,7 +285,8 @@ def _read_parts(parts: Sequence[str], names: dict[str, Any], outer: dict[str, An
 def _is_quoted(text: str) -> bool:
     inside = text[1:-1]
     is_closed = len(text) > 1 and text[0] == text[-1]
-    return is_closed and inside.isprintable() and not any(mark in inside for mark in ("'", '"', "\\"))
+    is_plain = "'" not in inside and '"' not in inside and "\\" not in inside
+    return is_closed and is_plain and inside.isprintable()
 
 
 _ALONE = (")", ":", "#", "\\", "\n", "\r", "for")

@@ -32,7 +32,7 @@ def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     if cls is GenericAlias or cls is _LiteralAlias:
         return annotation.__origin__, annotation.__args__
     if cls is UnionType:
-        return get_origin(annotation), annotation.__args__
+        return cls, annotation.__args__
     origin = get_origin(annotation)
     return origin, get_args(annotation) if origin is not None else ()
 
@@ -95,6 +95,8 @@ _NAMES: Final = {name: vars(type)[name].__get__ for name in ("__name__", "__qual
 
 def class_name(cls: type) -> str:
     """Return the name of a class, whatever its metaclass makes of that."""
+    if type(cls) is type:
+        return cls.__name__
     name: str = _NAMES["__name__"](cls)
     return name
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from enum import EnumType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from enum import Enum, EnumType, IntEnum, StrEnum
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from .._value import Value, set_once
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
@@ -212,15 +212,26 @@ def leaf_generation() -> int:
 
 def own_leaf(cls: type) -> object:
     """Return what a class says in `__schema_leaf__`, called if it is a method; None if nothing."""
-    own: Any = getattr(cls, "__schema_leaf__", None) if has_attribute(cls, "__schema_leaf__") else None
+    if not has_attribute(cls, "__schema_leaf__"):
+        return None
+    own: Any = getattr(cls, "__schema_leaf__", None)
     return own() if callable(own) else own
 
 
 def has_attribute(cls: object, name: str) -> bool:
-    """Say whether a class has an attribute, sooner than the Enum of Python 3.11 says that it has not."""
-    if type(cls) is EnumType:
-        return any([name in base.__dict__ for base in cls.__mro__])  # noqa: C419  # sooner than a generator
+    """Say whether a class has an attribute that none of Python's own bases has.
+
+    Sooner than `hasattr`, which makes an error of an attribute that is missing, and throws it away.
+    """
+    if type(cls) is type or type(cls) is EnumType:  # another metaclass may say anything
+        for base in cls.__mro__:  # noqa: SIM110  # sooner than a generator
+            if base not in _USUAL_BASES and name in base.__dict__:
+                return True
+        return False
     return hasattr(cls, name)
+
+
+_USUAL_BASES: Final = frozenset({object, str, int, float, Enum, IntEnum, StrEnum})
 
 
 def as_leaf(item: Any) -> SchemaLeaf[Any] | None:

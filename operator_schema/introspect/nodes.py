@@ -28,11 +28,15 @@ __all__ = [
     "ArrayDraft",
     "ArrayNode",
     "Constraints",
+    "EnumDraft",
     "EnumNode",
     "Field",
     "FieldDraft",
+    "LeafDraft",
     "LeafNode",
+    "LiteralDraft",
     "LiteralNode",
+    "MapDraft",
     "MapNode",
     "Node",
     "ObjectDraft",
@@ -43,6 +47,7 @@ __all__ = [
     "ScalarType",
     "Target",
     "TupleNode",
+    "UnionDraft",
     "UnionNode",
 ]
 
@@ -502,3 +507,8 @@ UNKNOWN: Final = AnyNode("an annotation that was complained about")
 FieldDraft: Final = draft_of(Field)
 ObjectDraft: Final = draft_of(ObjectNode)
 ArrayDraft: Final = draft_of(ArrayNode)
+MapDraft: Final = draft_of(MapNode)
+LeafDraft: Final = draft_of(LeafNode)
+LiteralDraft: Final = draft_of(LiteralNode)
+EnumDraft: Final = draft_of(EnumNode)
+UnionDraft: Final = draft_of(UnionNode)

@@ -9,7 +9,7 @@ from .identity import class_name, name_of, show_annotation
 from .nodes import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable
 
     from .hints import Bindings, Path
     from .nodes import Node
@@ -22,29 +22,24 @@ class Known:
 
     Args:
         path: where it is met first.
-        make_target: says what it is known by, for the few that come round.
+        around: levels of arrays and objects of the deepest place met before.
 
     Attributes:
         node: None while it is open.
         path: where it was met first.
+        around: as above.
         height: levels of arrays and objects below it.
         target: what it is known by, if it came round while it was open.
     """
 
-    __slots__ = ("_make_target", "height", "node", "path", "target")
+    __slots__ = ("around", "height", "node", "path", "target")
 
-    def __init__(self, path: Path, make_target: Callable[[], Target]) -> None:
-        self._make_target = make_target
+    def __init__(self, path: Path, around: int) -> None:
         self.node: Node | None = None
         self.path = path
+        self.around = around
         self.height = 0
         self.target: Target | None = None
-
-    def come_round(self) -> Target:
-        """Note that it came round, and return what it is known by."""
-        if self.target is None:
-            self.target = self._make_target()
-        return self.target
 
 
 def identity_of(generic: Any, bindings: Bindings) -> Hashable:

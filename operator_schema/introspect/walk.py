@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 from dataclasses import MISSING
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
 from ..json_values import has_surrogate
@@ -17,8 +18,8 @@ from .classes import declared_fields, form_of, is_closed, remedy_for
 from .descriptions import describe_fields
 from .distinct import Distinct
 from .fields import make_field, report_class, report_collisions, settle_null
-from .graph import Graph
-from .hints import Place, Scope, Unresolved, bind, evaluate_forward
+from .graph import Graph, GraphDraft
+from .hints import NO_BINDINGS, Place, Scope, Unresolved, bind, evaluate_forward
 from .identity import name_of, show_annotation, show_error, take_apart
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
 from .nodes import (
@@ -27,6 +28,7 @@ from .nodes import (
     STRING,
     UNKNOWN,
     Field,
+    LeafDraft,
     LeafNode,
     Node,
     ObjectDraft,
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
 
     from ..errors import Complaint, ComplaintCode
     from .classes import Declared
-    from .descriptions import ClassTexts
     from .hints import Bindings, Path
     from .nodes import ObjectForm
 
@@ -93,22 +94,19 @@ class Walk:
     Attributes:
         complaints: everything wrong so far.
         defaulted: the fields whose defaults and examples are still to be checked.
-        distinct: tells which nodes are equal.
         has_choices: whether there are unions or sets, which are checked once the graph is known.
     """
 
     def __init__(
         self,
         leaves: Iterable[SchemaLeaf[Any]],
-        *,
-        closed: bool,
+        closed: bool,  # noqa: FBT001  # keywords cost as much as half of this
         namespace: Mapping[str, Any],
         max_depth: int,
-        attribute_docs: bool,
+        attribute_docs: bool,  # noqa: FBT001  # likewise
     ) -> None:
         self.complaints: list[Complaint] = []
         self.defaulted: list[Defaulted] = []
-        self.distinct = Distinct()
         self.has_choices = False
         self._closed = closed
         self._leaves = index_leaves(leaves) if leaves else {}
@@ -121,8 +119,16 @@ class Walk:
         self._aliases: dict[Target, Node] = {}
         self._unsettled: list[Field] = []
         self._given: Mapping[str, str] | None = None
+        self._distinct: Distinct | None = None
         self._deepest = 0
         self._met = 0
+
+    @property
+    def distinct(self) -> Distinct:
+        """What tells which nodes are equal, made when it is asked for: most types have no such question."""
+        if self._distinct is None:
+            self._distinct = Distinct()
+        return self._distinct
 
     def graph(self, annotation: Any, name: str, descriptions: Mapping[str, str] | None) -> Graph:
         """Walk a type.
@@ -139,7 +145,11 @@ class Walk:
         self._given = descriptions
         owner = annotation if isinstance(annotation, type) else None
         root = self.node(annotation, Place((), name, Scope(owner, self._namespace)))
-        graph = Graph(root, self._definitions, self._aliases)
+        graph = GraphDraft()
+        graph.root = root
+        graph.definitions = self._definitions
+        graph.aliases = self._aliases
+        graph.__class__ = Graph
         if self._unsettled:
             self._settle_nulls()
         if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
@@ -149,7 +159,7 @@ class Walk:
             from .checks import check_graph  # noqa: PLC0415  # most types have neither
 
             self.complaints.extend(check_graph(graph, name))
-        return graph
+        return graph  # type: ignore[no-any-return]  # no longer a draft
 
     def _settle_nulls(self) -> None:
         from .unions import flat_members  # noqa: PLC0415  # most types have no such fields
@@ -195,7 +205,12 @@ class Walk:
         """Return the node of the items of the array, or the values of the map, that stands at a place."""
         if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
-        return self.node(annotation, Place((*place.path, "*"), place.owner, place.scope))
+        if type(annotation) is type and self._met < MAX_ANNOTATIONS:
+            node = self._constant.get(annotation)
+            if node is not None:
+                self._met += 1
+                return node
+        return self.node(annotation, Place(place.path + ("*",), place.owner, place.scope))  # noqa: RUF005
 
     def _reach(self, depth: int) -> bool:
         if depth > self._deepest:  # noqa: PLR1730  # a call costs more than all the rest of this
@@ -232,12 +247,15 @@ class Walk:
         form = form_of(cls)
         if form is not None:
             return self._object_node(cls, form, args, place)
+        for base, arm in CLASSES:
+            if issubclass(cls, base):
+                return arm(self, cls, args, place)
         # A class may also be what a tool left under its name.
-        arm = next((arm for base, arm in CLASSES if issubclass(cls, base)), NAMED.get(type(cls).__name__))
-        return self.complain_unsupported(cls, place) if arm is None else arm(self, cls, args, place)
+        named = NAMED.get(type(cls).__name__)
+        return self.complain_unsupported(cls, place) if named is None else named(self, cls, args, place)
 
     def _leaf(self, cls: type, place: Place) -> Node | None:
-        if cls in self._leaves:  # met as the origin of a generic
+        if self._leaves and cls in self._leaves:  # met as the origin of a generic
             return LeafNode(self._leaves[cls])
         try:
             own = own_leaf(cls)
@@ -248,7 +266,7 @@ class Walk:
             return self.complain(place, "bad_leaf", message, _LEAF_METHOD)
         if own is None:
             leaf = registered_leaf(cls) or shipped_leaf(cls)
-            return None if leaf is None else LeafNode(leaf)
+            return None if leaf is None else _leaf_node(leaf)
         leaf = as_leaf(own)
         if leaf is not None and leaf.type is cls:
             return LeafNode(leaf)
@@ -256,18 +274,18 @@ class Walk:
         return self.complain(place, "bad_leaf", message, _LEAF_METHOD)
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
-        bindings = bind(cls, args, place.scope) if args else {}
+        bindings = bind(cls, args, place.scope) if args else NO_BINDINGS
         identity = identity_of(cls, bindings)
         if identity is None:
             return self._complain_arguments(cls, place)
         known = self._known.get(identity)
         if known is not None:
-            return self._again(known, place)
+            return self._again(known, place, partial(target_of, cls, bindings, identity, is_object=True))
         if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
-        known = Known(place.path, lambda: target_of(cls, bindings, identity, is_object=True))
+        known = self._open(identity, place)
         inner = Place(place.path, short_name(cls, bindings), place.scope)
-        return self._closing(identity, known, lambda: self._make_object(cls, form, bindings, inner))
+        return self._close(known, self._make_object(cls, form, bindings, inner))
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) stands for."""
@@ -277,7 +295,7 @@ class Walk:
             return self._complain_arguments(alias, place)
         known = self._known.get(identity)
         if known is not None:
-            return self._again(known, place)
+            return self._again(known, place, partial(target_of, alias, bindings, identity, is_object=False))
         try:
             value = alias.__value__
         except MemoryError:
@@ -286,9 +304,9 @@ class Walk:
             value = Unresolved(alias.__name__, str(error), "Mend the alias")
         scope = Scope(alias, self._namespace, bindings, place.scope.self_type, place.scope)
         inner = Place(place.path, place.owner, scope)
-        target = target_of(alias, bindings, identity, is_object=False)
-        known = Known(place.path, lambda: target)
-        node = self._aliases[target] = self._closing(identity, known, lambda: self.node(value, inner))
+        known = self._open(identity, place)
+        node = self._close(known, self.node(value, inner))
+        self._aliases[target_of(alias, bindings, identity, is_object=False)] = node
         return node
 
     def _text_node(self, text: str, meant: Any, place: Place) -> Node:
@@ -297,19 +315,22 @@ class Walk:
         identity = (text, place.scope.identity)
         known = self._known.get(identity)
         if known is not None:
-            return self._again(known, place)
-        name = text if text.isidentifier() else "Text"
-        known = Known(place.path, lambda: Target(identity, name, text, is_object=False))
-        return self._closing(identity, known, lambda: self.node(meant, place))
+            name = text if text.isidentifier() else "Text"
+            return self._again(known, place, partial(Target, identity, name, text, is_object=False))
+        known = self._open(identity, place)
+        return self._close(known, self.node(meant, place))
 
-    def _closing(self, identity: Hashable, known: Known, make: Callable[[], Node]) -> Node:
-        """Make the node of a class or alias, and define it if it came round meanwhile."""
-        self._known[identity] = known
-        depth = len(known.path)
-        before, self._deepest = self._deepest, depth
-        node = make()
-        known.height = self._deepest - depth
-        self._deepest = max(before, self._deepest)
+    def _open(self, identity: Hashable, place: Place) -> Known:
+        """Begin to read a class or alias, of which `_close` takes the node."""
+        known = self._known[identity] = Known(place.path, self._deepest)
+        self._deepest = len(place.path)
+        return known
+
+    def _close(self, known: Known, node: Node) -> Node:
+        """Keep the node of a class or alias, and define it if it came round meanwhile."""
+        known.height = self._deepest - len(known.path)
+        if known.around > self._deepest:  # noqa: PLR1730  # likewise
+            self._deepest = known.around
         target = known.target
         if target is not None:
             node = self.distinct.union(node) if isinstance(node, UnionNode) else node
@@ -318,7 +339,7 @@ class Walk:
         known.node = node
         return node
 
-    def _again(self, known: Known, place: Place) -> Node:
+    def _again(self, known: Known, place: Place, make_target: Callable[[], Target]) -> Node:
         if known.node is not None:
             if self._reach(len(place.path) + known.height):
                 return known.node
@@ -326,43 +347,53 @@ class Walk:
         if known.path == place.path:
             message = "the type stands for itself, with no array or object between"
             return self.complain(place, "unsupported", message, "Take it out of its own alternatives")
-        return RefNode(known.come_round())
+        if known.target is None:
+            known.target = make_target()
+        return RefNode(known.target)
 
     def _make_object(self, cls: type[Any], form: ObjectForm, bindings: Bindings, place: Place) -> Node:
-        def report(step: str, code: ComplaintCode, message: str, remedy: str, near: str | None) -> None:
-            self._complain((*place.path, step), code, place.owner, message, remedy, near)
-
-        self._reach(len(place.path) + 1)  # the object itself is a level
+        report = partial(self._report, place)
+        self._deepest = len(place.path) + 1  # the object itself is a level
         given, self._given = self._given, None
         generic: Any = cls
         self_type = generic[tuple(bindings.values())] if bindings else cls
         declared = declared_fields(cls, form, bindings, self_type, self._namespace, place.scope)
-        names = {source.name: source for source in declared}
-        report_class(cls, form, names, report)
-        texts = describe_fields(cls, given, names, report, attribute_docs=self._attribute_docs)
-        fields = tuple([self._field(source, texts, place, report) for source in declared])
+        report_class(cls, form, declared, report)
+        text, described, documented = describe_fields(
+            cls, form, given, declared, report, self._attribute_docs
+        )
+        fields: list[Field] = []
+        for source in declared.values():
+            fields.append(self._field(source, described, documented, place, report))  # noqa: PERF401  # no closure
         report_collisions(fields, report)
-        if texts.text and has_surrogate(texts.text):
+        if text and has_surrogate(text):
             report("__doc__", "bad_description", "it has half of a surrogate pair", "Take it out", None)
         node = ObjectDraft()
         node.type = cls
         node.name = place.owner
         node.form = form
-        node.fields = fields
+        node.fields = tuple(fields)
         node.closed = self._closed or (form == "typed_dict" and is_closed(cls))
-        node.doc = texts.text
+        node.doc = text
         node.description = None
         node.__class__ = ObjectNode
         return node  # type: ignore[no-any-return]  # no longer a draft
 
-    def _field(self, source: Declared, texts: ClassTexts, place: Place, report: Any) -> Field:
+    def _field(
+        self,
+        source: Declared,
+        given: Mapping[str, str],
+        documented: Mapping[str, str],
+        place: Place,
+        report: Any,
+    ) -> Field:
         hint = source.hint
         node = self._constant.get(hint) if type(hint) is type and self._met < MAX_ANNOTATIONS else None
         if node is None:
-            node = self.node(hint, Place((*place.path, source.name), place.owner, source.scope))
+            node = self.node(hint, Place(place.path + (source.name,), place.owner, source.scope))  # noqa: RUF005
         else:
             self._met += 1
-        field = make_field(source, node, texts, report)
+        field = make_field(source, node, given, documented, report)
         if field.required and field.node.__class__ in _MAY_BE_NULL and source.required is None:
             self._unsettled.append(field)
         if field.default is not MISSING or field.examples:
@@ -382,6 +413,12 @@ class Walk:
         """Note a complaint and return the node that stands for what could not be read."""
         self._complain(place.path, code, place.owner, message, remedy, near)
         return UNKNOWN
+
+    def _report(
+        self, place: Place, step: str, code: ComplaintCode, message: str, remedy: str, near: str | None
+    ) -> None:
+        """Note a complaint about a field of the class that stands at a place."""
+        self._complain((*place.path, step), code, place.owner, message, remedy, near)
 
     def _complain_depth(self, place: Place) -> Node:
         message = f"the type nests deeper than {self._max_depth} levels"
@@ -423,6 +460,14 @@ class Walk:
 
 def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping[Any, Node]:
     return {annotation: node for annotation, node in nodes.items() if annotation not in leaves}
+
+
+def _leaf_node(leaf: SchemaLeaf[Any]) -> LeafNode:
+    node = LeafDraft()
+    node.leaf = leaf
+    node.description = None
+    node.__class__ = LeafNode
+    return node  # type: ignore[no-any-return]  # no longer a draft
 
 
 def _describe_leaf(own: object) -> str:

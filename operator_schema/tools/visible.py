@@ -193,7 +193,7 @@ def _declare(parameter: Parameter, hint: Any, scope: Scope) -> Declared:
             keys = _unpacked(hint, scope)
             # Its annotations may be text, into which `__required_keys__` does not look.
             fields = declared_fields(keys, "typed_dict", {}, keys, scope.outside().names, scope)
-            may_be_empty = not any(field.required for field in fields)
+            may_be_empty = not any(field.required for field in fields.values())
             return Declared(parameter.name, get_args(hint)[0], scope, has_factory=may_be_empty)
         return Declared(parameter.name, dict[str, hint], scope, has_factory=True)
     return Declared(parameter.name, hint, scope, parameter.default)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import sys
 import types
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Dict, List, Literal, Optional, Union  # noqa: UP035
@@ -366,6 +367,21 @@ def test_param_descriptions_that_are_no_dict(wrong):
     Wrong.param_descriptions = wrong  # type: ignore[attr-defined]  # on purpose
     [complaint] = complaints_of(Wrong)
     assert complaint.code == "bad_description"
+
+
+def test_param_descriptions_in_a_kind_of_dict():
+    @dataclass
+    class Described:
+        a: int
+        b: int
+
+        param_descriptions = OrderedDict(a="First", b="Second")
+
+    properties = schema_of(Described)["properties"]
+    assert [properties[name]["description"] for name in ("a", "b")] == ["First", "Second"]
+    Described.param_descriptions["c"] = "Third"
+    [complaint] = complaints_of(Described)
+    assert complaint.code == "unknown_description"
 
 
 def test_param_descriptions_with_a_key_that_is_no_string():

@@ -284,6 +284,46 @@ def test_an_unhashable_metaclass():
     assert complaint_of(Odd).code == "unsupported"
 
 
+def test_an_enum_that_says_itself_what_value_is():
+    class Spelled(enum.Enum):
+        ONE = 1
+        TWO = 2
+
+        @property
+        def value(self):
+            return self.name.lower()
+
+    class Base(enum.Enum):
+        @property
+        def value(self):
+            return f"#{self._value_}"
+
+    class Inherited(Base):
+        ONE = 1
+
+    assert Codec(Spelled).json_schema() == {"type": "string", "enum": ["one", "two"]}
+    assert Codec(Spelled).decode("two") is Spelled.TWO
+    assert Codec(Spelled).encode(Spelled.TWO) == "two"
+    assert Codec(Inherited).json_schema() == {"type": "string", "enum": ["#1"]}
+
+
+def test_aliases_of_an_enum_stand_for_their_member():
+    class Named(enum.StrEnum):
+        FIRST = "a"
+        ALSO = "a"
+        SECOND = "b"
+
+    class Numbered(enum.Enum):
+        ONE = 1
+        YES = True
+        UNO = 1.0
+        NONE = None
+
+    assert Codec(Named).json_schema() == {"type": "string", "enum": ["a", "b"]}
+    assert Codec(Named).decode("a") is Named.FIRST
+    assert Codec(Numbered).json_schema() == {"enum": [1, None]}
+
+
 def test_a_metaclass_that_equals_everything():
     class Meta(enum.EnumMeta):
         def __hash__(cls):
