@@ -8,6 +8,7 @@ from functools import cache, partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
+from .._value import set_once
 from ..introspect.classes import form_of
 from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
@@ -500,7 +501,7 @@ class Codec(Generic[T]):
 
 # They take half the time of `set_once`.
 _set_annotation, _set_graph, _set_name, _set_options, _set_parse, _set_tiers = (
-    vars(Codec)[slot].__set__ for slot in Codec.__slots__
+    vars(Codec)[slot].__set__ for slot in Codec.__slots__ if slot != "__dict__"
 )
 
 
