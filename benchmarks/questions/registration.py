@@ -25,6 +25,7 @@ HOW = (
 UNIT = "s"
 
 TYPE_HINTS = "typing.get_type_hints"
+WITH_EXTRAS = f"{TYPE_HINTS}, include_extras"
 BATCH = 16
 
 
@@ -38,7 +39,9 @@ def run(plan: Plan) -> dict[str, dict[str, Entry]]:
             if contestant.name in WITH_BARS:
                 bare = samplers([contestant], partial(_sampler, name, bare=True))
                 entrants[f"{contestant.name}, no descriptions"] = bare[contestant.name]
-        entrants[TYPE_HINTS] = fresh(partial(_dataclasses, name), _type_hints, BATCH)
+        for row, extras in ((TYPE_HINTS, False), (WITH_EXTRAS, True)):
+            hints = partial(_type_hints, include_extras=extras)
+            entrants[row] = fresh(partial(_dataclasses, name), hints, BATCH)
         results[name] = race(f"registration, {name}", entrants, plan)
     return results
 
@@ -85,5 +88,5 @@ def _dataclasses(name: str) -> list[type]:
     return [each for each in fresh_.fresh_classes(name) if is_dataclass(each)]
 
 
-def _type_hints(classes: list[type]) -> list[dict[str, Any]]:
-    return [typing.get_type_hints(cls, include_extras=True) for cls in classes]
+def _type_hints(classes: list[type], *, include_extras: bool) -> list[dict[str, Any]]:
+    return [typing.get_type_hints(cls, include_extras=include_extras) for cls in classes]
