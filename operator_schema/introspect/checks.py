@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .ambiguity import check_union
 from .graph import parts_of
 from .nodes import ArrayNode, ObjectNode, RefNode, ScalarNode, UnionNode
-from .unions import check_union, flat_members
+from .unions import flat_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

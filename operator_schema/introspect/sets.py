@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Complaint
+from .ambiguity import node_name
 from .graph import parts_of
 from .nodes import (
     UNKNOWN,
@@ -19,7 +20,7 @@ from .nodes import (
     ScalarNode,
     UnionNode,
 )
-from .unions import is_shipped, node_name
+from .unions import is_shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

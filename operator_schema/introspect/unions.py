@@ -2,21 +2,16 @@
 
 First by JSON type. Among strings, enums and literals come before leaves, leaves go by
 `LEAF_ORDER`, plain strings come last. Objects go by a tag, else by which of them fits and leaves
-the fewest keys unused. What can't be told apart is complained about at registration.
+the fewest keys unused. `ambiguity` finds what can't be told apart.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 from .._value import Value, set_once
 from ..json_values import choice_key
-from ..wording import listed
-from .identity import show_value
 from .nodes import (
-    UNKNOWN,
-    AnyNode,
     ArrayNode,
     EnumNode,
     LeafNode,
@@ -31,24 +26,22 @@ from .nodes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Mapping
 
-    from ..errors import Complaint
     from .nodes import Field, Target
 
 __all__ = [
     "LEAF_ORDER",
     "Tag",
     "UnionPlan",
-    "always_written",
-    "check_union",
     "flat_members",
     "is_shipped",
     "json_types_of",
+    "leaf_rank",
     "make_plan",
-    "node_name",
     "spread_members",
     "tag_of",
+    "tags_of_field",
 ]
 
 LEAF_ORDER = (
@@ -72,8 +65,6 @@ LEAF_ORDER = (
 )
 """Names of shipped leaves' types, the most particular first; a user's own leaf comes before all."""
 
-# These read the same texts.
-_ALIKE = ({"SplitResult", "ParseResult"},)
 _LAST = len(LEAF_ORDER) + 1
 
 JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
@@ -221,12 +212,13 @@ def _rank(node: Node, json_type: str) -> tuple[int, bool]:
     if isinstance(node, (LiteralNode, EnumNode)):
         return -1, False
     if isinstance(node, LeafNode):
-        return _leaf_rank(node), False
+        return leaf_rank(node), False
     # An integer stays one, and so does a number: `int | float` keeps the kind that was given.
     return _LAST + 1, isinstance(node, ScalarNode) and node.type != json_type
 
 
-def _leaf_rank(node: LeafNode) -> int:
+def leaf_rank(node: LeafNode) -> int:
+    """Return the place of a leaf among those that read strings, the most particular first."""
     cls = node.leaf.type
     if not is_shipped(cls):
         return 0
@@ -260,149 +252,10 @@ def tag_of(objects: list[ObjectNode]) -> Tag | None:
 
 def _one_value(node: ObjectNode, key: str) -> list[LiteralNode]:
     """Return the literal of one value that stands at a key, if one does."""
-    return [literal for field in node.fields if field.key == key for literal in _tag_of(field)]
+    return [literal for field in node.fields if field.key == key for literal in tags_of_field(field)]
 
 
-def _tag_of(field: Field) -> list[LiteralNode]:
+def tags_of_field(field: Field) -> list[LiteralNode]:
+    """Return the literal of one value that a field holds, if it does."""
     node = field.node
     return [node] if isinstance(node, LiteralNode) and len(node.values) == 1 else []
-
-
-# --- what can't be told apart --------------------------------------------------------------------
-
-
-def check_union(members: Sequence[Node], path: tuple[str, ...], owner: str) -> Iterator[Complaint]:
-    """Complain about each pair of members of a union that can't be told apart.
-
-    Args:
-        members: as `flat_members` gives them.
-        path: where the union stands.
-        owner: name of the class in which it stands.
-    """
-    if any(member is UNKNOWN for member in members):
-        return
-    objects = [member for member in members if isinstance(member, ObjectNode)]
-    # One alone is told from what is no object by its JSON type.
-    marks = {id(node): _Marks(node) for node in objects} if len(objects) > 1 else {}
-    for one, other in combinations(members, 2):
-        remedy = _why_alike(one, other, marks)
-        if remedy:
-            first, second = sorted([node_name(one), node_name(other)])
-            if first == second:
-                second = f"another {second.removeprefix('an ').removeprefix('a ')}"
-            from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
-
-            message = f"{first} and {second} can't be told apart by their JSON"
-            yield Complaint(path, "ambiguous", owner, message, remedy)
-
-
-class _Marks:
-    """What tells an object from others.
-
-    Attributes:
-        keys: of all its fields.
-        written: those that stand in every encoded instance.
-        tags: key to its one value, where every value of the object has it.
-    """
-
-    __slots__ = ("keys", "tags", "written")
-
-    def __init__(self, node: ObjectNode) -> None:
-        self.keys = {field.key for field in node.fields}
-        self.written = always_written(node)
-        self.tags = {
-            field.key: choice_key(literal.values[0])
-            for field in node.fields
-            if field.required or field.key in self.written
-            for literal in _tag_of(field)
-        }
-
-    def differ_from(self, other: _Marks) -> bool:
-        shared = self.tags.keys() & other.tags.keys()
-        if any(self.tags[key] != other.tags[key] for key in shared):
-            return True
-        return not (self.written | other.written) <= (self.keys & other.keys)
-
-
-def _why_alike(one: Node, other: Node, marks: Mapping[int, _Marks]) -> str | None:
-    """Return what to do about two members that can't be told apart, None where they can be."""
-    if (_is_null(one) and _reads_null_as_none(other)) or (_is_null(other) and _reads_null_as_none(one)):
-        return None
-    common = json_types_of(one) & json_types_of(other)
-    if not common or _are_choice_and_other(one, other, common):
-        return None
-    if isinstance(one, ScalarNode) and isinstance(other, ScalarNode):
-        return None if one.type != other.type else _KEEP_ONE
-    if isinstance(one, ObjectNode) and isinstance(other, ObjectNode):
-        return None if marks[id(one)].differ_from(marks[id(other)]) else _ADD_TAG
-    if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == {"string"}:
-        names = {one.leaf.type.__name__, other.leaf.type.__name__}
-        return None if _leaf_rank(one) != _leaf_rank(other) and names not in _ALIKE else _KEEP_ONE
-    if (
-        LeafNode in {type(one), type(other)}
-        and ScalarNode in {type(one), type(other)}
-        and common == {"string"}
-    ):
-        return None
-    return _KEEP_ONE
-
-
-def _reads_null_as_none(node: Node) -> bool:
-    is_literal = isinstance(node, LiteralNode) and None in node.members
-    return is_literal or isinstance(node, AnyNode) or _is_null(node)
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.type == "null"
-
-
-_KEEP_ONE = "Keep one of them, or put each into a dataclass of its own"
-_ADD_TAG = 'Give each a tag, such as a field `kind: Literal["…"]` with a value of its own'
-
-
-def _are_choice_and_other(one: Node, other: Node, common: set[str]) -> bool:
-    first = isinstance(one, (LiteralNode, EnumNode))
-    second = isinstance(other, (LiteralNode, EnumNode))
-    if isinstance(one, (LiteralNode, EnumNode)) and isinstance(other, (LiteralNode, EnumNode)):
-        return not set(one.table) & set(other.table)
-    # Null is never a choice's alone: it has to mean one thing.
-    is_plain = not isinstance(one, AnyNode) and not isinstance(other, AnyNode)
-    return (first or second) and is_plain and "null" not in common
-
-
-def always_written(node: ObjectNode) -> set[str]:
-    """Return the keys that stand in every encoded instance."""
-    return {field.key for field in node.fields if _is_always_written(node, field)}
-
-
-def _is_always_written(node: ObjectNode, field: Field) -> bool:
-    if node.form == "typed_dict":
-        return field.required
-    return not (field.absent_is_none or field.init_only)
-
-
-def node_name(node: Node) -> str:
-    """Return the name by which a complaint calls a member of a union."""
-    match node:
-        case ObjectNode():
-            return node.name
-        case EnumNode():
-            return node.type.__name__
-        case LeafNode():
-            return node.leaf.type.__name__
-        case LiteralNode():
-            return f"Literal[{listed([show_value(value) for value in node.values], 5)}]"
-        case ScalarNode():
-            return node.type
-        case ArrayNode():
-            return f"an array of {node_name(node.items)}"
-        case TupleNode():
-            return f"an array of {len(node.items)} items"
-        case MapNode():
-            return f"a map of {node_name(node.values)}"
-        case UnionNode():
-            return "a union"
-        case RefNode():
-            return node.target.name
-        case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
-            return "any value"

@@ -13,8 +13,8 @@ import pytest
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, SchemaError, SchemaLeaf, register_leaf
+from operator_schema.introspect.ambiguity import node_name
 from operator_schema.introspect.attribute_docs import attribute_docstrings
-from operator_schema.introspect.unions import node_name
 
 
 def complaint_of(annotation, **options):
