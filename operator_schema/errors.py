@@ -220,17 +220,18 @@ class _ProblemsError(ValueError):
 
     def __str__(self) -> str:
         """Write the report: bounded in length, whatever the value was."""
-        head = f"{clip(escape(self.name), _NAME_LENGTH)}: {_count(self._total, 'problem')} with {self._with}"
+        total = self._total
+        head = f"{clip(escape(self.name), _NAME_LENGTH)}: {_count(total, 'problem')} with {self._with}"
         tail = self._tail()
-        room = REPORT_LENGTH - sum([len(line) + 1 for line in (head, *tail)]) - _MORE_LENGTH
+        room = REPORT_LENGTH - len(head) - len("".join(tail)) - 1 - len(tail) - _MORE_LENGTH
         lines: list[str] = []
         for problem in self.problems[:SHOWN_PROBLEMS]:
-            line = f"- {problem}"
+            line = f"- {problem!s}"
             room -= len(line) + 1
             if room < 0:
                 break
             lines.append(line)
-        rest = self._total - len(lines)
+        rest = total - len(lines)
         more = [_MORE.format(rest)] if rest else []
         return "\n".join([head, *lines, *more, *tail])
 
@@ -342,7 +343,10 @@ class DecodeError(_ProblemsError):
         return [line for line in (expects, self._shown_example(), hint) if line]
 
     def _shown_example(self) -> str | None:
-        if not any(not problem.path and problem.code in _NO_ARGUMENTS for problem in self.problems):
+        for problem in self.problems:
+            if not problem.path and problem.code in _NO_ARGUMENTS:
+                break
+        else:
             return None
         from json import dumps  # noqa: PLC0415  # only arguments that are none at all pay for it
 

@@ -208,13 +208,12 @@ def show_path(path: Sequence[str | int]) -> str:
     Returns:
         One printable line; empty for the root.
     """
-    shown = "".join([_show_step(step) for step in path])
-    return shown.removeprefix(".")
-
-
-def _show_step(step: str | int) -> str:
-    if isinstance(step, int):
-        return f"[{step}]"
-    if step.isidentifier() and len(step) <= EXCERPT_LENGTH:
-        return f".{step}"
-    return f"[{quote(step)}]"
+    shown: list[str] = []
+    for step in path:
+        if isinstance(step, int):
+            shown.append(f"[{step}]")
+        elif step.isidentifier() and len(step) <= EXCERPT_LENGTH:
+            shown.append(f".{step}")
+        else:
+            shown.append(f"[{quote(step)}]")
+    return "".join(shown).removeprefix(".")

@@ -225,7 +225,12 @@ class Codec(Generic[T]):
     def _decode_interpreted(self, value: object) -> T:
         if self._options["repair"]:
             value, _ = self._repaired(value)
-        return self._interpret(value, self._tiers.interpret)[0]
+        quick = self._tiers.interpret
+        # Raised here, and not further down: each frame that an exception passes takes its time.
+        instance, problems = self._interpret(value) if quick is None else quick(value)
+        if problems.found:
+            raise self._error(problems)
+        return instance
 
     def _decode_left(self, value: object) -> T:
         """Decode, or report, what the compiled decoder leaves."""
@@ -293,16 +298,8 @@ class Codec(Generic[T]):
         _, problems = interpret(self._graph, repaired, self._options["max_depth"])
         return tuple(problems.found)
 
-    def _interpret(
-        self, value: object, quick: Callable[[Any], tuple[T, Problems]] | None = None
-    ) -> tuple[T, Problems]:
-        if quick is None:
-            instance, problems = interpret(self._graph, value, self._options["max_depth"], self._tiers.plans)
-        else:
-            instance, problems = quick(value)
-        if problems.found:
-            raise self._error(problems)
-        return instance, problems
+    def _interpret(self, value: object) -> tuple[T, Problems]:
+        return interpret(self._graph, value, self._options["max_depth"], self._tiers.plans)
 
     def _repaired(self, value: object, graph: Graph | None = None) -> tuple[Any, tuple[Repair, ...]]:
         if not self._options["repair"]:
@@ -337,6 +334,8 @@ class Codec(Generic[T]):
 
         repaired, more = self._repaired(value)
         instance, problems = self._interpret(repaired)
+        if problems.found:
+            raise self._error(problems)
         ignored = tuple([IgnoredKey(*key) for key in ignored_keys(problems)])
         return DecodeReport(instance, (*repairs, *more), ignored)
 

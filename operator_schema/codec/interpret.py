@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..introspect.unions import UnionPlan
     from .problems import Path
 
-__all__ = ["Fitting", "Run", "Shared", "distance", "follow", "interpret"]
+__all__ = ["DECODERS", "Fitting", "Run", "Shared", "distance", "follow", "interpret"]
 
 _KEY = ScalarNode("string")
 
@@ -159,7 +159,7 @@ class Run:
         # Most parts of a value are scalars: they are spared a call.
         if type(node) is ScalarNode:
             return SCALARS[node.type](self.problems, node, value, path)
-        return _DECODERS[node.__class__](self, node, value, path, depth)
+        return DECODERS[node.__class__](self, node, value, path, depth)
 
     def _too_deep(self, path: Path, depth: int) -> bool:
         if depth <= self.shared.max_depth:
@@ -346,6 +346,10 @@ class Run:
 
     # --- values without parts --------------------------------------------------------------------
 
+    def decode_scalar(self, node: ScalarNode, value: Any, path: Path, _depth: int) -> Any:
+        """Decode a string, a number, a boolean or null."""
+        return SCALARS[node.type](self.problems, node, value, path)
+
     def decode_choice(self, node: LiteralNode | EnumNode, value: Any, path: Path, _depth: int) -> Any:
         """Decode one of a fixed set of scalars."""
         if value.__class__ is str or value is None or isinstance(value, (str, int, float)):
@@ -422,7 +426,7 @@ class Run:
         return known
 
 
-_DECODERS: Mapping[type[Any], Callable[[Run, Any, Any, Path, int], Any]] = {
+DECODERS: Mapping[type[Any], Callable[[Run, Any, Any, Path, int], Any]] = {
     ObjectNode: Run.decode_object,
     ArrayNode: Run.decode_array,
     LiteralNode: Run.decode_choice,
@@ -433,7 +437,9 @@ _DECODERS: Mapping[type[Any], Callable[[Run, Any, Any, Path, int], Any]] = {
     UnionNode: Run.decode_union,
     RefNode: Run.decode_meant,
     AnyNode: Run.decode_anything,
+    ScalarNode: Run.decode_scalar,
 }
+"""By kind of node, what decodes a value of it."""
 
 
 def _meant(members: tuple[Node, ...], value: dict[Any, Any]) -> Node | None:

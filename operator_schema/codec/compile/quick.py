@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..interpret import Run, Shared, follow
+from ..interpret import DECODERS, Run, Shared, follow
 from ..problems import GIVE_UP, INVALID, Problems
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class _QuickRun(Run):
                 decoded = GIVE_UP
             if decoded is not GIVE_UP:
                 return decoded
-        return Run.decode(self, node, value, path, depth)
+        return DECODERS[node.__class__](self, node, value, path, depth)
 
     def decode_items(self, node: ArrayNode, value: list[Any], path: Path, depth: int) -> list[Any] | None:
         fill = self._filler_of(id(node))
