@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -18,6 +19,8 @@ from benchmarks.peers import handwritten, ours
 from benchmarks.questions import QUESTIONS, growth
 from benchmarks.questions.hot_decode import same
 from benchmarks.samples import EVENT, FAILING_EVENT, SAMPLES
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -159,3 +162,24 @@ def test_what_grows_is_decoded_right():
     assert growth._links(root(1, root(1, root(1)))) == 3
     assert growth._links(root(1, {"count": 1})) == 0
     assert growth._links(root(1, root("1"))) == 0
+
+
+README_ROWS = {
+    "`import`": ("import_time", "import"),
+    "start-up to the first decoded `Event`": ("start_up", "Event"),
+    "registration and JSON Schema": ("registration", "Event"),
+    "registration and first decode": ("first_decode", "Event"),
+    "decode from a dict, warm": ("hot_decode", "Event"),
+    "decode from JSON text, warm, with `orjson`": ("hot_decode_json", "Event"),
+    "encode, warm": ("encode", "Event"),
+    "a decode that fails, with its report": ("failing_decode", "Event"),
+}
+
+
+@pytest.mark.parametrize("row", README_ROWS)
+def test_readme_says_what_was_measured(row):
+    results = json.loads((ROOT / "docs/benchmarks/cpython-3.11/results.json").read_text("utf-8"))["results"]
+    question, case = README_ROWS[row]
+    measured = results[question][case]
+    cells = [report.amount(measured[peer]["median"], "s") for peer in (OURS, "msgspec", "pydantic")]
+    assert f"| {' | '.join([row, *cells])} |" in (ROOT / "README.md").read_text("utf-8").splitlines()
