@@ -494,6 +494,10 @@ class TextRefused(ValueError):  # noqa: N818  # likewise: a `DecodeError` is mad
         self.problem = problem
 
 
+class GiveUp(Exception):  # noqa: N818  # likewise
+    """Ends what a compiled function does itself, so that the interpreter is asked; kept inside."""
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import MISSING
 from functools import cache, partial
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 from .._value import set_once
@@ -398,26 +397,33 @@ class Codec(Generic[T]):
         Returns:
             The codec.
         """
-        self._compile_decoder()
-        self._compile_encoder()
+        if self._tiers.decode is None:
+            self._compile_decoder()
+        if self._tiers.encode is None:
+            self._compile_encoder()
         return self
 
     def _compile_decoder(self) -> None:
-        self._tiers.compile_decoder(self._decode_interpreted, self._decode_left, self._refusal)
-        self._shadow("decode", self._tiers.decode)
+        if self._tiers.compile_decoder(self, self._decode_interpreted):
+            self._shadow("decode", self._tiers.decode)
 
     def _compile_encoder(self) -> None:
-        self._tiers.compile_encoder(self._encode_interpreted)
-        self._shadow("encode", self._tiers.encode)
+        if self._tiers.compile_encoder(self, self._encode_interpreted):
+            self._shadow("encode", self._tiers.encode)
 
     def _shadow(self, name: str, compiled: Any) -> None:
-        """Let a compiled function be what the codec has under a method's name: each call is one less."""
-        method = getattr(Codec, name)
-        # What stays interpreted is no function, and a subclass may have a method of its own.
-        if type(compiled) is FunctionType and getattr(type(self), name) is method:
-            compiled.__name__, compiled.__qualname__ = name, method.__qualname__
-            compiled.__doc__ = method.__doc__
-            set_once(self, name, compiled)
+        """Let a compiled function be what the codec has under a method's name: each call is one less.
+
+        What somebody put there stays: a subclass, a test that patches the class, or an instance.
+        """
+        method = _METHODS[name]
+        function = compiled.__func__
+        if getattr(type(self), name) is not method or name in self.__dict__:
+            return
+        function.__name__, function.__qualname__ = name, method.__qualname__
+        function.__module__, function.__doc__ = method.__module__, method.__doc__
+        function.__annotations__ = method.__annotations__
+        set_once(self, name, compiled)
 
     def source(self) -> str:
         """Return the Python source of the compiled decoder and encoder, for reading."""
@@ -495,13 +501,19 @@ class Codec(Generic[T]):
         raise AttributeError(message)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._annotation, self._options)
+        return _restore, (self._annotation, dict(self._options))
 
 
 # They take half the time of `set_once`.
-_set_annotation, _set_graph, _set_name, _set_options, _set_parse, _set_tiers = (
-    vars(Codec)[slot].__set__ for slot in Codec.__slots__ if slot != "__dict__"
-)
+_set_annotation = vars(Codec)["_annotation"].__set__
+_set_graph = vars(Codec)["_graph"].__set__
+_set_name = vars(Codec)["_name"].__set__
+_set_options = vars(Codec)["_options"].__set__
+_set_parse = vars(Codec)["_parse"].__set__
+_set_tiers = vars(Codec)["_tiers"].__set__
+
+_METHODS: Mapping[str, Any] = {name: vars(Codec)[name] for name in ("decode", "encode")}
+"""Those that a compiled function may stand in for."""
 
 
 @cache  # asking for the import each time would take as long as rendering a small schema

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -102,20 +103,21 @@ class Tiers:
         self._left = 0
         return True
 
-    def compile_decoder(
-        self, interpret: Decode, left: Decode, refuse: Callable[[Exception], Exception]
-    ) -> None:
-        """Compile and publish the decoder.
+    def compile_decoder(self, codec: Any, interpret: Decode) -> bool:
+        """Compile and publish the decoder, as a method of a codec.
 
         Args:
-            interpret: decodes a value without it, where the graph stays interpreted.
-            left: decodes a value that it leaves to the interpreter.
-            refuse: makes the exception of what a class of the user's raised.
+            codec: is asked for what it gives up on.
+            interpret: decodes without it, where the graph stays interpreted.
+
+        Returns:
+            Whether it was compiled.
         """
         from .compile.decoder import compile_decoder  # noqa: PLC0415  # most programs never compile
 
-        compiled = compile_decoder(self._graph, self._max_depth, left, refuse, exact=self._exact)
-        self.decode = compiled or interpret
+        compiled = compile_decoder(self._graph, self._max_depth, exact=self._exact)
+        self.decode = interpret if compiled is None else MethodType(compiled, codec)
+        return compiled is not None
 
     def compile_parts(self) -> None:
         """Compile and publish the decoders of the parts."""
@@ -126,16 +128,21 @@ class Tiers:
         if parts is not None:
             self.interpret = partial(interpret_quickly, self._graph, parts, self._max_depth, self.plans)
 
-    def compile_encoder(self, interpret: Encode) -> None:
-        """Compile and publish the encoder.
+    def compile_encoder(self, codec: Any, interpret: Encode) -> bool:
+        """Compile and publish the encoder, as a method of a codec.
 
         Args:
-            interpret: encodes an instance without it.
+            codec: is asked for what it gives up on.
+            interpret: encodes without it, where the graph stays interpreted.
+
+        Returns:
+            Whether it was compiled.
         """
         from .compile.encoder import compile_encoder  # noqa: PLC0415  # likewise
 
-        compiled = compile_encoder(self._graph, self._max_depth, self._graph_of, interpret)
-        self.encode = compiled or interpret
+        compiled = compile_encoder(self._graph, self._max_depth, self._graph_of)
+        self.encode = interpret if compiled is None else MethodType(compiled, codec)
+        return compiled is not None
 
     def source(self) -> str:
         """Return the source of both."""

@@ -253,9 +253,12 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
             message = f"{shown} has the value {what}, which is no JSON scalar"
             return walk.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
         key = choice_key(value)
-        if key not in table:  # else an alias, which is the same member
+        if key not in table:
             table[key] = member
             values.append(value)
+        elif table[key] is not member:  # no alias, which is the same member
+            message = f"two members of {name_of(cls)} are the same in JSON"
+            return walk.complain(place, "ambiguous", message, "Give each a value of its own")
     if not values:
         return walk.complain(place, "bad_enum", f"{name_of(cls)} has no members", "Give it some")
     node = EnumDraft()

@@ -467,6 +467,24 @@ def test_literal_members_that_are_the_same_in_json():
     assert complaint.code == "ambiguous"
 
 
+def test_members_of_an_enum_that_are_the_same_in_json():
+    class Folded(enum.Enum):
+        RED = "Red"
+        CRIMSON = "RED"
+
+        @property
+        def value(self):
+            return self._value_.lower()
+
+    class Alias(enum.Enum):
+        RED = "red"
+        CRIMSON = "red"
+
+    [complaint] = complaints_of(Folded)
+    assert (complaint.code, complaint.message) == ("ambiguous", "two members of Folded are the same in JSON")
+    assert Codec(Alias).decode("red") is Alias.CRIMSON
+
+
 def test_a_local_class_under_future_annotations():
     class Local:
         pass

@@ -28,16 +28,16 @@ from ...introspect.unions import make_plan
 from ...json_values import copy_json
 from ..limits import MAX_COLLISIONS
 from .building import HARMLESS, factory_of, way_of, write_empty, write_instance
-from .runtime import SCALAR_CLASSES, building, chooser_of, give_up, integer_of_key
+from .runtime import SCALAR_CLASSES, building, chooser_of, integer_of_key
 from .writer import MAX_PLACES, Writer, all_parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from ...introspect.graph import Graph
     from ...introspect.nodes import Field, Node
     from ...introspect.unions import UnionPlan
-    from .runtime import Decode
+    from .runtime import Method
 
 
 __all__ = ["Decoder", "compile_decoder", "decoder_source", "why_interpreted"]
@@ -54,31 +54,24 @@ _CLASSES = {
 """JSON types and the classes that their values have, or None for null."""
 
 
-def compile_decoder(
-    graph: Graph,
-    max_depth: int,
-    interpret: Decode,
-    refuse: Callable[[Exception], Exception],
-    *,
-    exact: bool = False,
-) -> Decode | None:
+def compile_decoder(graph: Graph, max_depth: int, *, exact: bool = False) -> Method | None:
     """Compile the decoder of a graph.
 
     Args:
         graph: of the type.
         max_depth: levels of arrays and objects that are followed.
-        interpret: decodes, or reports, a value that is not exactly right.
-        refuse: makes the exception that is raised where the class of the root refused its fields.
         exact: whether to give up where an object has a key that is not used, too.
 
     Returns:
-        A function of a JSON value that returns the instance; None where the graph stays interpreted.
+        A function of a codec and a JSON value that returns the instance. It asks the codec for what it
+        gives up on, and for the error where the class of the root refuses its fields. None where the graph
+        stays interpreted.
     """
     if why_interpreted(graph) is not None:
         return None
-    writer = Decoder(graph, max_depth, interpret, exact=exact)
+    writer = Decoder(graph, max_depth, exact=exact)
     decode = writer.source.link(writer.main(graph.root))
-    return building(writer.user_root.type, decode, interpret, refuse) if writer.user_root else decode
+    return building(writer.user_root.type, decode) if writer.user_root else decode
 
 
 def decoder_source(graph: Graph, max_depth: int, *, exact: bool = False) -> str:
@@ -86,7 +79,7 @@ def decoder_source(graph: Graph, max_depth: int, *, exact: bool = False) -> str:
     why = why_interpreted(graph)
     if why is not None:
         return f"# The decoder stays interpreted: {why}.\n"
-    writer = Decoder(graph, max_depth, give_up, exact=exact)
+    writer = Decoder(graph, max_depth, exact=exact)
     return writer.source.text(writer.main(graph.root))
 
 
@@ -117,12 +110,13 @@ class Decoder(Writer):
 
     verb = "decode"
     subject = "value"
+    asked = "_decode_left"
 
-    def __init__(self, graph: Graph, max_depth: int, interpret: Decode, *, exact: bool) -> None:
+    def __init__(self, graph: Graph, max_depth: int, *, exact: bool) -> None:
         root = graph.root
         is_users = isinstance(root, ObjectNode) and way_of(root) == "user"
         self.user_root: ObjectNode | None = root if is_users and isinstance(root, ObjectNode) else None
-        super().__init__(graph, max_depth, None if is_users else interpret)
+        super().__init__(graph, max_depth, asks=not is_users)
         self._exact = exact
 
     def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:

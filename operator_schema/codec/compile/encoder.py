@@ -29,7 +29,6 @@ from ...introspect.unions import flat_members
 from ...json_values import copy_json, fits_types
 from ..encode import encode_part
 from ..problems import GIVE_UP, INVALID
-from .runtime import give_up
 from .unions import classes_of, the_one
 from .writer import MAX_PLACES, Writer, all_parts_of
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
     from ...introspect.graph import Graph
     from ...introspect.nodes import Field, Node
+    from .runtime import Method
 
     Encode = Callable[[Any], Any]
     GraphOf = Callable[[type], Graph | None]
@@ -45,21 +45,21 @@ if TYPE_CHECKING:
 __all__ = ["compile_encoder", "encoder_source"]
 
 
-def compile_encoder(graph: Graph, max_depth: int, graph_of: GraphOf, interpret: Encode) -> Encode | None:
+def compile_encoder(graph: Graph, max_depth: int, graph_of: GraphOf) -> Method | None:
     """Compile the encoder of a graph.
 
     Args:
         graph: of the type.
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
-        interpret: encodes an instance that is not exactly right, or reports.
 
     Returns:
-        A function of an instance that returns its JSON value; None where the graph stays interpreted.
+        A function of a codec and an instance that returns its JSON value, and asks the codec for what it
+        gives up on. None where the graph stays interpreted.
     """
     if _is_too_large(graph):
         return None
-    writer = _Encoder(graph, max_depth, graph_of, interpret)
+    writer = _Encoder(graph, max_depth, graph_of)
     return writer.source.link(writer.main(graph.root))
 
 
@@ -67,7 +67,7 @@ def encoder_source(graph: Graph, max_depth: int, graph_of: GraphOf) -> str:
     """Return the source that `compile_encoder` compiles, or a comment that says why there is none."""
     if _is_too_large(graph):
         return f"# The encoder stays interpreted: the type has more than {MAX_PLACES} parts.\n"
-    writer = _Encoder(graph, max_depth, graph_of, give_up)
+    writer = _Encoder(graph, max_depth, graph_of)
     return writer.source.text(writer.main(graph.root))
 
 
@@ -80,9 +80,10 @@ class _Encoder(Writer):
 
     verb = "encode"
     subject = "instance"
+    asked = "_encode_interpreted"
 
-    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf, interpret: Encode) -> None:
-        super().__init__(graph, max_depth, interpret)
+    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf) -> None:
+        super().__init__(graph, max_depth, asks=True)
         self._graph_of = graph_of
 
     def needs_depth(self, node: Node) -> bool:

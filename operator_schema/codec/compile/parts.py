@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...introspect.graph import nodes_inside
 from ...introspect.nodes import ArrayNode
 from .decoder import Decoder, why_interpreted
-from .runtime import Parts, give_up
+from .runtime import Parts
 from .writer import PARTED
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class _PartsWriter(Decoder):
     """Writes the functions of the parts of one graph."""
 
     def __init__(self, graph: Graph, max_depth: int) -> None:
-        super().__init__(graph, max_depth, give_up, exact=False)
+        super().__init__(graph, max_depth, exact=False)
         self._asked = _asked_in(graph.root)
         self._repeated |= {id(node) for node in self._asked.others}
         # These are called from anywhere: depth is not known when they are written.

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from ...introspect.nodes import ObjectNode
 
     Decode = Callable[[Any], Any]
+    Method = Callable[[Any, Any], Any]
     Part = Callable[[Any, int], Any]
     Fill = Callable[[Iterator[Any], list[Any], int], Any]
 
-__all__ = ["SCALAR_CLASSES", "Parts", "building", "chooser_of", "give_up", "integer_of_key"]
+__all__ = ["SCALAR_CLASSES", "Parts", "building", "chooser_of", "integer_of_key"]
 
 SCALAR_CLASSES = frozenset({str, int, float, bool, type(None)})
 _INTEGER_KEY = re.compile(INTEGER_KEY)
@@ -47,30 +48,23 @@ class Parts:
         self.filler_of = fillers.get
 
 
-def give_up(_value: object) -> Any:
-    """Stand for the interpreter where nobody asks it."""
-    return GIVE_UP
-
-
-def building(cls: Any, gather: Decode, interpret: Decode, refuse: Callable[[Exception], Exception]) -> Decode:
+def building(cls: Any, gather: Method) -> Method:
     """Return a decoder that makes an instance by a call, which may run code of the user's: it comes last.
 
     Args:
         cls: what is called.
         gather: returns its arguments, or `GIVE_UP`.
-        interpret: is asked where they can't be had.
-        refuse: makes the exception that is raised of what the call raised.
     """
 
-    def decode(value: Any) -> Any:
-        arguments = gather(value)
+    def decode(codec: Any, value: Any) -> Any:
+        arguments = gather(codec, value)
         if arguments is GIVE_UP:
-            return interpret(value)
+            return codec._decode_left(value)  # noqa: SLF001  # as a method of its would
         try:
             return cls(**arguments)
         except (ValueError, TypeError) as error:
             refused = error
-        raise refuse(refused)
+        raise codec._refusal(refused)  # noqa: SLF001  # likewise
 
     return decode
 

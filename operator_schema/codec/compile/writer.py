@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ...errors import GiveUp
 from ...introspect.graph import parts_of
 from ...introspect.nodes import (
     ArrayNode,
@@ -25,8 +26,6 @@ from ..problems import GIVE_UP
 from .source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...introspect.graph import Graph
     from ...introspect.nodes import Constraints, Node, ScalarNode
     from .source import Function
@@ -99,18 +98,20 @@ class Writer(ABC):
     Args:
         graph: of the type.
         max_depth: levels of arrays and objects that are followed.
-        interpret: what the main function hands its value to where it gives up, and returns the result of;
-            None where it returns `GIVE_UP` like the others.
+        asks: whether the main function asks its codec where it gives up; else it returns `GIVE_UP` like
+            the others.
 
     Attributes:
         verb: name of the method of `Codec` that the main function stands in for.
         subject: name of the parameter of both.
+        asked: name of the method of `Codec` that is asked where the main function gives up.
     """
 
     verb: ClassVar[str]
     subject: ClassVar[str]
+    asked: ClassVar[str]
 
-    def __init__(self, graph: Graph, max_depth: int, interpret: Callable[[Any], Any] | None) -> None:
+    def __init__(self, graph: Graph, max_depth: int, *, asks: bool) -> None:
         self.definitions = graph.definitions
         self.source = Source(f"{self.verb}r")
         self.at: Function
@@ -123,7 +124,7 @@ class Writer(ABC):
         self._checks_depth = bool(graph.definitions) or len(nodes) > max_depth
         self._counts_depth = self._checks_depth or any(map(self.needs_depth, nodes))
         self._in_main = True
-        self._interpret = interpret
+        self._asks = asks
 
     @property
     def give_up(self) -> str:
@@ -138,11 +139,17 @@ class Writer(ABC):
 
     def main(self, root: Node) -> str:
         """Write the function of the root, and those that it needs; return its name."""
-        main = self.at = self.source.function(self.verb, self.subject)
+        main = self.at = self.source.function(self.verb, "codec", self.subject)
         with main.block("try:"):
             main.line(f"return {self.root(root)}")
-        with main.block("except RecursionError:"):
-            self.leave()
+        if self._asks:
+            # Behind all of it: an error that is raised there has nothing to do with what happened here.
+            with main.block(f"except ({self.source.bind(GiveUp, 'GiveUp')}, RecursionError):"):
+                main.line("pass")
+            main.line(f"return codec.{self.asked}({self.subject})")
+        else:
+            with main.block("except RecursionError:"):
+                main.line(f"return {self.give_up}")
         self._in_main = False
         self.write_pending()
         return main.name
@@ -210,9 +217,8 @@ class Writer(ABC):
 
     def leave(self) -> None:
         """Write that the value is left to the interpreter: by the main function, or by who called another."""
-        is_asked = self._in_main and self._interpret is not None
-        if is_asked:
-            self.at.line(f"return {self.source.bind(self._interpret, 'interpret')}({self.subject})")
+        if self._in_main and self._asks:
+            self.at.line(f"raise {self.source.bind(GiveUp, 'GiveUp')}")
         else:
             self.at.line(f"return {self.give_up}")
 

@@ -35,7 +35,6 @@ from operator_schema.codec.compile import writer
 from operator_schema.codec.compile.building import way_of
 from operator_schema.codec.compile.decoder import compile_decoder, decoder_source, why_interpreted
 from operator_schema.codec.compile.encoder import compile_encoder
-from operator_schema.codec.compile.runtime import give_up
 from operator_schema.codec.encode import encode_node
 from operator_schema.codec.interpret import interpret
 from operator_schema.codec.problems import GIVE_UP
@@ -50,17 +49,35 @@ class Refused(Exception):  # noqa: N818  # what an exception that is handed on c
     pass
 
 
+class Asked:
+    """Stands for the codec that compiled functions ask, with no interpreter behind it."""
+
+    def __init__(self, *_about: Any) -> None: ...
+
+    def _decode_left(self, _value: object) -> Any:
+        return GIVE_UP
+
+    _encode_interpreted = _decode_left
+    _refusal = Refused
+
+
+def compiled_decoder(graph: Any, max_depth: int, **options: Any) -> Callable[[Any], Any] | None:
+    compiled = compile_decoder(graph, max_depth, **options)
+    return None if compiled is None else partial(compiled, Asked())
+
+
 @functools.lru_cache(maxsize=32)
 def decoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
     """Return the compiled decoder with no interpreter behind it."""
     options = codec._options
-    decode = compile_decoder(codec.graph, options["max_depth"], give_up, Refused, exact=options["repair"])
-    return decode or give_up
+    decode = compiled_decoder(codec.graph, options["max_depth"], exact=options["repair"])
+    return decode or Asked()._decode_left
 
 
 @functools.lru_cache(maxsize=32)
 def encoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
-    return compile_encoder(codec.graph, codec._options["max_depth"], codec._graph_of, give_up) or give_up
+    compiled = compile_encoder(codec.graph, codec._options["max_depth"], codec._graph_of)
+    return Asked()._decode_left if compiled is None else partial(compiled, Asked())
 
 
 # --- law 3 ---------------------------------------------------------------------------------------
@@ -660,7 +677,7 @@ def test_classes_inside_that_run_their_own_code_stay_interpreted(annotation):
     codec = Codec(annotation).compile()
     assert "stays interpreted: making a '" in codec.source()
     assert why_interpreted(codec.graph)
-    assert compile_decoder(codec.graph, 100, give_up, Refused) is None
+    assert compile_decoder(codec.graph, 100) is None
     for value in ([{"x": 1}], {"checked": {"x": -1}}, {}, {"next": {}}, {"x": 1}, None):
         check(codec, value)
 
@@ -750,19 +767,19 @@ def test_large_types_stay_interpreted():
     value = {f"f{i}": i for i in range(writer.MAX_PLACES)}
     check(codec, value)
     assert codec.source().count("stays interpreted: the type has more than") == 2
-    assert compile_encoder(codec.graph, 100, codec._graph_of, give_up) is None
+    assert compile_encoder(codec.graph, 100, codec._graph_of) is None
     wide = Codec(make_dataclass("Wide", [(f"f{i}", int) for i in range(writer.MAX_PLACES - 1)])).compile()
     assert decoder_of(wide)(value) is not GIVE_UP
 
 
 def test_exact_gives_up_on_keys_that_are_not_used():
     graph = Codec(Part).graph
-    exact = compile_decoder(graph, 100, give_up, Refused, exact=True)
+    exact = compiled_decoder(graph, 100, exact=True)
     assert exact({"name": "a"}) == Part("a")
     assert exact({"name": "a", "size": 1}) == Part("a", 1)
     assert exact({"name": "a", "more": 1}) is GIVE_UP
     assert exact({"name": "a", "size": 1, "more": 1}) is GIVE_UP
-    assert compile_decoder(graph, 100, give_up, Refused)({"name": "a", "more": 1}) == Part("a")
+    assert compiled_decoder(graph, 100)({"name": "a", "more": 1}) == Part("a")
     assert "used" in decoder_source(graph, 100, exact=True)
 
 
@@ -812,10 +829,15 @@ def test_a_warm_codec_has_the_compiled_functions_under_the_names_of_its_methods(
     codec.compile()
     assert codec.decode is codec._tiers.decode
     assert codec.encode is codec._tiers.encode
-    for function, method in ((codec.decode, Codec.decode), (codec.encode, Codec.encode)):
-        assert (function.__name__, function.__qualname__) == (method.__name__, method.__qualname__)
-        assert inspect.getdoc(function) == inspect.getdoc(method)
-        assert list(inspect.signature(function).parameters) == list(inspect.signature(method).parameters)[1:]
+    cold = Codec(Part)
+    for bound, method in ((codec.decode, cold.decode), (codec.encode, cold.encode)):
+        assert inspect.ismethod(bound)
+        assert bound.__self__ is codec
+        for what in (inspect.getdoc, inspect.signature, inspect.getmodule):
+            assert what(bound) == what(method)
+        assert (bound.__name__, bound.__qualname__) == (method.__name__, method.__qualname__)
+    again = pickle.loads(pickle.dumps(codec.decode))
+    assert again({"name": "a"}) == Part("a")
     for decode in (codec.decode, early, partial(Codec.decode, codec)):
         assert decode({"name": "a"}) == Part("a")
         with pytest.raises(DecodeError, match="name: missing"):
@@ -837,6 +859,60 @@ def test_a_method_of_a_subclass_is_not_passed_over():
     assert codec.decode({"name": "a"}) == codec.decode({"name": "a"}) == Part("a")
     assert codec.calls == 2
     assert codec.encode is codec._tiers.encode
+
+
+def test_what_stands_under_a_method_s_name_stays_there(monkeypatch):
+    codec = Codec(Part)
+    object.__setattr__(codec, "decode", len)
+    assert codec.compile().decode("ab") == 2
+    patched = Codec(Part)
+    monkeypatch.setattr(Codec, "decode", lambda _codec, value: value)
+    assert patched.compile().decode(7) == 7
+
+
+class Fussy:
+    pass
+
+
+def refuse_to_read(calls: list[Any], error: type[Exception]) -> SchemaLeaf[Any]:
+    fussy = Fussy()
+
+    def read(text: str) -> Any:
+        if text == "f":
+            return fussy
+        calls.append(text)
+        raise error
+
+    return SchemaLeaf(Fussy, {"type": "string"}, read, lambda _: "f", placeholder=fussy)
+
+
+@pytest.mark.parametrize("repair", [False, True])
+@pytest.mark.parametrize("value", [{}, {"n": "no", "f": "a"}, {"n": 1, "f": "a"}])
+def test_an_error_of_a_warm_codec_has_no_other_behind_it(value, repair):
+    calls: list[Any] = []
+    fields = [("n", int), ("f", Annotated[Fussy, refuse_to_read(calls, ValueError)])]
+    codec = Codec(make_dataclass("Holder", fields), repair=repair).compile()
+    with pytest.raises(DecodeError) as caught:
+        codec.decode(value)
+    assert caught.value.__context__ is None
+    with pytest.raises(EncodeError) as unwritten:
+        codec.encode(object.__new__(codec.type))
+    assert unwritten.value.__context__ is None
+
+
+def test_a_recursion_error_of_a_leaf_s_is_not_met_twice():
+    calls: list[Any] = []
+    leaf = refuse_to_read(calls, RecursionError)
+    codec = Codec(make_dataclass("Holder", [("n", int), ("f", Annotated[Fussy, leaf])])).compile()
+    with pytest.raises(RecursionError):
+        codec.decode({"n": "no", "f": "a"})
+    assert calls == ["a"]
+
+
+def test_options_are_a_codec_s_own():
+    codec = Codec(Part)
+    codec.__reduce__()[1][1]["repair"] = True
+    assert Codec(Part)._options["repair"] is False
 
 
 @pytest.mark.parametrize("annotation", [list[Checked], list[Part]])
