@@ -112,12 +112,12 @@ class Problem(Value):
         received: str | None = None,
         suggestion: str | None = None,
     ) -> None:
-        set_once(self, "path", path)
-        set_once(self, "code", code)
-        set_once(self, "message", message)
-        set_once(self, "expected", expected)
-        set_once(self, "received", received)
-        set_once(self, "suggestion", suggestion)
+        _set_path(self, path)
+        _set_code(self, code)
+        _set_message(self, message)
+        _set_expected(self, expected)
+        _set_received(self, received)
+        _set_suggestion(self, suggestion)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the problem as JSON values, for logs: the path as text, such as `attendees[2].email`."""
@@ -130,6 +130,15 @@ class Problem(Value):
         hint = f"; did you mean {self.suggestion}?" if self.suggestion else ""
         line = clip(self.message, _LINE_LENGTH) + hint
         return f"{where}: {line}" if where else line
+
+
+# They take half the time of `set_once`.
+_set_path = vars(Problem)["path"].__set__
+_set_code = vars(Problem)["code"].__set__
+_set_message = vars(Problem)["message"].__set__
+_set_expected = vars(Problem)["expected"].__set__
+_set_received = vars(Problem)["received"].__set__
+_set_suggestion = vars(Problem)["suggestion"].__set__
 
 
 class Complaint(Value):

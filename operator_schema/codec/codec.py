@@ -224,18 +224,15 @@ class Codec(Generic[T]):
     def _decode_interpreted(self, value: object) -> T:
         if self._options["repair"]:
             value, _ = self._repaired(value)
-        quick = self._tiers.interpret
+        tiers = self._tiers
+        if tiers.count_left():
+            _warm_up(tiers.compile_parts)
+        quick = tiers.interpret
         # Raised here, and not further down: each frame that an exception passes takes its time.
         instance, problems = self._interpret(value) if quick is None else quick(value)
         if problems.found:
             raise self._error(problems)
         return instance
-
-    def _decode_left(self, value: object) -> T:
-        """Decode, or report, what the compiled decoder leaves."""
-        if self._tiers.count_left():
-            _warm_up(self._tiers.compile_parts)
-        return self._decode_interpreted(value)
 
     def decode_json(self, text: str | bytes | bytearray) -> T:
         """Turn the JSON text of a model's arguments into an instance.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Definitions = Mapping[Target, Node]
     Steps = tuple[str | int, ...]
 
-__all__ = ["MESSAGE_LENGTH", "ProblemKind", "make_problem"]
+__all__ = ["MESSAGE_LENGTH", "PROBLEM_MAKERS", "ProblemKind"]
 
 MESSAGE_LENGTH = 300
 """Characters of a problem's message, at most."""
@@ -56,17 +56,6 @@ ProblemKind = Literal[
     "too_deep",
 ]
 """By which `Problems` asks for the words."""
-
-
-def make_problem(which: ProblemKind, steps: Steps, *about: Any) -> Problem:
-    """Make the problem of a kind.
-
-    Args:
-        which: kind of problem.
-        steps: keys and indexes that lead to the value.
-        about: what the words of that kind need.
-    """
-    return _MAKERS[which](steps, *about)
 
 
 def _missing(
@@ -279,7 +268,7 @@ def _said(reason: Exception) -> str:
     return clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH) or type(reason).__name__
 
 
-_MAKERS: Mapping[ProblemKind, Callable[..., Problem]] = {
+PROBLEM_MAKERS: Mapping[ProblemKind, Callable[..., Problem]] = {
     "missing": _missing,
     "missing_tag": _missing_tag,
     "unknown": _unknown,
@@ -300,3 +289,4 @@ _MAKERS: Mapping[ProblemKind, Callable[..., Problem]] = {
     "rejected": _rejected,
     "too_deep": _too_deep,
 }
+"""By kind of problem, what makes it of the path to the value and of what its words need."""

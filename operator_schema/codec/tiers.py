@@ -70,7 +70,7 @@ class Tiers:
         self._graph_of = graph_of
         self._decodes = 0
         self._encodes = 0
-        self._left = 0
+        self._left: int | None = None  # until there is a compiled decoder
         self.decode: Decode | None = None
         self.encode: Encode | None = None
         self.interpret: Callable[[Any], tuple[Any, Problems]] | None = None
@@ -94,8 +94,8 @@ class Tiers:
         return True
 
     def count_left(self) -> bool:
-        """Count a value that the compiled decoder left to the interpreter; say whether to help that one."""
-        if self.interpret is not None:
+        """Count a value that a compiled decoder left to the interpreter; say whether to help that one."""
+        if self._left is None or self.interpret is not None:
             return False
         self._left += 1
         if self._left < COLD_CALLS:
@@ -116,8 +116,12 @@ class Tiers:
         from .compile.decoder import compile_decoder  # noqa: PLC0415  # most programs never compile
 
         compiled = compile_decoder(self._graph, self._max_depth, exact=self._exact)
-        self.decode = interpret if compiled is None else MethodType(compiled, codec)
-        return compiled is not None
+        if compiled is None:
+            self.decode = interpret
+            return False
+        self._left = 0
+        self.decode = MethodType(compiled, codec)
+        return True
 
     def compile_parts(self) -> None:
         """Compile and publish the decoders of the parts."""

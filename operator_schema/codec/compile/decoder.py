@@ -110,7 +110,7 @@ class Decoder(Writer):
 
     verb = "decode"
     subject = "value"
-    asked = "_decode_left"
+    asked = "_decode_interpreted"
 
     def __init__(self, graph: Graph, max_depth: int, *, exact: bool) -> None:
         root = graph.root

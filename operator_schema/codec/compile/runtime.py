@@ -59,7 +59,7 @@ def building(cls: Any, gather: Method) -> Method:
     def decode(codec: Any, value: Any) -> Any:
         arguments = gather(codec, value)
         if arguments is GIVE_UP:
-            return codec._decode_left(value)  # noqa: SLF001  # as a method of its would
+            return codec._decode_interpreted(value)  # noqa: SLF001  # as a method of its would
         try:
             return cls(**arguments)
         except (ValueError, TypeError) as error:

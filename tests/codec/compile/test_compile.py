@@ -54,10 +54,10 @@ class Asked:
 
     def __init__(self, *_about: Any) -> None: ...
 
-    def _decode_left(self, _value: object) -> Any:
+    def _decode_interpreted(self, _value: object) -> Any:
         return GIVE_UP
 
-    _encode_interpreted = _decode_left
+    _encode_interpreted = _decode_interpreted
     _refusal = Refused
 
 
@@ -71,13 +71,13 @@ def decoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
     """Return the compiled decoder with no interpreter behind it."""
     options = codec._options
     decode = compiled_decoder(codec.graph, options["max_depth"], exact=options["repair"])
-    return decode or Asked()._decode_left
+    return decode or Asked()._decode_interpreted
 
 
 @functools.lru_cache(maxsize=32)
 def encoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
     compiled = compile_encoder(codec.graph, codec._options["max_depth"], codec._graph_of)
-    return Asked()._decode_left if compiled is None else partial(compiled, Asked())
+    return Asked()._decode_interpreted if compiled is None else partial(compiled, Asked())
 
 
 # --- law 3 ---------------------------------------------------------------------------------------
