@@ -52,8 +52,6 @@ class Refused(Exception):  # noqa: N818  # what an exception that is handed on c
 class Asked:
     """Stands for the codec that compiled functions ask, with no interpreter behind it."""
 
-    def __init__(self, *_about: Any) -> None: ...
-
     def _decode_interpreted(self, _value: object) -> Any:
         return GIVE_UP
 
