@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from .tools.execution.executor import Executor
     from .tools.function import tool, tool_input
     from .tools.input_tool import InputTool
-    from .tools.marks import skip
     from .tools.neutral import parameters_of, schema_response
-    from .tools.raw import RawArguments
+    from .tools.raw_arguments import RawArguments
     from .tools.registry import Registry
+    from .tools.skip import skip
     from .tools.tool import Tool
 
 __version__ = "0.1.0"
@@ -96,7 +96,7 @@ _HOMES = {
     "MissingContextError": ".errors",
     "Partial": ".codec.partial.stream",
     "Problem": ".errors",
-    "RawArguments": ".tools.raw",
+    "RawArguments": ".tools.raw_arguments",
     "RawCall": ".tools.calls",
     "Registry": ".tools.registry",
     "Repair": ".codec.report",
@@ -114,7 +114,7 @@ _HOMES = {
     "parameters_of": ".tools.neutral",
     "register_leaf": ".introspect.leaves",
     "schema_response": ".tools.neutral",
-    "skip": ".tools.marks",
+    "skip": ".tools.skip",
     "tool": ".tools.function",
     "tool_input": ".tools.function",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._value import Value, set_once
+from .immutable import Value, set_once
 from .json_values import copy_json
 from .wording import clip, escape, quote, show_path
 

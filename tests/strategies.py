@@ -41,9 +41,9 @@ from hypothesis import strategies as st
 from operator_schema import Codec, SchemaLeaf
 from operator_schema.introspect.graph import takes_null
 from operator_schema.testing import arguments, instances, near_misses
-from operator_schema.testing.leaves import SHIPPED
-from operator_schema.testing.misses import Misses
-from operator_schema.testing.valid import Valid
+from operator_schema.testing.leaf_values import SHIPPED
+from operator_schema.testing.near_misses import Misses
+from operator_schema.testing.valid_values import Valid
 
 NAMES = st.text(string.ascii_lowercase + "_é", min_size=1, max_size=8).filter(
     lambda name: name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")

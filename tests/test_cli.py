@@ -17,7 +17,7 @@ import pytest
 from operator_schema import Codec, __version__
 from operator_schema.cli import main
 from operator_schema.cli.arguments import make_parser
-from operator_schema.cli.output import Output, to_json
+from operator_schema.cli.plain_output import Output, to_json
 from operator_schema.cli.streams import open_output
 
 ROOT = Path(__file__).parent.parent

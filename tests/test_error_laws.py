@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from strategies import OBJECTS, TYPES, edited, misses
 
 from operator_schema import Codec, DecodeError
-from operator_schema.codec.example.values import NO_EXAMPLE
-from operator_schema.codec.example.values import example_of as make_example
+from operator_schema.codec.example.smallest import NO_EXAMPLE
+from operator_schema.codec.example.smallest import example_of as make_example
 from operator_schema.errors import SHOWN_PROBLEMS
 from operator_schema.testing import arguments
 from operator_schema.wording import EXCERPT_LENGTH

@@ -21,7 +21,7 @@ from operator_schema.errors import Complaint
 from operator_schema.introspect.nodes import Field
 from operator_schema.schema import INTEGER_KEY
 from operator_schema.testing import arguments
-from operator_schema.testing.scalars import identity
+from operator_schema.testing.scalar_values import identity
 
 ACCEPTED_EXCEPTIONS = """
 A decoder may refuse what the schema takes, for these reasons alone:

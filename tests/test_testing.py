@@ -21,7 +21,7 @@ from strategies import Celsius, Limits
 from operator_schema import Codec, SchemaError, SchemaLeaf
 from operator_schema.introspect.shipped_leaves import _SHIPPED
 from operator_schema.testing import CodecOptions, arguments, instances, near_misses
-from operator_schema.testing.leaves import SHIPPED
+from operator_schema.testing.leaf_values import SHIPPED
 
 
 class Mode(enum.StrEnum):

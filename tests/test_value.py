@@ -8,7 +8,7 @@ from dataclasses import MISSING
 
 import pytest
 
-from operator_schema._value import Value, draft_of
+from operator_schema.immutable import Value, draft_of
 from operator_schema.introspect.graph import Graph
 from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, FieldDraft, ScalarNode
 

@@ -9,19 +9,19 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..codec.codec import Codec
-from ..codec.text.reader import read_json
+from ..codec.json_text.reader import read_json
 from ..errors import DecodeError, EncodeError, SchemaError
 from ..introspect.nodes import ObjectNode
 from ..wording import escape
 from .lookup import dataclasses_of, load_module, refuse, register
-from .output import Verdict, count, to_json
+from .plain_output import Verdict, count, to_json
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Generator, Iterator
     from contextlib import AbstractContextManager
 
-    from .output import Output
+    from .plain_output import Output
 
 __all__ = ["check", "decode", "schema"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .output import Output, is_unicode
+from .plain_output import Output, is_unicode
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -24,7 +24,7 @@ def open_output(stream: TextIO) -> Output:
         return Output(stream)
     try:
         # Only a terminal pays for this import, and only where there is something to import.
-        from .colour import ColourOutput  # noqa: PLC0415
+        from .rich_output import ColourOutput  # noqa: PLC0415
     except ImportError:
         return Output(stream)
     return ColourOutput(stream)

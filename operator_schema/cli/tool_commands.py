@@ -14,14 +14,14 @@ from ..tools.discovery import tools_in
 from ..tools.execution.executor import Executor
 from ..wording import escape
 from .lookup import find_tool, load_module
-from .output import Offer, count, to_json
+from .plain_output import Offer, count, to_json
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from ..tools.execution.failures import ShowErrors
     from ..tools.tool import Tool
-    from .output import Output
+    from .plain_output import Output
 
 __all__ = ["call", "describe", "tools"]
 

@@ -6,10 +6,10 @@ from dataclasses import MISSING
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
-from .._value import set_once
+from ..immutable import set_once
 from ..introspect.classes import form_of
-from ..introspect.identity import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
+from ..introspect.names import annotation_key, name_of
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import Walk
 from .interpret import interpret
@@ -300,7 +300,7 @@ class Codec(Generic[T]):
     def _repaired(self, value: object, graph: Graph | None = None) -> tuple[Any, tuple[Repair, ...]]:
         if not self._options["repair"]:
             return value, ()
-        from .repair.values import repair_value  # noqa: PLC0415  # only codecs that repair pay for it
+        from .repair.repairer import repair_value  # noqa: PLC0415  # only codecs that repair pay for it
 
         return repair_value(graph or self._graph, value, self._options["max_depth"])
 
@@ -317,7 +317,7 @@ class Codec(Generic[T]):
 
     def _mended(self, text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
         if self._options["repair"]:
-            from .text.reader import read_nearly_json  # noqa: PLC0415  # only broken text pays for it
+            from .json_text.reader import read_nearly_json  # noqa: PLC0415  # only broken text pays for it
 
             read = None if self._parse is None else self._parsed
             value, repairs, problems = read_nearly_json(text, problems, read)
@@ -475,7 +475,7 @@ class Codec(Generic[T]):
         return tiers.expects
 
     def _example(self) -> Any:
-        from .example.values import NO_EXAMPLE, example_of  # noqa: PLC0415  # for arguments that are none at all
+        from .example.smallest import NO_EXAMPLE, example_of  # noqa: PLC0415  # for arguments that are none at all
 
         try:
             made = example_of(self._graph, self._encode_node)
@@ -529,14 +529,14 @@ def _decode_error() -> type[DecodeError]:
 
 
 def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    from .text.parser import parser_of  # noqa: PLC0415  # only codecs with a parser of the user's pay for it
+    from .json_text.custom_parser import parser_of  # noqa: PLC0415  # only codecs with a parser of the user's pay for it
 
     return parser_of(json_loads)
 
 
 def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     # A program that decodes parsed values alone does not pay for the json module.
-    from .text.reader import read_json  # noqa: PLC0415
+    from .json_text.reader import read_json  # noqa: PLC0415
 
     return read_json(text)
 

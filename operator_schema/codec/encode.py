@@ -29,7 +29,7 @@ from ..introspect.nodes import (
 from ..introspect.unions import flat_members
 from ..json_values import copy_json, fits_types, is_object
 from ..wording import excerpt
-from .checks import check_length, count_of
+from .constraint_checks import check_length, count_of
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
 

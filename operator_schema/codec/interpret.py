@@ -26,7 +26,7 @@ from ..introspect.nodes import (
 )
 from ..json_values import choice_key, copy_json, fits_types, is_array, is_object, type_of
 from ..wording import excerpt
-from .checks import Crowd, check_length, count_of
+from .constraint_checks import Crowd, check_length, count_of
 from .limits import MAX_KEY_DIGITS
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS

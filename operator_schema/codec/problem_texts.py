@@ -12,7 +12,7 @@ from ..json_values import fits_types, is_array, is_object, type_of
 from ..schema import INTEGER_KEY
 from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, kind, nearest, quote, received
 from .expected import EXPECTED_LENGTH, expected, expected_field, fitted, show_choice
-from .quoted import quoted_scalar, quoted_type
+from .json_in_strings import quoted_scalar, quoted_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

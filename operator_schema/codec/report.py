@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, Literal, TypeVar
 
-from .._value import Value, set_once
+from ..immutable import Value, set_once
 
 __all__ = ["DecodeReport", "IgnoredKey", "Repair", "RepairKind"]
 

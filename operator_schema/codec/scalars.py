@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..introspect.nodes import LiteralNode, ScalarNode
 from ..json_values import has_surrogate
-from .checks import check_float, check_number, check_text
+from .constraint_checks import check_float, check_number, check_text
 from .limits import MAX_INTEGER_DIGITS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..json_values import choice_key
 from ..wording import listed
-from .identity import show_value
+from .names import show_value
 from .nodes import (
     UNKNOWN,
     AnyNode,

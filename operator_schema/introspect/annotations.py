@@ -29,8 +29,8 @@ from typing import (
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..wording import clip, escape, excerpt, quote
 from .hints import Place, evaluate_forward
-from .identity import name_of, show_annotation, show_value
 from .leaves import as_leaf, has_attribute
+from .names import name_of, show_annotation, show_value
 from .nodes import (
     ANY,
     NULL,

@@ -7,9 +7,9 @@ from dataclasses import MISSING, InitVar
 from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
+from .function_parameters import ATTRIBUTE, parameter_source
 from .hints import Scope, evaluate_forward, inherited_bindings
 from .leaves import has_attribute
-from .parameters import ATTRIBUTE, parameter_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Unfit
 from ..json_values import LONGEST_BITS, has_surrogate
 from ..wording import clip, escape, excerpt, received
-from .identity import show_value
+from .names import show_value
 from .nodes import ArrayNode, Constraints, MapNode, Node, RefNode, ScalarNode, UnionNode
 
 if TYPE_CHECKING:

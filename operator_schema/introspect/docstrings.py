@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .._value import Value, set_once
+from ..immutable import Value, set_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

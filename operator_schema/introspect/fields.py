@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, cast
 
-from .._value import set_once
+from ..immutable import set_once
 from ..json_values import has_surrogate, is_array
 from ..wording import escape, listed, quote, received
 from .classes import annotations_of as own_annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .._value import Value, draft_of, set_once
+from ..immutable import Value, draft_of, set_once
 from .nodes import (
     AnyNode,
     ArrayNode,

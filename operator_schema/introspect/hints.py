@@ -12,9 +12,9 @@ import typing
 from types import CellType
 from typing import TYPE_CHECKING, Any, ForwardRef, get_args, get_origin
 
-from .._value import Value, set_once
+from ..immutable import Value, set_once
 from ..wording import clip, escape
-from .identity import annotation_key
+from .names import annotation_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, EnumType, IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from .._value import Value, set_once
+from ..immutable import Value, set_once
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
 from ..wording import kind, received
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from .._value import Value, draft_of, set_once
+from ..immutable import Value, draft_of, set_once
 
 if TYPE_CHECKING:
     import builtins

@@ -12,8 +12,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .datetime_leaves import date_leaf, datetime_leaf, time_leaf, timedelta_leaf, zone_leaf
 from .leaves import trusted_leaf
-from .leaves_of_time import date_leaf, datetime_leaf, time_leaf, timedelta_leaf, zone_leaf
 
 if TYPE_CHECKING:
     from collections.abc import Callable

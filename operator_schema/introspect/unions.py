@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._value import Value, set_once
+from ..immutable import Value, set_once
 from ..json_values import choice_key
 from .nodes import (
     ArrayNode,

@@ -16,12 +16,12 @@ from ..wording import received
 from .annotations import CLASSES, NAMED, ORIGINS
 from .classes import declared_fields, form_of, is_closed, remedy_for
 from .descriptions import describe_fields
-from .distinct import Distinct
+from .equality import Distinct
 from .fields import make_field, report_class, report_collisions, settle_null
 from .graph import Graph, GraphDraft
 from .hints import NO_BINDINGS, Place, Scope, Unresolved, bind, evaluate_forward
-from .identity import name_of, show_annotation, show_error, take_apart
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
+from .names import name_of, show_annotation, show_error, take_apart
 from .nodes import (
     ANY,
     NULL,
@@ -38,8 +38,8 @@ from .nodes import (
     Target,
     UnionNode,
 )
+from .recursion import Known, identity_of, short_name, target_of
 from .shipped_leaves import shipped_leaf
-from .targets import Known, identity_of, short_name, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -156,7 +156,7 @@ class Walk:
             message = "param_descriptions are given, but it has no fields"
             self._complain((), "unknown_description", name, message, "Leave them out")
         if self.has_choices:
-            from .checks import check_graph  # noqa: PLC0415  # most types have neither
+            from .graph_checks import check_graph  # noqa: PLC0415  # most types have neither
 
             self.complaints.extend(check_graph(graph, name))
         return graph  # type: ignore[no-any-return]  # no longer a draft

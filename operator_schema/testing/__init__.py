@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
 
 from ..codec.codec import Codec
-from .misses import Misses
-from .valid import Valid
+from .near_misses import Misses
+from .valid_values import Valid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

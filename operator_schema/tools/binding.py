@@ -8,13 +8,13 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Union
 
 from ..errors import MissingContextError, ToolError
-from ..introspect.identity import name_of
+from ..introspect.names import name_of
 from ..wording import listed, nearest, quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .callee import Parameter
+    from .signature import Parameter
 
     Context = Mapping[Any, Any]
 

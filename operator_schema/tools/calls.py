@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._value import Value, set_once
+from ..immutable import Value, set_once
 from ..wording import clip, escape, received
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..wording import clip, escape, listed, nearest
 from .function import tool
 from .neutral import has_parameters, parameters_of, tools_of
-from .output import to_json_text
+from .output_type import to_json_text
 from .tool import Tool
 
 if TYPE_CHECKING:

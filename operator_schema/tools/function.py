@@ -16,33 +16,33 @@ from typing import (
 from ..errors import Complaint, SchemaError, Unfit
 from ..introspect.classes import form_of
 from ..introspect.docstrings import parse_docstring
+from ..introspect.function_parameters import ParameterSource
 from ..introspect.hints import Scope
-from ..introspect.identity import name_of
-from ..introspect.parameters import ParameterSource
+from ..introspect.names import name_of
 from ..wording import clip, escape, quote
-from .callee import (
+from .input_tool import InputTool, pickle_through_tool
+from .input_types import install, make_input_type
+from .metadata import check_facts, pascal_case, snake_case
+from .output_type import NO_OUTPUT, Output
+from .parameters import class_of, enclosing_names, read_parameters
+from .registration import check_option_names, codec_options, doc_of, make_facts, register
+from .signature import (
     caller_module,
     gives_context_manager,
     is_generator_function,
     name_of_callee,
     read_callee,
 )
-from .facts import check_facts, pascal_case, snake_case
-from .input_tool import InputTool, pickle_through_tool
-from .inputs import install, make_input_type
-from .making import check_option_names, codec_options, doc_of, make_facts, register
-from .output import NO_OUTPUT, Output
 from .tool import Body, Tool
-from .visible import class_of, enclosing_names, read_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from types import FrameType
 
     from ..codec.codec import UnknownFields
-    from .callee import Callee
-    from .facts import Enabled
-    from .visible import Visible
+    from .metadata import Enabled
+    from .parameters import Visible
+    from .signature import Callee
 
 __all__ = ["tool", "tool_input"]
 

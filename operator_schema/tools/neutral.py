@@ -11,7 +11,7 @@ from ..codec.limits import MAX_DEPTH
 from ..errors import Complaint, SchemaError
 from ..introspect.docstrings import split_summary
 from ..introspect.graph import Graph
-from ..introspect.identity import name_of
+from ..introspect.names import name_of
 from ..introspect.nodes import (
     NULL,
     ArrayNode,

@@ -10,7 +10,7 @@ from ..json_values import copy_json
 from ..wording import nearest_names, received
 from .describe import is_describer
 from .discovery import GROUP, offered_by_distributions, tools_in
-from .facts import is_switch
+from .metadata import is_switch
 from .neutral import tools_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Self
 
-    from .facts import Enabled
+    from .metadata import Enabled
     from .tool import Tool
 
     Switch = bool | Callable[[], bool]

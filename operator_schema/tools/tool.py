@@ -10,19 +10,19 @@ from ..introspect.nodes import ObjectNode
 from ..json_values import copy_json
 from ..wording import clip, escape, quote, received
 from .binding import call_arguments, hosted_values, is_union
-from .callee import caller_module, is_coroutine_function
 from .documentation import has_more, hint_of
-from .facts import check_facts, pascal_case, read_texts
-from .raw import RawArguments
+from .metadata import check_facts, pascal_case, read_texts
+from .raw_arguments import RawArguments
+from .signature import caller_module, is_coroutine_function
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from typing import Concatenate
 
     from ..codec.codec import Codec
-    from .callee import Callee, Parameter
-    from .facts import Enabled, Facts
-    from .output import Output
+    from .metadata import Enabled, Facts
+    from .output_type import Output
+    from .signature import Callee, Parameter
 
     Context = Mapping[Any, Any]
 

@@ -586,7 +586,7 @@ def test_what_dataclass_writes_without_a_signature():
 @pytest.mark.needs_process
 def test_importing_brings_no_other_module():
     code = (
-        "import sys, typing, operator_schema._value; before = set(sys.modules);"
+        "import sys, typing, operator_schema.immutable; before = set(sys.modules);"
         "import operator_schema.introspect.docstrings;"
         "print(*sorted(set(sys.modules) - before))"
     )

@@ -11,7 +11,7 @@ from judge import validator
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, SchemaError
-from operator_schema.introspect.checks import MAX_COMPARED_MEMBERS
+from operator_schema.introspect.graph_checks import MAX_COMPARED_MEMBERS
 from operator_schema.schema import MAX_INLINED
 
 LEVELS = 60

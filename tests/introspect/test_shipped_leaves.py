@@ -39,7 +39,7 @@ from jsonschema import Draft202012Validator
 from judge import validator
 
 from operator_schema import URL, Codec, DecodeError, EncodeError, SchemaError, SchemaLeaf, decode
-from operator_schema.introspect.leaves_of_time import _UTC_FILE, zone_leaf
+from operator_schema.introspect.datetime_leaves import _UTC_FILE, zone_leaf
 from operator_schema.introspect.shipped_leaves import shipped_leaf
 
 CONCRETE_PATH = pathlib.WindowsPath if os.name == "nt" else pathlib.PosixPath

@@ -242,7 +242,7 @@ def _unpickled_elsewhere(tmp_path, made):
 
 
 def test_an_input_whose_function_is_not_there():
-    from operator_schema.tools.inputs import _restore
+    from operator_schema.tools.input_types import _restore
 
     with pytest.raises(LookupError, match="no function in module json has the input type NoneInput"):
         _restore("json", "NoneInput", 10**6)

@@ -25,7 +25,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.tools.facts import read_texts
+from operator_schema.tools.metadata import read_texts
 
 
 class Db:

@@ -27,8 +27,8 @@ from ...introspect.nodes import (
 from ...introspect.unions import make_plan
 from ...json_values import copy_json
 from ..limits import MAX_COLLISIONS
-from .building import HARMLESS, factory_of, way_of, write_empty, write_instance
-from .runtime import SCALAR_CLASSES, building, chooser_of, integer_of_key
+from .construction import HARMLESS, factory_of, way_of, write_empty, write_instance
+from .helpers import SCALAR_CLASSES, building, chooser_of, integer_of_key
 from .writer import MAX_PLACES, Writer, all_parts_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ...introspect.graph import Graph
     from ...introspect.nodes import Field, Node
     from ...introspect.unions import UnionPlan
-    from .runtime import Method
+    from .helpers import Method
 
 
 __all__ = ["Decoder", "compile_decoder", "decoder_source", "why_interpreted"]

@@ -29,7 +29,7 @@ from ...introspect.unions import flat_members
 from ...json_values import copy_json, fits_types
 from ..encode import encode_part
 from ..problems import GIVE_UP, INVALID
-from .unions import classes_of, the_one
+from .union_dispatch import classes_of, the_one
 from .writer import MAX_PLACES, Writer, all_parts_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ...introspect.graph import Graph
     from ...introspect.nodes import Field, Node
-    from .runtime import Method
+    from .helpers import Method
 
     Encode = Callable[[Any], Any]
     GraphOf = Callable[[type], Graph | None]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...introspect.graph import nodes_inside
 from ...introspect.nodes import ArrayNode
 from .decoder import Decoder, why_interpreted
-from .runtime import Parts
+from .helpers import Parts
 from .writer import PARTED
 
 if TYPE_CHECKING:

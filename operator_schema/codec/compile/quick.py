@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...introspect.nodes import ArrayNode, Node
     from ...introspect.unions import UnionPlan
     from ..problems import Path
-    from .runtime import Fill, Parts
+    from .helpers import Fill, Parts
 
 __all__ = ["interpret_quickly"]
 

@@ -20,7 +20,7 @@ from ...introspect.nodes import (
     UnionNode,
 )
 from ...json_values import has_surrogate
-from ..checks import is_no_multiple
+from ..constraint_checks import is_no_multiple
 from ..limits import MAX_INTEGER_DIGITS
 from ..problems import GIVE_UP
 from .source import Source

@@ -6,15 +6,15 @@ import codecs
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ..._value import Value, set_once
 from ...errors import DecodeError
+from ...immutable import Value, set_once
 from ...introspect.graph import Graph
 from ...introspect.nodes import ObjectNode
 from ...json_values import is_object
+from ..json_text.reader import read_json
 from ..limits import MAX_PROBLEMS
 from ..problems import Problems
-from ..repair.names import sent_keys
-from ..text.reader import read_json
+from ..repair.spellings import sent_keys
 from .growing_text import GrowingText
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_args
 from ...errors import ToolNotFoundError
 from ...wording import received
 from ..calls import RawCall, ToolResult
-from ..facts import is_duration
+from ..metadata import is_duration
 from ..registry import Registry
 from . import failures
+from .concurrency import Slots
 from .failures import ShowErrors
-from .slots import Slots
+from .run_call import Pending, Work
 from .tasks import Tasks
 from .threads import Threads
-from .work import Pending, Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .slots import Slots
+from .concurrency import Slots
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future

@@ -32,7 +32,7 @@ from strategies import TYPES, Limits, values_for
 from operator_schema import Codec, DecodeError, EncodeError, SchemaError, SchemaLeaf
 from operator_schema.codec import tiers
 from operator_schema.codec.compile import writer
-from operator_schema.codec.compile.building import way_of
+from operator_schema.codec.compile.construction import way_of
 from operator_schema.codec.compile.decoder import compile_decoder, decoder_source, why_interpreted
 from operator_schema.codec.compile.encoder import compile_encoder
 from operator_schema.codec.encode import encode_node

@@ -15,9 +15,9 @@ from uuid import UUID
 import pytest
 
 from operator_schema import Codec, DecodeError, SchemaLeaf
+from operator_schema.codec.json_text.lenient import as_json_text
 from operator_schema.codec.limits import MAX_INTEGER_DIGITS, MAX_PROBLEMS
 from operator_schema.codec.report import DecodeReport, IgnoredKey, Repair
-from operator_schema.codec.text.repair import as_json_text
 
 
 class Limits:

@@ -25,13 +25,13 @@ from ...introspect.nodes import (
 from ...introspect.unions import flat_members
 from ...json_values import choice_key, is_array, is_object, type_of
 from ...wording import excerpt
-from ..checks import check_length
+from ..constraint_checks import check_length
 from ..interpret import Fitting
+from ..json_in_strings import NOTHING, quoted_scalar
+from ..json_text.reader import read_json
 from ..problems import INVALID, Trial
-from ..quoted import NOTHING, quoted_scalar
 from ..report import Repair
-from ..text.reader import read_json
-from .names import meant_choice, sent_keys
+from .spellings import meant_choice, sent_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

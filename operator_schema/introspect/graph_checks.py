@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..errors import Complaint
     from .graph import Graph
     from .nodes import Node
-    from .sets import SetChecker
+    from .set_items import SetChecker
 
     Path = tuple[str, ...]
 
@@ -57,7 +57,7 @@ def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
 
 
 def _set_checker(graph: Graph, unions: _Unions) -> SetChecker:
-    from .sets import SetChecker  # noqa: PLC0415  # most types have no sets
+    from .set_items import SetChecker  # noqa: PLC0415  # most types have no sets
 
     return SetChecker(graph.definitions, unions.members_of)
 

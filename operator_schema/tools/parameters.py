@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_o
 from ..errors import Complaint
 from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
-from ..introspect.identity import name_of, show_error
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf
+from ..introspect.names import name_of, show_error
 from ..introspect.shipped_leaves import shipped_leaf
 from ..wording import listed, nearest, quote, received
 from .binding import AnnotatedAlias, alternatives_of, members_of
-from .inputs import copy_of_default
-from .marks import skip as skip_mark
-from .raw import RawArguments
+from .input_types import copy_of_default
+from .raw_arguments import RawArguments
+from .skip import skip as skip_mark
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from types import FrameType
 
-    from .callee import Callee, Parameter
+    from .signature import Callee, Parameter
 
 __all__ = ["Visible", "class_of", "enclosing_names", "read_parameters"]
 

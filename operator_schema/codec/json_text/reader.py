@@ -16,7 +16,7 @@ from ...wording import clip, escape, excerpt, quote
 from ..limits import MAX_TEXT_DEPTH, most_digits
 from ..problems import Problems, steps_of
 from ..report import Repair
-from .broken import describe_broken, ends_early, invalid, position_of
+from .diagnosis import describe_broken, ends_early, invalid, position_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +88,7 @@ def read_nearly_json(
     Returns:
         The value, the repair that was made and no problems; or None, nothing and what is wrong.
     """
-    from .repair import as_json_text, end_of_open  # noqa: PLC0415  # only broken text pays for it
+    from .lenient import as_json_text, end_of_open  # noqa: PLC0415  # only broken text pays for it
 
     # What a parser of the user's refuses in text that is JSON is no matter of its syntax.
     _, own = (None, problems) if read is None else read_json(text)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Mapping
 from sys import float_info
 from typing import TYPE_CHECKING, Any, TypeGuard, get_args
 
-from .._value import Value, set_once
 from ..codec.codec import UnknownFields
 from ..errors import Complaint
+from ..immutable import Value, set_once
 from ..introspect.docstrings import split_summary
 from ..wording import clip, escape, quote, received
-from .callee import is_coroutine_function, is_generator_function
+from .signature import is_coroutine_function, is_generator_function
 
 if TYPE_CHECKING:
     Enabled = bool | Callable[[], bool] | None

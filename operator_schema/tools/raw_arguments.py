@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from .._value import Value, set_once
 from ..codec.codec import codec_of
 from ..errors import DecodeError, Problem
+from ..immutable import Value, set_once
 from ..introspect.leaves import SchemaLeaf, trusted_leaf
 from ..json_values import copy_json
 from ..wording import clip, escape, nearest, quote

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import DecodeError, EncodeError
 from ..calls import ToolResult
-from ..raw import RawArguments
+from ..raw_arguments import RawArguments
 from . import failures
 
 if TYPE_CHECKING:

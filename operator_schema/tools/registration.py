@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..codec.codec import Codec
 from ..errors import Complaint, DecodeError, EncodeError, SchemaError
-from ..introspect.identity import name_of
+from ..introspect.names import name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, is_object
 from ..wording import nearest
-from .facts import Facts, read_texts
-from .raw import RawArguments
-from .visible import class_of
+from .metadata import Facts, read_texts
+from .parameters import class_of
+from .raw_arguments import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -100,7 +100,7 @@ def _check_examples(codec: Codec[Any], examples: Collection[Any], name: str) -> 
 def _example(codec: Codec[Any], example: Any) -> Any:
     """Return the JSON value of an example, which may be given as text or as an input."""
     if isinstance(example, (str, bytes, bytearray)):
-        from ..codec.text.reader import read_json  # noqa: PLC0415  # few examples are text
+        from ..codec.json_text.reader import read_json  # noqa: PLC0415  # few examples are text
 
         codec.decode_json(example)
         return read_json(example)[0]

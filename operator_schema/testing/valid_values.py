@@ -28,8 +28,8 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from .leaves import leaf_values
-from .scalars import JSON_SCALARS, JSON_VALUES, identity, length_limits, scalars, with_floats
+from .leaf_values import leaf_values
+from .scalar_values import JSON_SCALARS, JSON_VALUES, identity, length_limits, scalars, with_floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

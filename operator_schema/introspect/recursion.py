@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .hints import bindings_key
-from .identity import class_name, name_of, show_annotation
+from .names import class_name, name_of, show_annotation
 from .nodes import Target
 
 if TYPE_CHECKING:

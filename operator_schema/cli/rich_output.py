@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from ..wording import escape
-from .output import OFFER_TITLES, Output, count, offer_cells
+from .plain_output import OFFER_TITLES, Output, count, offer_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from .output import Offer, Verdict
+    from .plain_output import Offer, Verdict
 
 __all__ = ["ColourOutput"]
 

@@ -26,7 +26,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import JSON_TYPES, choice_key, is_array, is_object, type_of
-from .scalars import JSON_VALUES, OF_TYPE, length_limits, scalars_just_refused
+from .scalar_values import JSON_VALUES, OF_TYPE, length_limits, scalars_just_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node, Target
-    from .valid import Valid
+    from .valid_values import Valid
 
 __all__ = ["Misses"]
 

@@ -17,7 +17,7 @@ from ...introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from .scalars import example_number, example_text
+from .constrained import example_number, example_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -16,14 +16,14 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from ..introspect.parameters import ATTRIBUTE
+from ..introspect.function_parameters import ATTRIBUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import ClassVar
 
-    from ..introspect.parameters import ParameterSource
-    from .callee import Parameter
+    from ..introspect.function_parameters import ParameterSource
+    from .signature import Parameter
 
 __all__ = ["Input", "copy_of_default", "install", "make_input_type"]
 

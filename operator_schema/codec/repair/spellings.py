@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...introspect.nodes import EnumNode
 from ...json_values import choice_key
 from ...wording import fold
-from ..quoted import NOTHING
+from ..json_in_strings import NOTHING
 
 if TYPE_CHECKING:
     from ...introspect.nodes import LiteralNode, ObjectNode

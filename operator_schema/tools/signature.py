@@ -7,8 +7,8 @@ from dataclasses import MISSING
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._value import Value, draft_of, set_once
 from ..errors import Unfit
+from ..immutable import Value, draft_of, set_once
 from ..introspect.classes import annotations_of
 from ..wording import clip, escape
 

@@ -37,7 +37,7 @@ def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
             said = clip(escape(str(error)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH) or type(error).__name__
         except RecursionError:  # the caller has used up its own stack
             raise TextRefused(_too_deep()) from None
-        from .broken import invalid  # noqa: PLC0415  # it brings the parser that is not used
+        from .diagnosis import invalid  # noqa: PLC0415  # it brings the parser that is not used
 
         raise TextRefused(invalid(f": {said}"))
 
