@@ -17,7 +17,7 @@ test: $(VENV)/.test ## run all tests
 	$(BIN)/python -m pytest $(ARGS)
 
 coverage: $(VENV)/.test ## hold the engine's coverage of branches, by the tests of its parts, to 100 %
-	$(BIN)/python -m coverage run -m pytest -q tests/introspect tests/codec tests/tools tests/test_limits.py tests/test_pitfalls.py tests/test_docs.py tests/test_seed.py tests/test_schema.py tests/test_errors.py tests/test_value.py
+	$(BIN)/python -m coverage run -m pytest -q tests/introspect tests/codec tests/tools tests/test_limits.py tests/pitfalls tests/test_docs.py tests/test_first_examples.py tests/test_schema.py tests/test_errors.py tests/test_value.py
 	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100 --include 'operator_schema/introspect/*,operator_schema/codec/**,operator_schema/schema.py'
 
 matrix: $(VENV)/bin/python ## run all tests on every Python that is found, and on Pyodide's

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import types
+from collections.abc import Callable
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -39,3 +42,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, reason in LACKING.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture
+def define(monkeypatch: pytest.MonkeyPatch) -> Callable[..., types.ModuleType]:
+    """Run source text as a module of its own."""
+
+    def run(source: str, name: str = "defined_by_a_test") -> types.ModuleType:
+        module = types.ModuleType(name)
+        monkeypatch.setitem(sys.modules, name, module)
+        exec(compile(dedent(source), name, "exec", dont_inherit=True), vars(module))  # noqa: S102  # the test's own source
+        return module
+
+    return run

@@ -1,4 +1,4 @@
-"""The document that this library started from: its examples by value, and rows O1 to O6 and O12."""
+"""The examples that this library started from, by value."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ GEO_SEARCH_SCHEMA = {
 @pytest.mark.parametrize(
     ("cls", "schema"), [(ParseURLInput, PARSE_URL_SCHEMA), (GeoSearchInput, GEO_SEARCH_SCHEMA)]
 )
-def test_o1_the_documents_schemas_exactly(cls, schema):
+def test_the_documents_schemas_exactly(cls, schema):
     made = json_schema(cls)
     assert made == schema
     assert list(made["properties"]) == list(schema["properties"])
@@ -113,7 +113,7 @@ def test_o1_the_documents_schemas_exactly(cls, schema):
     validator(made)
 
 
-def test_o1_declaration_order_is_kept_for_properties_and_required():
+def test_declaration_order_is_kept_for_properties_and_required():
     @dataclass
     class Order:
         zulu: int
@@ -126,13 +126,13 @@ def test_o1_declaration_order_is_kept_for_properties_and_required():
     assert made["required"] == ["zulu", "alpha", "bravo"]
 
 
-def test_o1_the_caller_owns_the_schema():
+def test_the_caller_owns_the_schema():
     json_schema(ParseURLInput)["properties"]["components"]["items"]["enum"].clear()
     json_schema(ParseURLInput)["properties"].clear()
     assert json_schema(ParseURLInput) == PARSE_URL_SCHEMA
 
 
-def test_o2_shipped_leaves():
+def test_shipped_leaves():
     @dataclass
     class Leaves:
         link: URL
@@ -160,7 +160,7 @@ def test_o2_shipped_leaves():
     assert decoded.id == UUID(int=0x12345678123456781234567812345678)
 
 
-def test_o3_an_unknown_description_key_names_all_and_the_nearest():
+def test_an_unknown_description_key_names_all_and_the_nearest():
     @dataclass
     class Person:
         name: str
@@ -179,7 +179,7 @@ def test_o3_an_unknown_description_key_names_all_and_the_nearest():
     assert '"naem"' in str(caught.value)
 
 
-def test_o4_a_nested_types_own_descriptions_describe_its_fields():
+def test_a_nested_types_own_descriptions_describe_its_fields():
     @dataclass
     class Point:
         x: int
@@ -208,7 +208,7 @@ class Tree:
     children: list[Tree]
 
 
-def test_o4_recursive_types_give_a_reference():
+def test_recursive_types_give_a_reference():
     schema = json_schema(Tree)
     assert schema["type"] == "object"
     assert schema["properties"]["children"] == {"type": "array", "items": {"$ref": "#/$defs/Tree"}}
@@ -218,7 +218,7 @@ def test_o4_recursive_types_give_a_reference():
     assert decode(Tree, value) == Tree("a", [Tree("b", [])])
 
 
-def test_o5_errors_name_the_parameter_and_what_the_tool_expects():
+def test_errors_name_the_parameter_and_what_the_tool_expects():
     with pytest.raises(DecodeError) as caught:
         decode(WriteFile, {})
     assert [(p.path, p.code) for p in caught.value.problems] == [
@@ -231,7 +231,7 @@ def test_o5_errors_name_the_parameter_and_what_the_tool_expects():
     assert "WriteFile expects: path (string, required), content (string, required)" in str(caught.value)
 
 
-def test_o6_decode_rules():
+def test_decode_rules():
     arguments = {"url": "https://example.com:8080/path", "components": ["host", "port"], "extra": 1}
     expected = ParseURLInput(
         urlsplit("https://example.com:8080/path"), [URLComponent.host, URLComponent.port], None
@@ -240,7 +240,7 @@ def test_o6_decode_rules():
     assert decode(ParseURLInput, {**arguments, "max_results": None}) == expected
 
 
-def test_o6_integer_enums_stay_integers():
+def test_integer_enums_stay_integers():
     class Level(Enum):
         LOW = 1
         HIGH = 2
@@ -250,7 +250,7 @@ def test_o6_integer_enums_stay_integers():
     assert encode(Level.HIGH) == 2
 
 
-def test_o12_an_input_is_a_plain_dataclass():
+def test_an_input_is_a_plain_dataclass():
     made = ParseURLInput(
         url=urlsplit("https://example.com:8080/path"),
         components=[URLComponent.host, URLComponent.port],

@@ -1,4 +1,4 @@
-"""The rows of the documents that the tools started from, by their numbers."""
+"""What a tool is, in one page of tests: names, texts, schema, run, documentation on demand, results."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ async def web_search(query: str, max_results: int | None = None, *, db: Annotate
 # --- 000: nixcode --------------------------------------------------------------------------------
 
 
-def test_n1_names():
+def test_the_name_of_a_tool_comes_from_its_function():
     assert search_glob_files.name == "search_glob_files"
     assert repr(search_glob_files) == "<SearchGlobFilesTool 'search_glob_files'>"
 
 
-def test_n2_description():
+def test_the_description_comes_from_the_docstring_or_the_decorator():
     @tool("Given.")
     def given() -> str:
         """Documented."""
@@ -101,7 +101,7 @@ def test_n2_description():
     assert tool(description="Said so.")(documented).summary == "Said so."
 
 
-def test_n3_definition_errors():
+def test_what_is_missing_is_an_error_at_definition():
     with pytest.raises(SchemaError) as caught:
 
         @tool
@@ -114,7 +114,7 @@ def test_n3_definition_errors():
     assert 'skip=("db",)' in caught.value.complaints[1].remedy
 
 
-def test_n4_schema():
+def test_the_schema_has_types_defaults_and_descriptions():
     @tool
     def now() -> str: ...
 
@@ -130,7 +130,7 @@ def test_n4_schema():
 
 
 @pytest.mark.needs_threads
-def test_n5_execution():
+def test_a_tool_runs_on_the_arguments_of_a_model():
     db = Db(["a.py", "b.py", "c.md"])
     assert search_glob_files.run({"pattern": ".py", "limit": 1}, context={Db: db}) == '["a.py"]'
     assert search_glob_files(GlobParams(".md"), db) == ["c.md"]
@@ -139,7 +139,7 @@ def test_n5_execution():
     assert asyncio.run(web_search("x", db=db)) == [Hit("x", 0.0)]
 
 
-def test_n6_the_override_is_kept_for_the_registry():
+def test_the_override_is_kept_for_the_registry():
     assert search_glob_files.enabled is None
     assert tool(enabled=False)(lambda_free).enabled is False
     assert tool(enabled=bool)(lambda_free).enabled is bool
@@ -150,18 +150,18 @@ def test_n6_the_override_is_kept_for_the_registry():
 # --- 001: mantra ---------------------------------------------------------------------------------
 
 
-def test_m1_a_tool_has_a_name_a_description_a_schema_and_runs():
+def test_a_tool_has_a_name_a_description_a_schema_and_runs():
     assert web_search.definition().keys() == {"name", "description", "input_schema"}
     assert web_search.definition()["name"] == "web_search"
     assert search_glob_files.run({"pattern": "x"}, project=Db(["x"])) == '["x"]'
 
 
-def test_m3_a_timeout_of_its_own():
+def test_a_timeout_of_its_own():
     assert search_glob_files.timeout is None
     assert search_glob_files.with_(timeout=2.5).timeout == 2.5
 
 
-def test_m4_bad_json_has_its_position():
+def test_bad_json_has_its_position():
     with pytest.raises(DecodeError) as caught:
         web_search.decode('{"query": ')
     assert caught.value.problems[0].code == "invalid_json"
@@ -195,7 +195,7 @@ def cargo_check(package: str | None) -> str:
     return package or "all"
 
 
-def test_j1_parameters_in_order_with_everything_stated():
+def test_parameters_in_order_with_everything_stated():
     assert parameters_of(cargo_check) == [
         ("package", {"type": "string", "required": False, "summary": "Package to run check for."})
     ]
@@ -228,7 +228,7 @@ class Tree:
     color: Color = Color.RED
 
 
-def test_j1_references_are_resolved():
+def test_references_are_resolved():
     (_, name), (_, children), (_, color) = parameters_of(Tree)
     assert name == {"type": "string", "required": True}
     assert children == {"type": "array", "required": True, "items": {"type": "object"}}
@@ -236,7 +236,7 @@ def test_j1_references_are_resolved():
     assert "$ref" not in json.dumps(parameters_of(Tree))
 
 
-def test_j2_summary_and_description():
+def test_a_docstring_has_a_summary_and_details():
     assert web_search.summary == "Search the web."
     assert web_search.description == "Results are ranked,\nthe best first."
     assert web_search.definition()["description"] == "Search the web. Results are ranked,\nthe best first."
@@ -244,7 +244,7 @@ def test_j2_summary_and_description():
     assert asked.definition()["description"] == "Search the web."
 
 
-def test_j3_schema_response():
+def test_schema_response_describes_tools_by_name():
     answer = schema_response([cargo_check, web_search])
     assert [entry["name"] for entry in answer["tools"]] == ["cargo_check", "web_search"]
     assert answer["tools"][0] == {
@@ -263,7 +263,7 @@ def test_j3_schema_response():
     assert schema_response({"any": cargo_check}) == schema_response([cargo_check])
 
 
-def test_j5_describe_tools():
+def test_describe_tools_gives_the_documentation_on_demand():
     asked = describe_tools([web_search, cargo_check, fs_modify_file])
     assert asked.name == "describe_tools"
     assert asked.run({"tools": ["web_search", "cargo_check", "fs_modify_file"]}) == (
@@ -278,14 +278,14 @@ def test_j5_describe_tools():
     assert asked.run({"tools": ["web_serch"]}) == "No such tool: web_serch (did you mean web_search?)"
 
 
-def test_j5_examples():
+def test_examples_are_checked_at_definition():
     example = {"patterns": [{"old": "a", "new": "b"}]}
     asked = describe_tools({"x": tool(examples=[example])(fs_modify_file)})
     shown = asked.run({"tools": ["fs_modify_file"]})
     assert '### Examples\n\n```json\n{"patterns":[{"old":"a","new":"b"}]}\n```' in shown
 
 
-def test_j7_order():
+def test_repair_defaults_and_checks_come_before_the_run():
     class Entry(TypedDict):
         count: int
 
@@ -314,7 +314,7 @@ def test_j7_order():
     assert len(ran) == 1
 
 
-def test_j8_bad_arguments_name_the_missing_and_the_unknown_and_point_on():
+def test_bad_arguments_name_the_missing_and_the_unknown_and_point_on():
     asked = web_search.with_(described_by="describe_tools")
     with pytest.raises(DecodeError) as caught:
         asked.decode({"extra": 1})
@@ -330,7 +330,7 @@ def test_j8_bad_arguments_name_the_missing_and_the_unknown_and_point_on():
     assert "describe_tools" not in str(caught.value)
 
 
-def test_j9_untyped_access():
+def test_raw_arguments_are_read_one_by_one():
     @tool
     def legacy(arguments: RawArguments) -> str:
         path = arguments.require("path", str)
@@ -364,13 +364,13 @@ def test_j9_untyped_access():
         ("  Trimmed.  ", "Trimmed.", None),
     ],
 )
-def test_j12_splitting(text, summary, description):
+def test_the_first_sentence_is_the_summary(text, summary, description):
     texts = read_texts("x", text, None, None)
     assert (texts.summary, texts.description) == (summary, description)
     assert tool(text)(cargo_check).summary == summary
 
 
-def test_j12_empty_summary():
+def test_an_empty_docstring_has_no_summary():
     texts = read_texts("x", None, "", None)
     assert (texts.summary, texts.description) == ("", None)
 
@@ -392,7 +392,7 @@ class Remove:
     path: str
 
 
-def test_l1_tool_input():
+def test_a_dataclass_becomes_a_tool_without_a_function():
     @tool_input(name="web_search", output=list[Hit])
     @dataclass
     class WebSearchArgs:
@@ -418,7 +418,7 @@ def test_l1_tool_input():
         WebSearchArgs.run({"query": "x"})
 
 
-def test_l1_a_union_of_tagged_dataclasses():
+def test_a_union_of_tagged_dataclasses():
     edit = tool_input(name="edit_file")(Create | Remove)
     assert edit.decode({"kind": "remove", "path": "a"}) == Remove("remove", "a")
     assert edit.input_schema()["type"] == "object"
@@ -432,7 +432,7 @@ def test_l1_a_union_of_tagged_dataclasses():
 
 
 @pytest.mark.needs_threads
-def test_l3_functions():
+def test_functions_become_tools():
     assert web_search.input_type.__name__ == "WebSearchInput"
     given = web_search.input_type("x", max_results=3)
     assert asyncio.run(web_search.acall(given, db=Db())) == [Hit("x", 3.0)]
@@ -445,7 +445,7 @@ def test_l3_functions():
     assert caught.value.parameters == ("db",)
 
 
-def test_l4_output_is_compact_json():
+def test_output_is_compact_json():
     assert tool(lambda_free).encode_output({"a": [1, None]}) == '{"a":[1,null]}'
 
 
@@ -456,7 +456,7 @@ def lambda_free() -> dict[str, list[int | None]]:
 # --- 004: Operator -------------------------------------------------------------------------------
 
 
-def test_o7_tiers_of_tools():
+def test_tools_of_functions_and_of_inputs_have_the_same_interface():
     @tool
     def none() -> str:
         return "ok"
@@ -471,12 +471,12 @@ def test_o7_tiers_of_tools():
     assert raw.input_schema() == {"type": "object", "properties": {}}
 
 
-def test_o8_what_is_no_tool_is_refused_among_tools():
+def test_what_is_no_tool_is_refused_among_tools():
     with pytest.raises(TypeError, match="is no Tool"):
         schema_response([lambda_free])  # type: ignore[list-item]
 
 
-def test_o9_output():
+def test_the_declared_result_has_a_schema():
     @tool
     def say(text: str) -> str:
         return text

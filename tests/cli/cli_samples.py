@@ -1,0 +1,203 @@
+"""Modules and helpers that the tests of the command line share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+on_posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell, terminal and signals")
+
+
+TOOLS = '''
+import dataclasses
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from shared import Imported
+
+@dataclass
+class Search:
+    """Search the web."""
+    query: str
+    mode: Literal["fast", "deep"] = "fast"
+
+    @dataclass
+    class Option:
+        "Nested."
+        name: str
+
+class Plain:
+    @dataclass
+    class Inside:
+        pass
+
+@dataclass
+class _Private:
+    x: Any
+
+@dataclass
+class Strict:
+    """Has users' own checks."""
+    x: int
+
+    def __post_init__(self):
+        if self.x < 0:
+            raise ValueError("negative")
+        if self.x == 13:
+            raise KeyError("a bug")
+
+@dataclass
+class Changes:
+    x: int
+
+    def __post_init__(self):
+        self.x = str(self.x)
+
+Again = Search
+Searches = list[Search]
+Ahead = list["Later"]
+
+@dataclass
+class Later:
+    y: int
+'''
+
+
+FAULTY = """
+from dataclasses import dataclass
+
+@dataclass
+class Good:
+    x: int
+
+@dataclass
+class Faulty:
+    x: complex
+    y: "Nowhere"
+"""
+
+
+CALLABLE = """
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+from operator_schema import CallError, skip, tool, tool_input
+
+@tool
+def shout(text: str) -> str:
+    "Shout it. With feeling."
+    print("taking a breath")
+    if text == "stop":
+        raise CallError("I will not.")
+    if text == "bug":
+        raise ZeroDivisionError("no")
+    if text == "half":
+        return "\\ud800"
+    return text.upper() + "\\x1b\\t!\\n"
+
+@tool(name="sleep-well", timeout=0.05)
+async def sleep() -> None:
+    await asyncio.sleep(60)
+
+@tool
+def rows(db: Annotated[object, skip]) -> int:
+    "Count rows."
+    return 0
+
+@tool_input
+@dataclass
+class Move:
+    "Move a piece."
+    to: str
+
+class Box:
+    @staticmethod
+    @tool(enabled=False)
+    def size(x: int, y: int = 2) -> int:
+        "The size."
+        return x * y
+
+plain = len
+"""
+
+
+UNLISTED = """
+from dataclasses import dataclass
+from typing import Annotated, Literal
+from operator_schema import RawArguments, tool, tool_input
+
+@dataclass
+class Create:
+    kind: Literal["create"]
+    inside: "list[Create | Remove] | None"
+
+@dataclass
+class Remove:
+    kind: Literal["remove"]
+    path: str
+
+edit = tool_input(name="edit")(Create | Remove)
+Described = Annotated[RawArguments, RawArguments.described_by({"type": "object", "properties": {"x": {}}})]
+
+@tool
+def raw(arguments: Described) -> int:
+    return len(arguments)
+"""
+
+
+FILES = {
+    "clitools.py": TOOLS,
+    "callable.py": CALLABLE,
+    "unlisted.py": UNLISTED,
+    "shared.py": "from dataclasses import dataclass\n\n@dataclass\nclass Imported:\n    x: int\n",
+    "faulty.py": FAULTY,
+    "empty.py": "import clitools\n",
+    "loud.py": "print('loading')\nfrom shared import Imported\n",
+    "raises.py": "import clitools\nraise LookupError('no\\nluck')\n",
+    "needs.py": "import yarrl.core\n",
+    "needs_name.py": "from clitools import Nothing\n",
+    "unparsable.py": "def (\n",
+    "exits.py": "import sys\nsys.exit(0)\n",
+    "clipkg/__init__.py": "",
+    "clipkg/inner.py": "from shared import Imported\nDeep = Imported\n",
+    "clipkg/needs.py": "import clipkg.missing\n",
+}
+
+
+def environment(**more):
+    kept = {key: value for key, value in os.environ.items() if key not in {"NO_COLOR", "FORCE_COLOR"}}
+    settings = {
+        "PYTHONPATH": str(ROOT),
+        "PYTHONIOENCODING": "utf-8",
+        "COLUMNS": "100",
+        "TERM": "xterm-256color",
+    }
+    return {**kept, **settings, **more}
+
+
+PROGRAM = (sys.executable, "-m", "operator_schema")
+
+
+WITHOUT_RICH = (
+    sys.executable,
+    "-c",
+    "import sys; sys.modules['rich'] = None; from operator_schema.cli import main; sys.exit(main())",
+)
+
+
+def process(argv, folder, data=b"", program=PROGRAM, **more):
+    done = subprocess.run(
+        [*program, *argv], cwd=folder, input=data, capture_output=True, env=environment(**more), check=False
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+LINES = b'\xef\xbb\xbf{"x": 1}\r\n\n{"x": "two"}\n \t\r\n{"x" 3}\n{"x": "\xff"}\n[[[[[\n{"x": 8}'

@@ -1,0 +1,94 @@
+"""Help, and the page of the command line."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_samples import ROOT, on_posix, process
+
+from operator_schema.cli.arguments import make_parser
+
+PAGE = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+
+
+COMMANDS = [[], ["schema"], ["decode"], ["check"], ["tools"], ["call"], ["describe"]]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_on_a_page_and_has_examples(run, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    status, out, err = run(*command, "--help")
+    assert (status, err) == (0, "")
+    assert "\nexamples:\n  operator-schema " in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_the_examples_in_the_help_parse(run):
+    shown = "".join(run(*command, "--help")[1] for command in COMMANDS)
+    examples = re.findall(r"^  .*?operator-schema ([^>\n]+)", shown, re.MULTILINE)
+    assert len(examples) >= 10
+    for example in examples:
+        make_parser().parse_args(shlex.split(example.partition(" < ")[0]))
+
+
+def test_the_page_has_the_options_and_exit_statuses_of_the_help(run):
+    shown = "".join(run(*command, "--help")[1] for command in COMMANDS)
+    table = PAGE.partition("## Options")[2].partition("\n## ")[0]
+    assert set(re.findall(r"--[a-z][a-z-]+", table)) == set(re.findall(r"--[a-z][a-z-]+", shown))
+    statuses = re.findall(r"^  (\d)  (.*)$", run("--help")[1], re.MULTILINE)
+    assert len(statuses) == 3
+    for status, meaning in statuses:
+        assert f"| {status} | {meaning} |" in PAGE
+    for status in (130, 141):
+        assert f"| {status} | " in PAGE
+
+
+@on_posix
+@pytest.mark.needs_process
+def test_the_examples_of_the_page_are_true(tmp_path):
+    for name, text in re.findall(r"`([\w.]+)`:\n\n```(?:python|text)\n(.*?)```", PAGE, re.DOTALL):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    program = tmp_path / "bin" / "operator-schema"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m operator_schema "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL):
+        shown, status = "", 0
+        for command in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
+            script = f"(exit {status})\n{{ {command}\n}} 2>&1"
+            status, out, _ = process(["-c", script], tmp_path, program=("/bin/sh",), PATH=path)
+            shown += f"$ {command}\n{out}"
+        assert shown == block
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize(
+    ("redirection", "status", "said"),
+    [(">/dev/full", 2, "can't read or write"), (">&-", 0, ""), ("<&-", 1, "not valid JSON")],
+)
+@pytest.mark.needs_process
+def test_streams_that_are_closed_or_full(tmp_path, redirection, status, said):
+    (tmp_path / "closed_tools.py").write_text(
+        "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\n", encoding="utf-8"
+    )
+    command = "decode" if redirection.startswith("<") else "schema"
+    line = f'"{sys.executable}" -m operator_schema {command} closed_tools:Point {redirection}'
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        ["sh", "-c", line],  # noqa: S607  # any shell will do
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    assert said in done.stderr

@@ -1,0 +1,106 @@
+"""The command as a process: pipes, signals, exit status."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+from cli_samples import LINES, PROGRAM, WITHOUT_RICH, environment, on_posix, process
+
+from operator_schema import __version__
+
+
+@pytest.mark.parametrize(
+    ("argv", "data", "status"),
+    [
+        (["check", "clitools"], b"", 0),
+        (["decode", "clitools:Search"], b"{}", 1),
+        (["schema", "clitools:Nothing"], b"", 2),
+        (["--version"], b"", 0),
+    ],
+)
+@pytest.mark.needs_process
+def test_exit_status_of_the_process(folder, argv, data, status):
+    assert process(argv, folder, data)[0] == status
+
+
+def test_version(run):
+    assert run("--version") == (0, f"operator-schema {__version__}\n", "")
+
+
+@pytest.mark.needs_process
+def test_the_current_directory_wins(tmp_path):
+    (tmp_path / "this.py").write_text("Day = int\n", encoding="utf-8")
+    argv = ["schema", "--compact", "this:Day"]
+    script = (
+        sys.executable,
+        "-P",
+        "-c",
+        "import sys; from operator_schema.cli import main; sys.exit(main())",
+    )
+    assert process(argv, tmp_path, program=script) == (0, '{"type":"integer"}\n', "")
+
+
+@on_posix
+@pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.needs_process
+def test_a_reader_that_goes_away_ends_it_quietly(folder, merged):
+    argv = [*PROGRAM, "decode", "--lines", "clitools:Strict"]
+    with subprocess.Popen(
+        argv,
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if merged else subprocess.PIPE,
+        env=environment(),
+    ) as child:
+        child.stdout.close()
+        child.stdin.write((b"null\n" if merged else b'{"x": 1}\n') * 10)
+        child.stdin.close()
+        errors = b"" if merged else child.stderr.read()
+        assert (child.wait(timeout=30), errors) == (141, b"")
+
+
+@on_posix
+@pytest.mark.needs_process
+def test_an_interrupt_ends_it_with_130(folder):
+    # A test run in the background inherits that interrupts are ignored.
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        " from operator_schema.cli import main; sys.exit(main())"
+    )
+    argv = [sys.executable, "-c", code, "decode", "--lines", "clitools:Strict"]
+    with subprocess.Popen(
+        argv,
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as child:
+        child.stdin.write(b"null\n")
+        child.stdin.flush()
+        child.stderr.readline()  # it is at work now
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=30) == 130
+        assert b"Traceback" not in child.stderr.read()
+
+
+@pytest.mark.needs_process
+def test_a_pipe_gets_the_same_with_and_without_rich(folder):
+    for argv in (
+        ["schema", "clitools:Search"],
+        ["check", "faulty"],
+        ["decode", "--lines", "clitools:Strict"],
+    ):
+        assert process(argv, folder, LINES) == process(argv, folder, LINES, WITHOUT_RICH)
+
+
+@pytest.mark.needs_process
+def test_json_is_ascii_where_the_encoding_is_narrow(folder):
+    status, out, _ = process(
+        ["decode", "clitools:Search"], folder, '{"query": "é€"}'.encode(), PYTHONIOENCODING="ascii"
+    )
+    assert (status, out) == (0, '{"query":"\\u00e9\\u20ac","mode":"fast"}\n')

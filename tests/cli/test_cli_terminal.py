@@ -1,0 +1,126 @@
+"""The command in a terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+import pytest
+from cli_samples import PROGRAM, WITHOUT_RICH, environment, on_posix, process
+
+
+def on_terminal(argv, folder, program=PROGRAM, out=True, err=True, **more):
+    """Run with standard output, error or both on a pseudo terminal; return what it shows."""
+    import pty
+
+    master, slave = pty.openpty()
+    child = subprocess.Popen(
+        [*program, *argv],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=slave if out else subprocess.DEVNULL,
+        stderr=slave if err else subprocess.DEVNULL,
+        env=environment(**more),
+    )
+    os.close(slave)
+    shown = b""
+    try:
+        while chunk := os.read(master, 65536):
+            shown += chunk
+    except OSError:  # how Linux tells that the other end is closed
+        pass
+    os.close(master)
+    return child.wait(timeout=30), shown.decode().replace("\r\n", "\n")
+
+
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+HOSTILE = """\
+{"query": "[red]x[/red] :smile: \\u001b[31m \\u009b31m \\u202e \x7f"}
+{"mode": "[b]\\u001b]0;x\\u0007"}
+"""
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    file = tmp_path / "hostile.jsonl"
+    file.write_text(HOSTILE, encoding="utf-8")
+    return str(file)
+
+
+@on_posix
+@pytest.mark.needs_process
+def test_rich_colours_what_a_person_sees(folder):
+    status, shown = on_terminal(["schema", "clitools:Search"], folder)
+    assert status == 0
+    assert "\x1b[" in shown
+    assert ESCAPE.sub("", shown) == process(["schema", "clitools:Search"], folder)[1]
+
+
+@on_posix
+@pytest.mark.needs_process
+def test_rich_draws_a_table(folder):
+    status, shown = on_terminal(["check", "faulty"], folder)
+    assert status == 1
+    plain = [" ".join(line.split()) for line in ESCAPE.sub("", shown).splitlines()]
+    assert plain[0] == "Type Fields Bytes"
+    assert re.fullmatch(r"ok Good 1 \d+", plain[1])
+    assert plain[2:4] == ["bad Faulty", "Faulty: 2 complaints"]
+    assert plain[4].startswith("- x (in Faulty): complex is not supported.")
+    assert plain[-1] == "2 types: 1 ok, 1 with complaints"
+
+
+@on_posix
+@pytest.mark.parametrize(
+    ("program", "more"), [(WITHOUT_RICH, {}), (PROGRAM, {"NO_COLOR": "1"}), (PROGRAM, {"TERM": "dumb"})]
+)
+@pytest.mark.needs_process
+def test_plain_text_on_a_terminal(folder, hostile, program, more):
+    argv = ["decode", "--lines", "clitools:Search", hostile]
+    status, shown = on_terminal(argv, folder, program, **more)
+    assert status == 1
+    assert "\x1b" not in shown
+    _, out, err = process(argv, folder)
+    assert shown == out + err
+
+
+@on_posix
+@pytest.mark.needs_process
+def test_nothing_in_a_value_is_markup_or_a_command(folder, hostile):
+    argv = ["decode", "--lines", "clitools:Search", hostile]
+    status, shown = on_terminal(argv, folder)
+    assert status == 1
+    assert re.search("[\x00-\x09\x0b-\x1a\x7f-\x9f\u202e]", shown) is None
+    _, out, err = process(argv, folder)
+    assert ESCAPE.sub("", shown) == out + err
+    assert "[red]x[/red] :smile: \\u001b[31m \\u009b31m \\u202e \\u007f" in out
+
+
+@pytest.fixture
+def long(tmp_path):
+    file = tmp_path / "long.jsonl"
+    line = b'{"query": "' + b"x" * 500 + b'"}\n'
+    file.write_bytes(line * 600 + b"null\n")
+    return str(file)
+
+
+@on_posix
+@pytest.mark.needs_process
+def test_rich_draws_a_progress_bar_on_long_input(folder, long):
+    status, shown = on_terminal(["decode", "--lines", "clitools:Search", long], folder, out=False)
+    assert status == 1
+    assert "decoding" in shown
+    assert re.search(r"/30\d\.\d kB", shown)
+    plain = ESCAPE.sub("", shown)
+    assert f"{long}:601: Search: 1 problem with the arguments" in plain
+    assert plain.endswith("601 values: 600 decoded, 1 failed\n")
+
+
+@on_posix
+@pytest.mark.needs_process
+def test_no_progress_bar_where_values_run_over_the_terminal_or_input_is_short(folder, long, hostile):
+    assert "decoding" not in on_terminal(["decode", "--lines", "clitools:Search", long], folder)[1]
+    short = on_terminal(["decode", "--lines", "clitools:Search", hostile], folder, out=False)
+    assert "decoding" not in short[1]

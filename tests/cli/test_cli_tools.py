@@ -1,0 +1,94 @@
+"""The commands tools, call and describe."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from operator_schema.cli.plain_output import to_json
+
+
+def test_tools_prints_a_table(run):
+    status, out, err = run("tools", "callable")
+    assert (status, err) == (0, "")
+    *lines, summary = [line.split(maxsplit=4) for line in out.splitlines()]
+    assert lines[0] == ["tool", "kind", "parameters", "bytes", "summary"]
+    assert [(line[0], line[1], line[2], line[4]) for line in lines[1:]] == [
+        ("shout", "sync", "1", "Shout it."),
+        ("sleep-well", "async", "0", "Use this tool for sleep-well. Auto generated."),
+        ("rows", "sync", "0", "Count rows."),
+        ("move", "input", "1", "Move a piece."),
+    ]
+    sizes = [int(line[3]) for line in lines[1:]]
+    assert " ".join(summary) == f"4 tools, {sum(sizes)} bytes"
+    _, definitions, _ = run("tools", "--json", "callable")
+    assert [len(to_json(definition).encode()) for definition in json.loads(definitions)] == sizes
+
+
+def test_tools_counts_the_parameters_of_unions_and_raw_arguments(run):
+    status, out, err = run("tools", "unlisted")
+    assert (status, err) == (0, "")
+    rows = [line.split()[:3] for line in out.splitlines()[1:-1]]
+    assert rows == [["edit", "input", "3"], ["raw", "sync", "1"]]
+
+
+def test_tools_prints_the_definitions(run):
+    status, out, err = run("tools", "--json", "callable")
+    module = sys.modules["callable"]
+    assert (status, err) == (0, "")
+    assert json.loads(out) == [
+        tool.definition() for tool in (module.shout, module.sleep, module.rows, module.Move)
+    ]
+    assert run("tools", "empty") == (0, "empty defines no tools\n", "")
+    assert run("tools", "--json", "empty") == (0, "[]\n", "")
+
+
+@pytest.mark.needs_threads
+def test_call_prints_the_result_alone(run, stdin):
+    shown = (0, "HI\\u001b\t!\n", "taking a breath\n")
+    assert run("call", "callable:shout", '{"text": "hi"}') == shown
+    stdin(b'{"text": "hi"}')
+    assert run("call", "callable:shout", "-") == shown
+    assert run("call", "callable:Box.size", '{"x": 4}') == (0, "8\n", "")
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["callable:shout"], "shout: 1 problem with the arguments\n- text: missing"),
+        (["callable:shout", '{"text": '], "not valid JSON"),
+        (["callable:shout", '{"text": "stop"}'], "I will not.\n"),
+        (["callable:shout", '{"text": "bug"}'], "shout failed: ZeroDivisionError: no\n"),
+        (["callable:shout", '{"text": "half"}'], "shout: 1 problem with the value\n- "),
+        (["callable:sleep"], "sleep-well: no result within 0.05 s"),
+        (["callable:sleep-well"], "sleep-well: no result within 0.05 s"),
+        (["callable:rows"], "rows: the host must give db"),
+        (["callable:Move", '{"to": "a1"}'], "move: it has no function"),
+    ],
+)
+def test_call_says_why_there_is_no_result(run, argv, told):
+    status, out, err = run("call", *argv)
+    assert (status, out) == (1, "")
+    assert told in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.needs_threads
+def test_call_shows_the_traceback_when_asked_for(run):
+    status, _, err = run("call", "--traceback", "callable:shout", '{"text": "bug"}')
+    assert status == 1
+    assert "Traceback (most recent call last):" in err
+    assert "callable.py" in err
+
+
+@pytest.mark.needs_threads
+def test_call_may_end_earlier(run):
+    status, _, err = run("call", "--timeout", "20", "callable:Box.size", '{"x": 1}')
+    assert (status, err) == (0, "")
+
+
+def test_describe_prints_the_whole_documentation(run):
+    assert run("describe", "callable:shout") == (0, "## shout\n\nShout it.\n\nWith feeling.\n", "")

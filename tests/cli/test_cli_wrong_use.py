@@ -1,0 +1,154 @@
+"""Wrong use of the command line."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+IN_PACKAGE = str(Path("clipkg", "needs.py"))
+
+
+MORE = "; --traceback shows all of it"
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["schema", "clitolls:Search"], "no module clitolls; did you mean clitools?"),
+        (["schema", "clipkg.iner:Deep"], "no module clipkg.iner; did you mean clipkg.inner?"),
+        (
+            ["schema", "clipgk.inner:X"],
+            "no module clipgk.inner: there is no clipgk; did you mean clipkg.inner?",
+        ),
+        (["schema", "clitools.inner:X"], "no module clitools.inner"),
+        (["schema", "clitools:Serch"], "the module clitools has no Serch; did you mean Search?"),
+        (["schema", "clitools:Search.Optoin"], "Search has no Optoin; did you mean Option?"),
+        (["schema", "faulty:Zzzzzz"], "the module faulty has no Zzzzzz; its dataclasses are Good, Faulty"),
+        (["check", "needs"], "the module needs imports yarrl, which is not found (needs.py, line 1)"),
+        (
+            ["check", "clipkg.needs"],
+            f"the module clipkg.needs imports clipkg.missing, which is not found ({IN_PACKAGE}, line 1)",
+        ),
+        (
+            ["check", "raises"],
+            f"the module raises can't be imported: LookupError: no\\u000aluck (raises.py, line 2){MORE}",
+        ),
+        (
+            ["check", "exits"],
+            f"the module exits can't be imported: SystemExit: 0 (exits.py, line 2){MORE}",
+        ),
+        (["call", "callable:shuot"], "the module callable has no shuot; did you mean shout?"),
+        (
+            ["describe", "callable:zzzzzz"],
+            "the module callable has no zzzzzz; its tools are shout, sleep-well, rows, move",
+        ),
+        (["call", "clitools:zzzzzz"], "the module clitools has no zzzzzz"),
+        (["call", "callable:plain"], "plain is no tool; decorate it with @tool or @tool_input"),
+        (["call", "callable:Box.sise"], "Box has no sise; did you mean size?"),
+        (["decode", "clitools:Search", "nowhere.json"], "can't read nowhere.json: No such file or directory"),
+    ],
+)
+def test_wrong_use_is_one_line(run, argv, message):
+    assert run(*argv) == (2, "", f"operator-schema: error: {message}\n")
+
+
+def test_a_name_that_is_not_in_another_module_is_an_import_error(run):
+    status, _, err = run("check", "needs_name")
+    assert status == 2
+    assert "the module needs_name can't be imported: ImportError: cannot import name 'Nothing'" in err
+
+
+def test_a_module_that_does_not_parse(run):
+    status, _, err = run("check", "unparsable")
+    assert status == 2
+    assert "can't be imported: SyntaxError: " in err
+    assert "(unparsable.py, line 1)" in err
+
+
+def test_a_folder_is_no_file(run, tmp_path):
+    status, out, err = run("decode", "--lines", "clitools:Search", str(tmp_path))
+    assert (status, out) == (2, "")
+    assert err.startswith(f"operator-schema: error: can't read {tmp_path}: ")
+
+
+def test_input_that_breaks_off_is_wrong_use_too(run, monkeypatch):
+    class Broken(io.RawIOBase):
+        def readable(self):
+            return True
+
+        def readinto(self, _):
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Broken())))
+    status, _, err = run("decode", "--lines", "clitools:Search")
+    assert (status, err) == (2, "operator-schema: error: can't read <stdin>: Input/output error\n")
+
+
+def test_traceback_shows_all_of_it(run):
+    status, out, err = run("check", "--traceback", "raises")
+    assert (status, out) == (2, "")
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert "raise LookupError(" in err
+    assert err.endswith("(raises.py, line 2)\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ([], "required: COMMAND"),
+        (["scheme"], "invalid choice: 'scheme'"),
+        (["schema"], "required: MODULE:TYPE"),
+        (["check"], "required: MODULE"),
+        (["schema", "clitools"], "'clitools' is no MODULE:TYPE, such as tools:WebSearch"),
+        (["schema", "clitools.Search"], "'clitools.Search' is no MODULE:TYPE; did you mean clitools:Search?"),
+        (["schema", "clitools:a:b"], "'clitools:a:b' is no MODULE:TYPE: a TYPE is a name"),
+        (["schema", "clitools:"], "'clitools:' is no MODULE:TYPE: a TYPE is a name"),
+        (["schema", ":Search"], "'' is no name of a module"),
+        (["schema", ".clitools:Search"], "'.clitools' is no name of a module"),
+        (["schema", "clitools.py:Search"], "'clitools.py' is a path; a MODULE is given by name: clitools"),
+        (
+            ["check", "./clipkg/inner.py"],
+            "'./clipkg/inner.py' is a path; a MODULE is given by name: clipkg.inner",
+        ),
+        (["check", "../else/tools.py"], "is a path; a MODULE is given by name: tools"),
+        (["decode", "clitools:Search", "--unknown-fields", "forbid"], "invalid choice: 'forbid'"),
+        (["call", "callable.shout"], "'callable.shout' is no MODULE:TOOL; did you mean callable:shout?"),
+        (["call", "callable"], "'callable' is no MODULE:TOOL, such as tools:web_search"),
+        (["call", "--timeout", "0", "callable:shout"], "'0' is no positive number of seconds"),
+        (["call", "--timeout", "soon", "callable:shout"], "'soon' is no positive number of seconds"),
+        (["schema", "clitools:Search", "--comp"], "unrecognized arguments: --comp"),
+    ],
+)
+def test_wrong_arguments_show_the_usage(run, argv, message, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    status, out, err = run(*argv)
+    assert (status, out) == (2, "")
+    assert err.startswith("usage: operator-schema")
+    assert message in err
+
+
+@pytest.mark.needs_threads
+def test_options_may_stand_anywhere(run, here):
+    call = ["call", "callable:shout", '{"text": "hi"}']
+    file = here / "calls.jsonl"
+    file.write_text('{"query": "x"}\n', encoding="utf-8")
+    decode = ["decode", "clitools:Search", str(file)]
+    for words, options in ((call, ["--timeout", "5"]), (decode, ["--lines"])):
+        expected = run(*words[:1], *options, *words[1:])
+        assert expected[0] == 0
+        assert run(*words[:2], *options, *words[2:]) == expected
+        assert run(*words, *options) == expected
+    _, _, err = run(*decode[:2], "--lines", str(file), "more.jsonl")
+    assert "unrecognized arguments: more.jsonl" in err
+    _, _, err = run(*decode[:2], "--line", str(file))
+    assert f"unrecognized arguments: --line {file}" in err
+
+
+def test_main_leaves_the_path_as_it_was(run):
+    before = list(sys.path)
+    run("check", "shared")
+    run("check", "nowhere_at_all")
+    assert sys.path == before

@@ -1,0 +1,144 @@
+"""Types and helpers that several tests of the compiled tier share."""
+
+from __future__ import annotations
+
+import copy
+import enum
+import functools
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass, field
+from functools import partial
+from typing import Any, Literal, Union
+
+import pytest
+from compare import same
+
+from operator_schema import Codec, DecodeError
+from operator_schema.codec.compile.decoder import compile_decoder
+from operator_schema.codec.compile.encoder import compile_encoder
+from operator_schema.codec.encode import encode_node
+from operator_schema.codec.interpret import interpret
+from operator_schema.codec.problems import GIVE_UP
+
+
+class Refused(Exception):  # noqa: N818  # what an exception that is handed on carries
+    pass
+
+
+class Asked:
+    """Stands for the codec that compiled functions ask, with no interpreter behind it."""
+
+    def _decode_interpreted(self, _value: object) -> Any:
+        return GIVE_UP
+
+    _encode_interpreted = _decode_interpreted
+    _refusal = Refused
+
+
+def compiled_decoder(graph: Any, max_depth: int, **options: Any) -> Callable[[Any], Any] | None:
+    compiled = compile_decoder(graph, max_depth, **options)
+    return None if compiled is None else partial(compiled, Asked())
+
+
+@functools.lru_cache(maxsize=32)
+def decoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
+    """Return the compiled decoder with no interpreter behind it."""
+    options = codec._options
+    decode = compiled_decoder(codec.graph, options["max_depth"], exact=options["repair"])
+    return decode or Asked()._decode_interpreted
+
+
+@functools.lru_cache(maxsize=32)
+def encoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
+    compiled = compile_encoder(codec.graph, codec._options["max_depth"], codec._graph_of)
+    return Asked()._decode_interpreted if compiled is None else partial(compiled, Asked())
+
+
+def check_decoder(codec: Codec[Any], value: Any) -> Any:
+    """Hold the compiled decoder against the interpreter; return the instance, if there is one."""
+    expected, problems = interpret(codec.graph, value, codec._options["max_depth"])
+    before = copy.deepcopy(value)
+    try:
+        made = decoder_of(codec)(value)
+    except Refused as refused:
+        assert [p.code for p in problems.found] == ["rejected"]
+        assert str(refused.args[0]) in str(problems.found[0])
+        made = GIVE_UP
+    assert same(value, before)
+    if problems.found:
+        assert made is GIVE_UP
+        with pytest.raises(DecodeError) as caught:
+            codec.decode(value)
+        assert list(caught.value.problems) == problems.found
+        return GIVE_UP
+    assert made is GIVE_UP or same(made, expected)
+    assert same(codec.decode(value), expected)
+    return expected
+
+
+def check_encoder(codec: Codec[Any], instance: Any) -> None:
+    graph = codec.graph
+    expected, problems = encode_node(graph.root, graph.definitions, instance, 100, codec._graph_of)
+    made = encoder_of(codec)(instance)
+    assert made is GIVE_UP if problems.found else made is GIVE_UP or same(made, expected)
+
+
+def check(codec: Codec[Any], value: Any) -> None:
+    instance = check_decoder(codec, value)
+    if instance is not GIVE_UP:
+        check_encoder(codec, instance)
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = 2
+
+
+class Text(str):
+    __slots__ = ()
+
+
+@dataclass
+class Part:
+    name: str
+    size: int = 3
+
+
+@dataclass
+class Add:
+    kind: Literal["add"]
+    left: Expression
+    right: Expression
+
+
+@dataclass
+class Neg:
+    kind: Literal["neg"]
+    of: Expression
+
+
+Expression = Union[Add, Neg, int]
+
+
+@dataclass
+class Counting:
+    x: int
+    made: list[int] = field(default_factory=list, init=False)
+    hint: InitVar[int] = 0
+
+
+@dataclass
+class Checked:
+    x: int
+
+    def __post_init__(self):
+        if self.x < 0:
+            raise ValueError("x is negative")
+
+
+@dataclass
+class Tree:
+    value: Any = None
+    kids: list[Tree] = field(default_factory=list)
+    named: dict[str, Tree] = field(default_factory=dict)
+    pair: tuple[Tree, int] | None = None

@@ -1,0 +1,60 @@
+"""The compiled tier and the interpreter agree."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import pytest
+from compile_samples import check, check_encoder, decoder_of
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import TYPES, values_for
+from types_ import random_type
+from values import Values
+
+from operator_schema import Codec, SchemaError
+from operator_schema.codec.interpret import interpret
+from operator_schema.codec.problems import GIVE_UP
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "campaign"))
+
+
+@given(st.data())
+def test_one_meaning(data):
+    """Law 3: compiled and interpreted agree on every value, both ways."""
+    unknown = data.draw(st.sampled_from(["ignore", "ignore", "reject"]))
+    codec = Codec(data.draw(TYPES), unknown_fields=unknown).compile()
+    for value in data.draw(values_for(codec)):
+        check(codec, value)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of the regular expressions among the values
+def test_one_meaning_over_the_campaigns_types(seed):
+    rng = random.Random(f"compiled:{seed}")  # noqa: S311  # repeatable on purpose
+    taken = valid = 0
+    for _ in range(25):
+        try:
+            codec = Codec(random_type(rng, 3), unknown_fields=rng.choice(["ignore", "reject"])).compile()
+        except SchemaError:
+            continue
+        values = Values(codec.graph, rng)
+        for _ in range(20):
+            value = values.value()
+            check(codec, value)
+            valid += not codec.problems(value)
+            taken += not codec.problems(value) and decoder_of(codec)(value) is not GIVE_UP
+    assert taken / valid > 0.7
+
+
+@given(TYPES, st.data())
+def test_an_encoder_refuses_what_the_interpreter_refuses(annotation, data):
+    """Instances of one type given to the encoder of another."""
+    codec = Codec(annotation).compile()
+    other = Codec(data.draw(TYPES))
+    for value in data.draw(values_for(other)):
+        instance, problems = interpret(other.graph, value, 100)
+        if not problems.found:
+            check_encoder(codec, instance)

@@ -1,0 +1,197 @@
+"""Unions of objects: told apart by discriminator and by keys."""
+
+import json
+from dataclasses import dataclass, field, make_dataclass
+from typing import (
+    Literal,
+)
+
+import pytest
+from annotation_samples import (
+    NULL,
+    U1,
+    U2,
+    U3,
+    Bird,
+    Cat,
+    Color,
+    Dog,
+    Point,
+    TaggedA,
+    TaggedB,
+    array_of,
+    check_agreement,
+    same,
+    schema_of,
+)
+from judge import validator
+
+from operator_schema import Codec
+
+
+def test_a_tag_tells_objects_apart():
+    codec = Codec(list[Cat | Dog | Bird])
+    values = [{"kind": "dog"}, {"kind": "bird"}, {"kind": "cat", "lives": 3}]
+    assert codec.decode(values) == [Dog(), Bird("bird"), Cat("cat", 3)]
+    assert codec.encode(codec.decode(values)) == [{"kind": "dog", "tricks": []}, *values[1:]]
+
+
+def test_problems_with_tags():
+    codec = Codec(list[Cat | Bird])
+    found = codec.problems(
+        [{"kind": "cta"}, {}, {"kind": "cat", "lives": "x"}, {"kind": None}, {"kind": ["cat"]}]
+    )
+    assert [(problem.path, problem.code) for problem in found] == [
+        ((0, "kind"), "not_one_of"),
+        ((1, "kind"), "missing"),
+        ((2, "lives"), "wrong_type"),
+        ((3, "kind"), "not_one_of"),
+        ((4, "kind"), "not_one_of"),
+    ]
+    assert found[0].suggestion == '"cat"'
+    assert '"cat" | "bird"' in found[1].message
+
+
+def test_a_tag_with_a_default_may_be_left_out():
+    codec = Codec(Cat | Dog)
+    assert codec.decode({}) == Dog()
+    assert codec.decode({"tricks": ["sit"]}) == Dog(tricks=["sit"])
+    assert codec.problems({"kind": "cow"})[0].code == "not_one_of"
+    assert codec.json_schema()["anyOf"][1]["properties"]["kind"] == {
+        "type": "string",
+        "enum": ["dog"],
+        "default": "dog",
+    }
+    assert "required" not in codec.json_schema()["anyOf"][1]
+
+
+def test_tags_that_all_have_defaults():
+    @dataclass
+    class Off:
+        mode: Literal["off"] = "off"
+
+    @dataclass
+    class On:
+        mode: Literal["on"] = "on"
+        level: int = 5
+
+    for annotation in (Off | On, On | Off):
+        codec = Codec(annotation)
+        assert codec.decode({"mode": "on"}) == On()
+        assert codec.decode({"mode": "off"}) == Off()
+        assert codec.decode({"level": 3}) == On("on", 3)
+        assert codec.decode(codec.encode(Off())) == Off()
+        check_agreement(
+            annotation, [{}, {"mode": "on"}, {"mode": "x"}, {"level": "x"}, {"mode": "off", "level": "x"}]
+        )
+
+
+@pytest.mark.parametrize("tags", [(1, 2), (True, False), (1, True), ("a", None), (1, "1"), (0, False)])
+def test_tags_of_every_kind(tags):
+    one = make_dataclass("One", [("tag", Literal[tags[0]])])
+    two = make_dataclass("Two", [("tag", Literal[tags[1]])])
+    codec = Codec(one | two)
+    for cls, tag in zip((one, two), tags, strict=True):
+        assert same(codec.decode({"tag": tag}).tag, tag)
+        assert type(codec.decode({"tag": tag})) is cls
+        assert json.dumps(codec.encode(cls(tag))) == json.dumps({"tag": tag})
+    assert codec.problems({"tag": 5})[0].code == "not_one_of"
+
+
+def test_a_member_of_an_enum_as_a_tag():
+    @dataclass
+    class Red:
+        color: Literal[Color.RED]
+
+    @dataclass
+    class Blue:
+        color: Literal[Color.BLUE]
+
+    codec = Codec(Red | Blue)
+    assert codec.decode({"color": "blue"}) == Blue(Color.BLUE)
+    assert codec.encode(Red(Color.RED)) == {"color": "red"}
+
+
+def test_the_tag_counts_more_than_the_other_keys():
+    codec = Codec(TaggedA | TaggedB)
+    assert codec.decode({"kind": "dog", "a": "x"}) == {"kind": "dog", "a": "x"}
+    [problem] = codec.problems({"kind": "dog", "a": 1})
+    assert (problem.path, problem.code) == (("a",), "wrong_type")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"name": "n"}, U1("n")),
+        ({"name": "n", "a": 1}, U1("n", 1)),
+        ({"name": "n", "b": 1}, U2("n", 1)),
+        ({"name": "n", "a": "x"}, U2("n")),
+        ({"name": "n", "a": 1, "b": 1}, U1("n", 1)),
+        ({"name": "n", "b": 1, "c": 2, "d": 3}, U2("n", 1)),
+    ],
+)
+def test_objects_without_a_tag_go_by_their_keys(value, expected):
+    """The member that fits and leaves the fewest keys unused, then the one whose name comes first."""
+    for annotation in (U1 | U2, U2 | U1):
+        assert Codec(annotation).decode(value) == expected
+
+
+def test_required_keys_tell_objects_apart():
+    codec = Codec(U1 | U3)
+    assert codec.decode({"name": "n", "b": 1}) == U3("n", 1)
+    assert codec.decode({"name": "n"}) == U1("n")
+    for value in (U1("n"), U3("n", 0)):
+        assert codec.decode(codec.encode(value)) == value
+
+
+def test_problems_of_objects_without_a_tag_are_those_of_the_nearest():
+    for annotation in (Point | U1, U1 | Point):
+        codec = Codec(annotation)
+        assert [p.path for p in codec.problems({"x": "1", "y": 2})] == [("x",)]
+        assert [p.path for p in codec.problems({"name": 5, "a": 2})] == [("name",)]
+
+
+def test_closed_objects_are_told_apart_by_what_they_refuse():
+    codec = Codec(U1 | U2, unknown_fields="reject")
+    assert codec.decode({"name": "n", "b": 1}) == U2("n", 1)
+    assert [(p.path, p.code) for p in codec.problems({"name": "n", "a": 1, "b": 1})] == [(("b",), "unknown")]
+    assert not validator(codec.json_schema()).is_valid({"name": "n", "a": 1, "b": 1})
+
+
+def test_a_subclass_beside_its_base():
+    @dataclass
+    class More(U1):
+        c: int = 0
+
+    for annotation in (U1 | More, More | U1):
+        codec = Codec(annotation)
+        for value in (U1("n", 1), More("n", 1, 0), More("n", 1, 2)):
+            assert same(codec.decode(codec.encode(value)), value)
+
+
+def test_an_empty_object_beside_another():
+    @dataclass
+    class Nothing:
+        pass
+
+    codec = Codec(Nothing | U1)
+    assert codec.decode({}) == Nothing()
+    assert codec.decode({"name": "n"}) == U1("n")
+
+
+def test_a_union_as_a_field_without_its_null():
+    @dataclass
+    class Owner:
+        pet: Cat | Dog | None
+        pets: list[Cat | Dog | None] = field(default_factory=list)
+        other: Cat | Dog | None = field(default_factory=Dog)
+
+    properties = schema_of(Owner)["properties"]
+    members = [schema_of(Cat), schema_of(Dog)]
+    assert properties["pet"] == {"anyOf": members}
+    assert properties["pets"] == array_of({"anyOf": [*members, NULL]})
+    assert properties["other"] == {"anyOf": [*members, NULL]}
+    codec = Codec(Owner)
+    assert codec.decode({}) == Owner(None)
+    assert codec.decode({"pet": None, "other": None}) == Owner(None, [], None)
+    assert codec.decode({"pet": {"kind": "cat"}, "pets": [None]}) == Owner(Cat("cat"), [None])

@@ -1,0 +1,103 @@
+"""Cancelled calls."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from executor_samples import SOON, add, both, gone, greet, one, raising
+
+from operator_schema import (
+    Executor,
+    RawCall,
+    tool,
+)
+
+
+@both
+def test_a_tool_that_cancels_itself_is_a_result(is_async):
+    result = one(raising(asyncio.CancelledError(), is_async), {})
+    assert (result.code, result.content) == ("execution_failed", "work was cancelled")
+
+
+def test_cancellation_passes_through_to_the_tool():
+    seen = []
+
+    @tool
+    async def work() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.01)
+            seen.append("ended")
+
+    async def run():
+        executor = Executor([work])
+        single = asyncio.create_task(executor.execute(RawCall("1", "work", {})))
+        many = asyncio.create_task(executor.execute_all([RawCall("1", "work", {})] * 5))
+        await asyncio.sleep(0.02)
+        single.cancel()
+        many.cancel()
+        outcomes = await asyncio.gather(single, many, return_exceptions=True)
+        return outcomes, list(seen), asyncio.all_tasks() - {asyncio.current_task()}, executor.abandoned
+
+    outcomes, ended, left, abandoned = asyncio.run(run())
+    assert [type(outcome) for outcome in outcomes] == [asyncio.CancelledError] * 2
+    assert ended == ["ended"] * 6
+    assert (left, abandoned) == (set(), 0)
+
+
+def test_cancellation_before_the_tool_began():
+    async def run():
+        task = asyncio.create_task(Executor([greet]).execute(RawCall("1", "greet", {"name": "x"})))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
+
+
+def test_cancellation_leaves_a_thread_to_itself():
+    stop = threading.Event()
+
+    @tool
+    def work() -> None:
+        stop.wait(30)
+
+    async def run():
+        executor = Executor([work])
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(executor.execute(RawCall("1", "work", {})), SOON)
+        return executor
+
+    executor = asyncio.run(run())
+    assert executor.abandoned == 1
+    stop.set()
+    assert gone(lambda: executor.abandoned == 0)
+
+
+def test_who_is_cancelled_while_waiting_gives_the_place_back():
+    async def run():
+        executor = Executor([greet, add], max_concurrency=1)
+        gate = asyncio.Event()
+
+        @executor.registry.register
+        @tool
+        async def hold() -> None:
+            await gate.wait()
+
+        holder = asyncio.create_task(executor.execute(RawCall("1", "hold", {})))
+        await asyncio.sleep(0.01)
+        waiting = [asyncio.create_task(executor.execute(RawCall("2", "add", {"x": n}))) for n in range(4)]
+        await asyncio.sleep(0.01)
+        waiting[0].cancel()
+        gate.set()
+        waiting[1].cancel()
+        outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+        assert (await holder).content == "null"
+        again = await executor.execute(RawCall("3", "add", {"x": 1}))
+        return [getattr(outcome, "content", type(outcome)) for outcome in outcomes], again.content
+
+    assert asyncio.run(run()) == ([asyncio.CancelledError, asyncio.CancelledError, "3", "4"], "2")

@@ -1,0 +1,38 @@
+"""The options of an executor."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from executor_samples import add
+
+from operator_schema import (
+    Executor,
+    Registry,
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"timeout": 0}, "timeout is a positive number of seconds, or None, not integer 0"),
+        ({"timeout": math.nan}, "timeout is"),
+        ({"timeout": True}, "timeout is"),
+        ({"timeout": "30"}, "timeout is"),
+        ({"max_concurrency": 0}, "max_concurrency is an integer of at least 1, or None, not integer 0"),
+        ({"max_concurrency": 1.5}, "max_concurrency is"),
+        ({"max_threads": None}, "max_threads is an integer of at least 1, not null"),
+        ({"grace": -1}, "grace is a number of seconds, not integer -1"),
+        ({"show_errors": "all"}, "show_errors is one of 'type', 'message', 'traceback', not string \"all\""),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(ValueError, match="^" + message.replace('"', '"')):
+        Executor([], **options)
+
+
+def test_an_executor_makes_a_registry_of_tools():
+    registry = Registry([add])
+    assert Executor(registry).registry is registry
+    assert [entry.name for entry in Executor(iter([add])).registry] == ["add"]

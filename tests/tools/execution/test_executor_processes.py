@@ -1,0 +1,130 @@
+"""Processes that end while calls run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from executor_samples import add, say
+
+from operator_schema import (
+    EncodeError,
+    Executor,
+    RawCall,
+    SchemaError,
+    tool,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def process(code, timeout=20):
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=timeout,
+        check=False,
+    )
+
+
+@pytest.mark.needs_process
+def test_nothing_hangs_at_the_exit_of_the_interpreter():
+    done = process(
+        "import time\n"
+        "from operator_schema import Executor, RawCall, tool\n"
+        "@tool\n"
+        "def hang() -> None: time.sleep(600)\n"
+        "result = Executor([hang], timeout=0.1).execute_sync(RawCall('1', 'hang', {}))\n"
+        "print(result.code)\n"
+    )
+    assert (done.returncode, done.stdout) == (0, "timeout\n")
+
+
+@pytest.mark.needs_process
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to another process")
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_an_interrupt_ends_a_call(kind):
+    code = (
+        "import asyncio, os, signal, threading, time\n"
+        # Where the tests run in the background, SIGINT is ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from operator_schema import Executor, RawCall, tool\n"
+        "@tool\n"
+        f"{kind} hang() -> None:\n"
+        "    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        f"    {'await asyncio' if kind != 'def' else 'time'}.sleep(600)\n"
+        "try: Executor([hang]).execute_sync(RawCall('1', 'hang', {}))\n"
+        "except KeyboardInterrupt: print('interrupted')\n"
+    )
+    done = process(code)
+    assert (done.returncode, done.stdout) == (0, "interrupted\n")
+
+
+@pytest.mark.needs_process
+def test_nothing_is_loaded_before_it_is_used():
+    done = process(
+        "import sys\n"
+        "from operator_schema import Executor, Registry, RawCall, ToolResult, tool\n"
+        "@tool\n"
+        "def ping() -> str: return 'pong'\n"
+        "registry = Registry([ping]); executor = Executor(registry); registry.definitions()\n"
+        "late = {'asyncio', 'logging', 'threading', 'inspect', 'json', 'importlib.metadata'}\n"
+        "print(*sorted(late & set(sys.modules)))\n"
+    )
+    base = process("import sys, dataclasses; print(*sorted({'inspect', 'threading'} & set(sys.modules)))")
+    assert (done.stdout, done.stderr) == (base.stdout, "")
+
+
+def test_an_unknown_name_beside_a_switch_that_fails(caplog):
+    def broken() -> bool:
+        raise ZeroDivisionError("secret")
+
+    executor = Executor([add.with_(enabled=broken), say])
+    results = executor.execute_all_sync(
+        [RawCall("1", "sya", {}), RawCall("2", "add", {"x": 1}), RawCall("3", "say", {"text": "a"})]
+    )
+    assert [result.code for result in results] == ["tool_not_found", "execution_failed", None]
+    assert 'did you mean "say"' in results[0].content
+    assert "add: its switch failed" in caplog.text
+
+
+def test_a_time_that_no_clock_counts_is_refused():
+    for seconds in (10**400, float("nan"), -1):
+        with pytest.raises(ValueError, match="timeout"):
+            Executor([say], timeout=seconds)
+        with pytest.raises(ValueError, match="grace"):
+            Executor([say], grace=seconds)
+        with pytest.raises(SchemaError, match="timeout"):
+            say.with_(timeout=seconds)
+        with pytest.raises(SchemaError, match="timeout"):
+            tool(timeout=seconds)(say)
+    for seconds in (float("inf"), 10**300):
+        executor = Executor([add.with_(timeout=seconds)], timeout=seconds, grace=seconds)
+        assert executor.execute_sync(RawCall("1", "add", {"x": 1})).content == "2"
+
+
+def test_half_a_surrogate_pair_is_no_result():
+    @tool
+    def plain() -> str:
+        return "a\ud800"
+
+    @tool
+    def listed() -> list[str]:
+        return ["a\ud800"]
+
+    @tool
+    def untold():
+        return "a\ud800"
+
+    for entry in (plain, listed, untold):
+        with pytest.raises(EncodeError, match="surrogate") as caught:
+            entry.run({})
+        assert caught.value.name == entry.name
+        result = Executor([entry]).execute_sync(RawCall("1", entry.name))
+        assert result.code == "execution_failed"
+        assert b"did its work, but its result can't be shown" in result.content.encode()
+    assert plain.encode_output("ä😀") == "ä😀"

@@ -1,0 +1,186 @@
+"""Which loop or thread a function runs in."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import threading
+import time
+from typing import Annotated, Any
+
+import pytest
+from executor_samples import SOON, Db, add, both, gone, greet, one, ping
+
+from operator_schema import (
+    CallError,
+    Executor,
+    RawCall,
+    SchemaLeaf,
+    tool,
+)
+
+USER = contextvars.ContextVar("USER", default="nobody")
+
+
+@both
+def test_context_variables_reach_the_tool(is_async):
+    @tool(name="who")
+    async def awho() -> str:
+        return USER.get()
+
+    @tool
+    def who() -> str:
+        return USER.get()
+
+    USER.set("ada")
+    try:
+        assert one(awho if is_async else who, {}).content == "ada"
+        assert Executor([awho if is_async else who]).execute_sync(RawCall("1", "who")).content == "ada"
+    finally:
+        USER.set("nobody")
+
+
+def test_a_sync_tool_does_not_block_the_loop():
+    @tool
+    def slow() -> str:
+        time.sleep(0.2)
+        return threading.current_thread().name
+
+    async def run():
+        ticks = 0
+        task = asyncio.create_task(Executor([slow]).execute(RawCall("1", "slow", {})))
+        while not task.done():
+            await asyncio.sleep(0.01)
+            ticks += 1
+        return ticks, (await task).content
+
+    ticks, name = asyncio.run(run())
+    assert ticks > 5
+    assert name == "slow"
+
+
+def wrapped(function):
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return call
+
+
+def test_a_function_that_gives_something_to_await():
+    @tool
+    @wrapped
+    async def work(seconds: float) -> float:
+        await asyncio.sleep(seconds)
+        if seconds == 0.25:
+            raise CallError("no quarter")
+        return seconds
+
+    assert not work.is_async
+    assert one(work, {"seconds": 0.0}).content == "0.0"
+    assert one(work, {"seconds": 0.25}).content == "no quarter"
+    assert one(work, {"seconds": 60}, timeout=SOON).code == "timeout"
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_nobody_awaits_any_more_is_closed():
+    held = threading.Event()
+    closed = []
+
+    async def inner():
+        await asyncio.sleep(0)
+
+    @tool
+    def late() -> Any:
+        held.wait(10)
+        coroutine = inner()
+        closed.append(coroutine)
+        return coroutine
+
+    executor = Executor([late], timeout=SOON)
+
+    async def run():
+        result = await executor.execute(RawCall("1", "late", {}))
+        held.set()
+        # The frame of what is closed is gone.
+        while not closed or closed[0].cr_frame is not None:  # noqa: ASYNC110  # a thread brings it about
+            await asyncio.sleep(0.005)
+        return result.code
+
+    assert asyncio.run(asyncio.wait_for(run(), 10)) == "timeout"
+    held.clear()
+    closed.clear()
+    assert executor.execute_sync(RawCall("2", "late", {})).code == "timeout"
+    held.set()  # the event loop is closed by now
+    assert gone(lambda: closed and closed[0].cr_frame is None)
+
+
+def test_a_leaf_that_fails_when_it_is_written():
+    def write(value: complex) -> str:
+        return str(1 / (value - 2j) + value - 1 / (value - 2j))
+
+    leaf = SchemaLeaf(complex, {"type": "string"}, complex, write, 1j)
+
+    @tool
+    def number(real: float) -> Annotated[complex, leaf]:
+        return complex(real, 2)
+
+    assert one(number, {"real": 1}).content == '"(1+2j)"'
+    result = one(number, {"real": 0})
+    assert result.code == "execution_failed"
+    assert result.content.startswith("number ")
+
+
+def test_the_system_may_have_no_more_threads(monkeypatch):
+    def start(_):
+        raise RuntimeError("can't start new thread")
+
+    executor = Executor([ping], max_threads=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        result = executor.execute_sync(RawCall("1", "ping", {}))
+    assert (result.code, result.content) == ("execution_failed", "ping failed: RuntimeError")
+    assert executor.execute_sync(RawCall("2", "ping", {})).content == "pong"  # the place is free again
+
+
+def test_execute_sync_needs_no_loop_and_refuses_to_block_one():
+    executor = Executor([greet, add])
+    assert executor.execute_sync(RawCall("1", "add", {"x": 1})).content == "2"
+    assert (
+        executor.execute_sync(RawCall("1", "greet", {"name": "a"}), context={Db: Db()}).content
+        == '{"hello":"a"}'
+    )
+    assert [r.content for r in executor.execute_all_sync([RawCall("1", "add", {"x": 1})] * 3)] == ["2"] * 3
+
+    async def run():
+        with pytest.raises(RuntimeError, match=r"execute_sync would block it: use await execute$"):
+            executor.execute_sync(RawCall("1", "add", {"x": 1}))
+        with pytest.raises(RuntimeError, match="use await execute_all"):
+            executor.execute_all_sync([])
+        return (await asyncio.to_thread(executor.execute_sync, RawCall("1", "add", {"x": 1}))).content
+
+    assert asyncio.run(run()) == "2"
+
+
+def test_execute_sync_leaves_the_hosts_loop_alone():
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        Executor([add]).execute_sync(RawCall("1", "add", {"x": 1}))
+        assert asyncio.get_event_loop() is loop
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+def test_a_tool_may_call_others():
+    executor = Executor([add])
+
+    @executor.registry.register
+    @tool
+    async def twice(x: int) -> str:
+        result = await executor.execute(RawCall("inner", "add", {"x": x, "y": x}))
+        return result.content
+
+    assert executor.execute_sync(RawCall("1", "twice", {"x": 4})).content == "8"

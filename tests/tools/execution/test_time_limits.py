@@ -1,0 +1,140 @@
+"""Time limits."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import threading
+import time
+
+from executor_samples import SOON, gone, ping
+
+from operator_schema import (
+    Executor,
+    RawCall,
+    tool,
+)
+
+
+def test_an_async_tool_is_really_ended():
+    ended = []
+
+    @tool
+    async def work() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0.02)
+            ended.append("tidied up")
+            raise
+
+    async def run():
+        result = await Executor([work], timeout=SOON).execute(RawCall("1", "work", {}))
+        return result, list(ended), asyncio.all_tasks() - {asyncio.current_task()}
+
+    result, ended_then, left = asyncio.run(run())
+    assert result.code == "timeout"
+    assert result.content == "work: no result within 0.05 s; whether it did its work is not known"
+    assert result.details == {"seconds": SOON}
+    assert ended_then == ["tidied up"]
+    assert left == set()
+
+
+def test_a_sync_tool_is_reported_and_left_to_itself(caplog):
+    stop = threading.Event()
+
+    @tool
+    def work() -> None:
+        stop.wait(30)
+
+    executor = Executor([work], timeout=SOON)
+    start = time.perf_counter()
+    result = executor.execute_sync(RawCall("1", "work", {}))
+    assert time.perf_counter() - start < 5
+    assert result.code == "timeout"
+    assert executor.abandoned == 1
+    assert caplog.record_tuples == [
+        (
+            "operator_schema.tools.execution.threads",
+            logging.WARNING,
+            "work: still runs, but nobody waits for it",
+        )
+    ]
+    stop.set()
+    assert gone(lambda: executor.abandoned == 0)
+
+
+def test_the_timeout_of_a_tool_wins():
+    @tool(timeout=SOON)
+    async def short() -> None:
+        await asyncio.sleep(60)
+
+    @tool(timeout=math.inf)
+    async def endless() -> str:
+        await asyncio.sleep(2 * SOON)
+        return "done"
+
+    calls = [RawCall("1", "short", {}), RawCall("2", "endless", {})]
+    first, second = asyncio.run(Executor([short, endless], timeout=None).execute_all(calls))
+    assert (first.code, second.content) == ("timeout", "done")
+    assert Executor([endless], timeout=SOON).execute_sync(calls[1]).content == "done"
+
+
+def test_thirty_seconds_unless_set():
+    assert Executor([])._timeout == 30.0
+
+
+def test_a_tool_that_swallows_its_cancellation_is_left_to_itself(caplog):
+    async def run():
+        stop = asyncio.Event()
+
+        @tool
+        async def stubborn() -> str:
+            while not stop.is_set():
+                try:
+                    await stop.wait()
+                except asyncio.CancelledError:
+                    continue
+            return "late"
+
+        executor = Executor([stubborn], timeout=SOON, grace=SOON)
+        result = await executor.execute(RawCall("1", "stubborn", {}))
+        before = executor.abandoned
+        stop.set()
+        await asyncio.sleep(SOON)
+        return result.code, before, executor.abandoned
+
+    assert asyncio.run(run()) == ("timeout", 1, 0)
+    assert [record.getMessage() for record in caplog.records] == ["stubborn: was cancelled and still runs"]
+
+
+def test_threads_are_counted_and_bounded():
+    stop = threading.Event()
+
+    @tool
+    def hang() -> None:
+        stop.wait(30)
+
+    executor = Executor([hang, ping], timeout=SOON, max_threads=2)
+    calls = [RawCall(str(number), "hang", {}) for number in range(2)]
+    assert [result.code for result in executor.execute_all_sync(calls)] == ["timeout", "timeout"]
+    assert executor.abandoned == 2
+    late = executor.execute_sync(RawCall("3", "ping", {}))
+    assert late.code == "timeout"
+    assert late.content == "ping: no result within 0.05 s; it was not run"
+    assert late.details["reason"] == "no thread was free; 2 run on from calls that took too long"
+    stop.set()
+    assert gone(lambda: executor.abandoned == 0)
+    assert executor.execute_sync(RawCall("4", "ping", {})).content == "pong"
+
+
+def test_waiting_for_a_place_does_not_count():
+    @tool(timeout=1.0)
+    async def nap() -> str:
+        await asyncio.sleep(0.02)
+        return "rested"
+
+    calls = [RawCall(str(number), "nap", {}) for number in range(80)]
+    results = asyncio.run(Executor([nap], max_concurrency=1).execute_all(calls))
+    assert {result.content for result in results} == {"rested"}  # 1.6 s in all

@@ -1,0 +1,105 @@
+"""Tools found in modules and distributions."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+import types
+
+import pytest
+from registry_samples import MODULE, names
+
+from operator_schema import (
+    DuplicateToolError,
+    Registry,
+    tool_input,
+)
+
+
+def test_from_module_takes_what_the_module_defines(folder):
+    (folder / "rtools_a.py").write_text(MODULE.format(imports=""))
+    (folder / "rtools_b.py").write_text(MODULE.format(imports="from rtools_a import first as imported"))
+    registry = Registry.from_module("rtools_b")
+    assert names(registry) == ["second", "first", "third"]
+    assert registry.get("first") is sys.modules["rtools_b"].first
+    assert names(Registry.from_module(sys.modules["rtools_a"], enabled=False)) == names(registry)
+    assert Registry.from_module("rtools_a", enabled=False).definitions() == []
+
+
+def test_from_module_takes_what_all_names(folder):
+    (folder / "rtools_a.py").write_text(MODULE.format(imports=""))
+    (folder / "rtools_c.py").write_text(
+        "from rtools_a import first, _hidden\n__all__ = ['_hidden', 'first']\n"
+    )
+    assert names(Registry.from_module("rtools_c")) == ["_hidden", "first"]
+    module = types.ModuleType("rtools_d")
+    module.__all__ = ["nothing"]
+    with pytest.raises(AttributeError, match="nothing"):
+        Registry.from_module(module)
+
+
+def distribution(folder, name, entry_points):
+    """Install a distribution into a folder, as pip would leave it."""
+    info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(textwrap.dedent(entry_points))
+
+
+def test_from_entry_points(folder):
+    (folder / "rtools_a.py").write_text(MODULE.format(imports=""))
+    more = "from rtools_a import first\nfrom operator_schema import Registry\n"
+    more += "ones = Registry([first]).prefix('r_')\nlisted = [first.with_(name='listed')]\nnothing = 5\n"
+    (folder / "rtools_e.py").write_text(more)
+    group = "[operator_schema.tools]"
+    distribution(folder, "z-tools", f"{group}\nall = rtools_a\n\n[console_scripts]\nx = rtools_e:nothing\n")
+    distribution(
+        folder,
+        "a-tools",
+        f"{group}\nb = rtools_e:ones\na = rtools_e:listed\n[other.group]\none = rtools_a:first\n",
+    )
+    assert names(Registry.from_entry_points()) == ["listed", "r_first", "second", "first", "third"]
+    assert names(Registry.from_entry_points("other.group")) == ["first"]
+    assert names(Registry.from_entry_points("no.group")) == []
+    assert Registry.from_entry_points(enabled=False).definitions() == []
+
+
+@pytest.mark.parametrize(
+    ("target", "error", "note"),
+    [
+        (
+            "rtools_a:nothing",
+            AttributeError,
+            "while loading the entry point x of b-tools, group operator_schema.tools",
+        ),
+        (
+            "rtools_nowhere",
+            ModuleNotFoundError,
+            "while loading the entry point x of b-tools, group operator_schema.tools",
+        ),
+        ("rtools_a:plain", TypeError, "in the entry point x of b-tools, group operator_schema.tools"),
+        (
+            "rtools_a:first",
+            DuplicateToolError,
+            "in the entry point x of b-tools, group operator_schema.tools",
+        ),
+    ],
+)
+def test_an_entry_point_that_is_wrong_says_where(folder, target, error, note):
+    (folder / "rtools_a.py").write_text(MODULE.format(imports=""))
+    distribution(folder, "a-tools", "[operator_schema.tools]\nall = rtools_a\n")
+    distribution(folder, "b-tools", f"[operator_schema.tools]\nx = {target}\n")
+    with pytest.raises(error) as caught:
+        Registry.from_entry_points()
+    assert caught.value.__notes__ == [note]
+
+
+def test_input_tools_are_tools_too():
+    from dataclasses import dataclass
+
+    @tool_input(name="move", description="Move a piece.")
+    @dataclass
+    class Move:
+        to: str
+
+    assert Registry([Move]).definitions()[0]["description"] == "Move a piece."

@@ -1,0 +1,88 @@
+"""What a function's docstring says about the tool."""
+
+from __future__ import annotations
+
+from typing import (
+    Annotated,
+)
+
+from tool_samples import rest
+
+from operator_schema import (
+    tool,
+)
+
+
+def google(query: str, *terms: str, limit: int = 5) -> str:
+    """Search it.
+
+    Longer.
+
+    Args:
+        query (str): What to look for,
+            over two lines.
+        *terms: More of it.
+
+    Keyword Args:
+        limit: How many.
+
+    Returns:
+        Something.
+    """
+
+
+def close_google(query: str, *terms: str, limit: int = 5) -> str:
+    """Search it.
+
+    Longer.
+    Args:
+        query: What to look for,
+            over two lines.
+        terms: More of it.
+        limit: How many.
+    """
+
+
+def numpy(query: str, *terms: str, limit: int = 5) -> str:
+    """Search it.
+
+    Longer.
+
+    Parameters
+    ----------
+    query : str
+        What to look for,
+        over two lines.
+    *terms : str
+        More of it.
+    limit : int, optional
+        How many.
+
+    Returns
+    -------
+    str
+    """
+
+
+def test_docstrings_in_every_style_give_one_schema():
+    made = [tool(function) for function in (google, close_google, numpy, rest)]
+    schemas = [entry.input_schema() for entry in made]
+    assert schemas[0]["properties"] == {
+        "query": {"type": "string", "description": "What to look for, over two lines."},
+        "terms": {"type": "array", "items": {"type": "string"}, "description": "More of it."},
+        "limit": {"type": "integer", "default": 5, "description": "How many."},
+    }
+    assert all(schema == schemas[0] for schema in schemas)
+    assert {(entry.summary, entry.description) for entry in made} == {("Search it.", "Longer.")}
+
+
+def test_annotated_text_wins_over_the_docstring():
+    @tool
+    def search(query: Annotated[str, "Said here."]) -> str:
+        """Search.
+
+        Args:
+            query: Said there.
+        """
+
+    assert search.input_schema()["properties"]["query"]["description"] == "Said here."
