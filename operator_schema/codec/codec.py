@@ -594,12 +594,23 @@ def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
             from .encode import encode_node  # noqa: PLC0415  # most defaults are plain
 
             _, problems = encode_node(field.node, graph.definitions, value, max_depth, _graph_of)
-            for problem in problems.found:
-                from ..errors import Complaint  # noqa: PLC0415  # likewise
+            if problems.found:
+                yield from _misfit_complaints(entry, what, value, problems)
 
-                message = f"its {what} does not fit: {problem}"
-                remedy = f"Change the {what} or the annotation"
-                yield Complaint(entry.path, "bad_default", entry.owner, message, remedy)
+
+def _misfit_complaints(entry: Defaulted, what: str, value: object, problems: Problems) -> Iterable[Complaint]:
+    from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
+    from ..introspect.foreign_metadata import fault_of_default  # noqa: PLC0415  # as above
+
+    fault = fault_of_default(value) if what == "default" else None
+    if fault is not None:
+        yield Complaint(entry.path, "bad_default", entry.owner, *fault)
+        return
+    for problem in problems.found:
+        message = f"its {what} does not fit: {problem}"
+        yield Complaint(
+            entry.path, "bad_default", entry.owner, message, f"Change the {what} or the annotation"
+        )
 
 
 # --- a cache of codecs -----------------------------------------

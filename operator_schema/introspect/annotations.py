@@ -28,7 +28,7 @@ from typing import (
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..wording import clip, escape, excerpt, quote
-from .hints import Place, evaluate_forward
+from .hints import FieldPlace, Place, evaluate_forward
 from .leaves import as_leaf, has_attribute
 from .names import name_of, show_annotation, show_value
 from .nodes import (
@@ -69,7 +69,8 @@ def _inner(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
 
 def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     from ..errors import Unfit  # noqa: PLC0415  # many types have no `Annotated`
-    from .constraints import constrained, read_constraints  # noqa: PLC0415  # likewise
+    from .constraints import constrained, read_constraints  # noqa: PLC0415  # many types have none
+    from .foreign_metadata import is_foreign  # noqa: PLC0415  # many types have no `Annotated`
 
     if not args:
         return walk.complain_unsupported(annotation, place)
@@ -78,18 +79,39 @@ def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place)
     node = walk.node(inner, place) if leaf is None else LeafNode(leaf)
     if node is UNKNOWN:
         return node
+    try:
+        if any(map(is_foreign, metadata)):
+            metadata = _translated(metadata, place)
+        constraints = read_constraints(metadata)
+        node = node if constraints is None else constrained(node, constraints)
+    except Unfit as unfit:
+        return walk.complain(place, "bad_constraint", unfit.message, unfit.remedy)
     for text in map(_text, metadata):
         if text is not None:
             if has_surrogate(text):
                 message = f"the description {quote(text)} has half of a surrogate pair, which JSON can't hold"
                 return walk.complain(place, "bad_description", message, "Take it out")
             node = node.replace(description=text)
-    try:
-        constraints = read_constraints(metadata)
-        node = node if constraints is None else constrained(node, constraints)
-    except Unfit as unfit:
-        return walk.complain(place, "bad_constraint", unfit.message, unfit.remedy)
     return walk.distinct.union(node) if isinstance(node, UnionNode) else node
+
+
+def _translated(metadata: list[Any], place: Place) -> list[Any]:
+    """Return the metadata of other libraries in our own vocabulary; the place keeps what is for its field."""
+    from ..errors import Unfit  # noqa: PLC0415  # many types have no `Annotated`
+    from .foreign_metadata import translate  # noqa: PLC0415  # many types have no `Annotated`
+
+    translation = translate(metadata)
+    if isinstance(place, FieldPlace):
+        place.metadata = {**(place.metadata or {}), **translation.of_field}
+        if translation.default is not None:
+            place.metadata["default"] = translation.default
+        return translation.metadata
+    if translation.default is not None:
+        raise translation.default
+    for name, value in translation.of_field.items():
+        message = f"{name}={excerpt(value)} is for a field, but this annotation isn't the annotation of one"
+        raise Unfit(message, f"Give the {name} in the annotation of the field itself, or leave it out")
+    return translation.metadata
 
 
 def _text(item: object) -> str | None:

@@ -66,6 +66,14 @@ class Declared:
         self.init_only = False
         self.metadata: Mapping[Any, Any] | None = None
 
+    def with_metadata(self, metadata: Mapping[Any, Any]) -> Declared:
+        """Return a copy with more metadata; what is there already wins."""
+        copy = Declared.__new__(Declared)
+        for name in self.__slots__:
+            setattr(copy, name, getattr(self, name))
+        copy.metadata = {**metadata, **(self.metadata or {})}
+        return copy
+
 
 def form_of(cls: Any) -> ObjectForm | None:
     """Say which kind of class with fields this is; None for any other class.
@@ -184,6 +192,10 @@ def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
     found: dict[str, Declared] = {}
     for source, hint, scope in zip(sources, hints, scopes):  # noqa: B905  # `repeat` has no end
         found[source.name] = _of_dataclass(source, hint, scope)
+    if "__pydantic_fields__" in cls.__dict__:
+        from .foreign_classes import read_pydantic_defaults  # noqa: PLC0415  # few dataclasses are pydantic's
+
+        read_pydantic_defaults(found.values())
     return found
 
 

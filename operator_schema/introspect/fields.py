@@ -169,6 +169,12 @@ def report_class(
     if cls.__flags__ & _IS_ABSTRACT:
         message = "it is abstract and can't be built"
         report("__init__", "unsupported", message, "Register a class that implements all its methods", None)
+    if "__pydantic_fields__" in cls.__dict__:
+        from .foreign_classes import aliased_fields  # noqa: PLC0415  # few dataclasses are pydantic's
+
+        for name in aliased_fields(cls):
+            message = "pydantic takes it by its alias alone, but it is decoded by name"
+            report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)", None)
     missing, wanted = _misfits(cls, names)
     if missing:
         message = f"its own __init__ does not take {listed([quote(name) for name in missing])}"

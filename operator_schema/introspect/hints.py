@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_BINDINGS",
+    "FieldPlace",
     "Place",
     "Scope",
     "Unresolved",
@@ -313,6 +314,23 @@ class Place:
         self.path = path
         self.owner = owner
         self.scope = scope
+
+
+class FieldPlace(Place):
+    """Where the annotation of a field stands.
+
+    Attributes:
+        metadata: what `Annotated` says of the field itself, as a dataclass field's metadata would,
+            once it is read; None while it says nothing.
+    """
+
+    __slots__ = ("metadata",)
+
+    def __init__(self, path: Path, owner: str, scope: Scope) -> None:
+        self.path = path
+        self.owner = owner
+        self.scope = scope
+        self.metadata: dict[str, Any] | None = None
 
 
 def evaluate_forward(annotation: Any, scope: Scope) -> Any:

@@ -19,7 +19,7 @@ from .descriptions import describe_fields
 from .equality import Distinct
 from .fields import make_field, report_class, report_collisions, settle_null
 from .graph import Graph, GraphDraft
-from .hints import NO_BINDINGS, Place, Scope, Unresolved, bind, evaluate_forward
+from .hints import NO_BINDINGS, FieldPlace, Place, Scope, Unresolved, bind, evaluate_forward
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
 from .names import name_of, show_annotation, show_error, take_apart
 from .nodes import (
@@ -390,7 +390,10 @@ class Walk:
         hint = source.hint
         node = self._constant.get(hint) if type(hint) is type and self._met < MAX_ANNOTATIONS else None
         if node is None:
-            node = self.node(hint, Place(place.path + (source.name,), place.owner, source.scope))  # noqa: RUF005
+            inner = FieldPlace(place.path + (source.name,), place.owner, source.scope)  # noqa: RUF005
+            node = self.node(hint, inner)
+            if inner.metadata:
+                source = self._with_metadata(source, inner.metadata, inner)
         else:
             self._met += 1
         field = make_field(source, node, given, documented, report)
@@ -399,6 +402,13 @@ class Walk:
         if field.default is not MISSING or field.examples:
             self._note_values(field, place)
         return field
+
+    def _with_metadata(self, source: Declared, metadata: dict[str, Any], place: Place) -> Declared:
+        """Return a field with what its annotation says of it, which its own metadata wins over."""
+        default = metadata.pop("default", None)
+        if default is not None and source.default is MISSING and not source.has_factory:
+            self.complain(place, "bad_default", default.message, default.remedy)
+        return source.with_metadata(metadata)
 
     def _note_values(self, field: Field, place: Place) -> None:
         is_absent = field.default is MISSING or (field.default is None and field.absent_is_none)

@@ -34,6 +34,8 @@ PURE = {
     "hypothesis": ["hypothesis==6.155.2"],
     "jsonschema": ["jsonschema[format-nongpl]==4.17.3", "pyrsistent==0.20.0"],
     "jsonschema-rs": [],
+    "msgspec": [],
+    "pydantic": [],
 }
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
 PYTEST = ("-q", "-p", "no:cacheprovider")
