@@ -6,10 +6,12 @@ notes every problem that it finds and returns `INVALID`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import MISSING
 from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
+from ..introspect.leaves import SchemaLeaf
 from ..introspect.nodes import (
     ANY,
     NULL,
@@ -32,6 +34,7 @@ from ..wording import excerpt
 from .constraint_checks import check_length, count_of
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
+from .trials import Trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -102,9 +105,11 @@ def encode_part(
         depth: of the part, 1 being that of the root.
 
     Returns:
-        The JSON value, or `INVALID`.
+        The JSON value, or `INVALID`; that too where an iterator is in it, which only the encode of the
+        whole may read, as it can't be read again.
     """
-    return _Run(_Shared(max_depth, graph_of), definitions, Trial()).encode(node, value, None, depth)
+    shared = _Shared(max_depth, graph_of, reads_iterators=False)
+    return _Run(shared, definitions, Trial()).encode(node, value, None, depth)
 
 
 class _Shared:
@@ -113,17 +118,33 @@ class _Shared:
     Attributes:
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
-        fitting: what trials found, by identity of node and value and by depth.
+        trials: whether values fit members of unions.
         raised_by_user: the RecursionError that came out of user code, which is not ours to report.
     """
 
-    __slots__ = ("fitting", "graph_of", "max_depth", "raised_by_user")
+    __slots__ = ("_iterators", "_reads_iterators", "graph_of", "max_depth", "raised_by_user", "trials")
 
-    def __init__(self, max_depth: int, graph_of: GraphOf) -> None:
+    def __init__(self, max_depth: int, graph_of: GraphOf, *, reads_iterators: bool = True) -> None:
         self.max_depth = max_depth
         self.graph_of = graph_of
-        self.fitting: dict[tuple[int, int, int], bool] = {}
+        self.trials = Trials[bool]()
         self.raised_by_user: RecursionError | None = None
+        self._reads_iterators = reads_iterators
+        self._iterators: dict[int, tuple[Any, list[Any]]] = {}
+
+    def items_of(self, value: Any) -> list[Any] | None:
+        """Return the items of an iterable, None where it is an iterator that may not be read here.
+
+        An iterator is read once, so that a trial leaves something to the encode after it.
+        """
+        if not _is_iterator(value):
+            return list(value)
+        if not self._reads_iterators:
+            return None
+        known = self._iterators.get(id(value))
+        if known is None:
+            known = self._iterators[id(value)] = value, list(value)
+        return known[1]
 
 
 class _Run:
@@ -168,7 +189,7 @@ class _Run:
         return True
 
     def _object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
-        if not _is_instance(node, value) or _has_more_fields(node, value):
+        if not _is_instance(node, value):
             return self.problems.not_an(path, node.type, value)
         if self._too_deep(path, depth):
             return INVALID
@@ -202,7 +223,9 @@ class _Run:
     def _array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
         if not _is_array(node, value):
             return self.problems.wrong_type(path, node, value)
-        items: Collection[Any] = list(value)
+        items = self.shared.items_of(value)
+        if items is None:
+            return INVALID
         if check_length(node.constraints, self.problems, items, path, "items") is INVALID:
             return INVALID
         return self._items([node.items] * len(items), items, path, depth)
@@ -292,18 +315,17 @@ class _Run:
         candidates = exact or members
         if len(candidates) > 1:
             candidates = [member for member in candidates if self._fits(member, value, depth)]
-            candidates.sort(key=lambda member: _unread(member, value))
+            candidates.sort(key=lambda member: _distance(member, value))
         if not candidates:
             return self.problems.no_match(path, node, value)
         return self.encode(candidates[0], value, path, depth)
 
     def _fits(self, node: Node, value: Any, depth: int) -> bool:
-        key = (id(node), id(value), depth)
-        known = self.shared.fitting.get(key)
-        if known is None:
-            trial = _Run(self.shared, self.definitions, Trial())
-            known = self.shared.fitting[key] = trial.encode(node, value, None, depth) is not INVALID
-        return known
+        return self.shared.trials.ask(self._try, node, value, depth)
+
+    def _try(self, node: Node, value: Any, depth: int) -> bool:
+        trial = _Run(self.shared, self.definitions, Trial())
+        return trial.encode(node, value, None, depth) is not INVALID
 
     def _any(self, value: Any, path: Path, depth: int) -> Any:
         scalar = _PLAIN.get(value.__class__)
@@ -329,18 +351,14 @@ def _is_instance(node: ObjectNode, value: object) -> bool:
     return isinstance(value, dict if node.form == "typed_dict" else node.type)
 
 
-def _has_more_fields(node: ObjectNode, value: object) -> bool:
-    # What a subclass adds would be lost without a word.
-    if type(value) is node.type or node.form != "dataclass":
-        return False
-    own: Mapping[str, object] = getattr(value, "__dataclass_fields__", {})
-    return own.keys() != getattr(node.type, "__dataclass_fields__", {}).keys()
-
-
 def _is_array(node: ArrayNode, value: object) -> bool:
     # Texts and maps are iterable too, and a str is a Sequence.
     no_array = (str, bytes, bytearray, dict)
     return isinstance(value, node.accepts) and not isinstance(value, no_array)
+
+
+def _is_iterator(value: object) -> bool:
+    return not isinstance(value, (list, tuple)) and isinstance(value, Iterator)
 
 
 def _read(node: ObjectNode, field: Field, value: Any) -> Any:
@@ -401,8 +419,17 @@ SCALAR_CLASSES: dict[str, tuple[type, ...]] = {
 }
 
 
-def _unread(node: Node, value: Any) -> int:
-    """Count the keys of a dict that a TypedDict does not know."""
-    if not isinstance(node, ObjectNode) or node.form != "typed_dict":
-        return 0
-    return len(value.keys() - {field.key for field in node.fields})
+def _distance(node: Node, value: Any) -> int:
+    """Return how far a value is from a member that it fits: the least is meant.
+
+    Of a dict, the keys that a TypedDict doesn't know; of an instance, the classes between its own and
+    the member's.
+    """
+    match node:
+        case ObjectNode(form="typed_dict"):
+            return len(value.keys() - {field.key for field in node.fields})
+        case ObjectNode(type=cls) | LeafNode(leaf=SchemaLeaf(type=cls)):
+            mro = type(value).__mro__
+            return mro.index(cls) if cls in mro else len(mro)
+        case _:
+            return 0

@@ -30,6 +30,7 @@ from .constraint_checks import Crowd, check_length, count_of
 from .limits import MAX_KEY_DIGITS
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
+from .trials import Trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -115,12 +116,11 @@ class Shared:
         definitions: of the graph.
         max_depth: levels of arrays and objects that are followed.
         plans: of the unions met so far, by identity of the node.
-        fitting: what trials found, by identity of node and value and by depth, so that a value is
-            tried once for each node however deep unions nest.
+        trials: whether values fit members of unions.
         raised_by_user: the RecursionError that came out of user code, which is not ours to report.
     """
 
-    __slots__ = ("definitions", "fitting", "max_depth", "plans", "raised_by_user")
+    __slots__ = ("definitions", "max_depth", "plans", "raised_by_user", "trials")
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class Shared:
         self.definitions = definitions
         self.max_depth = max_depth
         self.plans = {} if plans is None else plans
-        self.fitting: dict[tuple[int, int, int], bool] = {}
+        self.trials = Trials[bool]()
         self.raised_by_user: RecursionError | None = None
 
     def plan(self, node: UnionNode) -> UnionPlan:
@@ -418,12 +418,10 @@ class Run:
         )
 
     def _fits(self, node: Node, value: Any, depth: int) -> bool:
-        key = (id(node), id(value), depth)
-        known = self.shared.fitting.get(key)
-        if known is None:
-            trial = Run(self.shared, Trial())
-            known = self.shared.fitting[key] = trial.decode(node, value, None, depth) is not INVALID
-        return known
+        return self.shared.trials.ask(self._try, node, value, depth)
+
+    def _try(self, node: Node, value: Any, depth: int) -> bool:
+        return Run(self.shared, Trial()).decode(node, value, None, depth) is not INVALID
 
 
 DECODERS: Mapping[type[Any], Callable[[Run, Any, Any, Path, int], Any]] = {

@@ -31,6 +31,7 @@ from ..json_in_strings import NOTHING, quoted_scalar
 from ..json_text.reader import read_json
 from ..problems import INVALID, Trial
 from ..report import Repair
+from ..trials import Trials
 from .spellings import meant_choice, sent_keys
 
 if TYPE_CHECKING:
@@ -113,9 +114,7 @@ class _Repairer:
 
     Attributes:
         read_texts: what strings hold, by the string.
-        readings: what arrays and unions found, by identity of node and value and by depth, so that a
-            value is read once for each node however deep they nest; each with its value, which it
-            keeps alive.
+        readings: of arrays and unions.
     """
 
     def __init__(self, graph: Graph, max_depth: int) -> None:
@@ -123,7 +122,7 @@ class _Repairer:
         self.max_depth = max_depth
         self.fitting = Fitting(graph.definitions, max_depth)
         self.read_texts: dict[str, Any] = {}
-        self.readings: dict[tuple[int, int, int], tuple[Any, _Reading]] = {}
+        self.readings = Trials[_Reading]()
 
     def read(self, node: Node, value: Any, depth: int) -> _Reading:
         match node:
@@ -134,21 +133,15 @@ class _Repairer:
             case TupleNode():
                 return self._as(list, self._tuple, node, value, depth)
             case ArrayNode():
-                return self._once(self._array_or_item, node, value, depth)
+                return self.readings.ask(self._array_or_item, node, value, depth)
             case UnionNode():
-                return self._once(self._member, node, value, depth)
+                return self.readings.ask(self._member, node, value, depth)
             case RefNode():
                 return self.read(self.definitions[node.target], value, depth)
             case AnyNode():
                 return _Reading(value, fits=True)
             case _:
                 return self._scalar(node, value, depth)
-
-    def _once(self, read: Callable[..., _Reading], node: Node, value: Any, depth: int) -> _Reading:
-        key = (id(node), id(value), depth)
-        if key not in self.readings:
-            self.readings[key] = value, read(node, value, depth)
-        return self.readings[key][1]
 
     # --- strings that hold an array or an object -------------------------------------------------
 

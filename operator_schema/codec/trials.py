@@ -1,0 +1,36 @@
+"""Trials: what was found by trying a value against a node, kept so that each is tried once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..introspect.nodes import Node
+
+__all__ = ["Trials"]
+
+T = TypeVar("T")
+
+
+class Trials(Generic[T]):
+    """The answers of one run, by identity of node and value and by depth.
+
+    Unions inside unions would otherwise try a value again at each level, which takes exponential time.
+    Node and value are kept alive with the answer: identities of objects that are gone are given to
+    new ones, which must not get the old answer.
+    """
+
+    __slots__ = ("_answers",)
+
+    def __init__(self) -> None:
+        self._answers: dict[tuple[int, int, int], tuple[Node, Any, T]] = {}
+
+    def ask(self, attempt: Callable[[Any, Any, int], T], node: Node, value: Any, depth: int) -> T:
+        """Return what `attempt(node, value, depth)` returns; it is called once for the three."""
+        key = (id(node), id(value), depth)
+        known = self._answers.get(key)
+        if known is None:
+            known = self._answers[key] = node, value, attempt(node, value, depth)
+        return known[2]
