@@ -1,43 +1,89 @@
-"""The base of this package's immutable values."""
+"""The base of this package's immutable values.
+
+A subclass is its annotations: `Value` makes slots of them, takes their values in that order, by
+position or name, and compares, prints, copies and pickles by them. Decorating one frozen, slotted
+dataclass costs more import time than this whole package.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, dataclass_transform
 
 if TYPE_CHECKING:
-    from typing import Self
+    from collections.abc import Mapping
+    from inspect import Signature
+    from typing import ClassVar, Self
 
-# Written out by hand because decorating one frozen, slotted dataclass costs more import time
-# than this whole package.
+__all__ = ["Value", "ValueType", "content_of", "set_once"]
+
 set_once = object.__setattr__
 
 
-def draft_of(cls: type[Value]) -> Any:
-    """Return a class with the slots of an immutable one, whose instances can be written.
+@dataclass_transform(frozen_default=True)
+class ValueType(type):
+    """Make slots, defaults and a constructor of what a class annotates.
 
-    For values that registration makes by the dozen: a plain assignment takes a quarter of the time
-    of `set_once`. Once it is written, `draft.__class__ = cls` makes a draft a value.
-    """
-    # One slot of the class in C stands for both of the first two.
-    plain = {name: vars(object)[name] for name in ("__setattr__", "__delattr__", "__init__")}
-    return type(f"{cls.__name__}Draft", (Value,), {"__slots__": cls.__slots__, **plain})
-
-
-class Value:
-    """Compare, copy and pickle by content, and refuse to change.
-
-    A subclass names its attributes in `__slots__`, in the order in which its `__init__` takes
-    them, and stores each with `set_once`.
+    A class that registration makes by the dozen writes a `__new__` of its own, without defaults: it
+    takes `cls._draft()`, assigns the attributes and sets `__class__`, in a third of the time that the
+    shared constructor takes.
     """
 
-    __slots__: tuple[str, ...] = ()
+    __field_defaults__: Mapping[str, Any]
+    __setters__: tuple[Any, ...]
 
-    def __init__(self, *content: Any) -> None:
-        raise NotImplementedError
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> ValueType:
+        """Make the class, and a draft for its own `__new__`."""
+        names = tuple(namespace.get("__annotations__", ()))
+        defaults = {name: namespace.pop(name) for name in names if name in namespace}
+        namespace["__slots__"] = names
+        own = namespace.get("__new__")
+        if own is not None:
+            own.__defaults__ = tuple(defaults.values())
+            # One slot in C is both `__setattr__` and `__delattr__`.
+            writable = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
+            draft = {"__slots__": names, "__init__": object.__init__, **writable}
+            namespace["__init__"] = object.__init__
+            namespace["_draft"] = type.__new__(cls, f"{name}Draft", bases, draft)
+        made = super().__new__(cls, name, bases, namespace)
+        made.__field_defaults__ = defaults
+        made.__setters__ = tuple([vars(made)[name].__set__ for name in names])
+        return made
 
-    def content(self) -> tuple[Any, ...]:
-        """Return the attributes' values, in the order of `__slots__`."""
-        return tuple([getattr(self, name) for name in self.__slots__])
+    @property
+    def __signature__(cls) -> Signature | None:
+        """What `inspect.signature` and `help` say that the constructor takes."""
+        own = vars(cls).get("__init__")
+        if own is not None and own is not object.__init__:
+            return None  # the function says it
+        from inspect import Parameter, Signature  # noqa: PLC0415  # only who reads the signature pays for it
+
+        kind, empty = Parameter.POSITIONAL_OR_KEYWORD, Parameter.empty
+        found = cls.__annotations__.items()
+        given = [(name, cls.__field_defaults__.get(name, empty), text) for name, text in found]
+        return Signature(
+            [Parameter(name, kind, default=default, annotation=text) for name, default, text in given]
+        )
+
+
+class Value(metaclass=ValueType):
+    """Compare, print, copy and pickle by content, and refuse to change."""
+
+    if TYPE_CHECKING:
+        __slots__: ClassVar[tuple[str, ...]] = ()
+        __setters__: ClassVar[tuple[Any, ...]]
+        __field_defaults__: ClassVar[Mapping[str, Any]]
+
+    def __init__(self, *content: Any, **named: Any) -> None:
+        setters = self.__setters__
+        rest = len(setters) - len(content)
+        if named or rest:
+            defaults = self.__field_defaults__
+            if named or not 0 < rest <= len(defaults):
+                content = _by_name(self.__class__, content, named)
+            else:
+                content += tuple(defaults.values())[-rest:]
+        for store, value in zip(setters, content):  # noqa: B905  # as many, as just checked
+            store(self, value)
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy in which the named attributes have other values."""
@@ -61,11 +107,39 @@ class Value:
         return True
 
     def __hash__(self) -> int:
-        return hash((type(self), Value.content(self)))  # an attribute may have this name
+        return hash((type(self), content_of(self)))
 
     def __repr__(self) -> str:
         shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__slots__])
         return f"{type(self).__name__}({shown})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), Value.content(self)
+        return type(self), content_of(self)
+
+
+def content_of(value: Value) -> tuple[Any, ...]:
+    """Return the values of the attributes, in the order in which the constructor takes them."""
+    return tuple([getattr(value, name) for name in value.__slots__])
+
+
+def _by_name(cls: ValueType, content: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return a value for every attribute: as given, or its default.
+
+    Raises:
+        TypeError: one is missing, unknown or given twice.
+    """
+    names: tuple[str, ...] = vars(cls)["__slots__"]
+    given = {**cls.__field_defaults__, **dict(zip(names, content, strict=False)), **named}
+    twice = [name for name in names[: len(content)] if name in named]
+    missing = [name for name in names if name not in given]
+    faults = {
+        f"takes {len(names)} arguments, not {len(content)}": len(content) > len(names),
+        f"has no argument {', '.join(named.keys() - names)}": not named.keys() <= set(names),
+        f"got {', '.join(twice)} twice": twice,
+        f"is missing {', '.join(missing)}": missing,
+    }
+    for fault, is_there in faults.items():
+        if is_there:
+            message = f"{cls.__name__}() {fault}"
+            raise TypeError(message)
+    return tuple([given[name] for name in names])

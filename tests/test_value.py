@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import copy
+import importlib
+import inspect
 import pickle
+import pkgutil
+import re
 from dataclasses import MISSING
 
 import pytest
 
-from operator_schema.immutable import Value, draft_of
+import operator_schema
+from operator_schema.codec.report import IgnoredKey
+from operator_schema.immutable import Value, content_of
 from operator_schema.introspect.graph import Graph
-from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, FieldDraft, ScalarNode
+from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, ScalarNode
 
 
 def test_nodes_are_values():
@@ -32,11 +38,6 @@ def test_what_holds_a_dict_has_a_hash_only_where_it_can():
         hash(graph)
 
 
-def test_a_value_needs_an_init_of_its_own():
-    with pytest.raises(NotImplementedError):
-        Value()
-
-
 def test_fields_are_replaced_by_name():
     field = Field("a", "a", ANY, True, None, False, False, None, ())
     assert field.replace(key="b").key == "b"
@@ -50,22 +51,76 @@ def test_a_copied_field_has_a_default_where_the_field_has_one(default):
         assert (copied.default is MISSING) == (default is MISSING)
 
 
-def test_a_draft_is_written_and_becomes_a_value():
-    draft = FieldDraft()
-    written = Field("a", "b", ANY, True, None, False, False, "text", (1,))
-    for name in Field.__slots__:
-        setattr(draft, name, getattr(written, name))
-    draft.__class__ = Field
-    assert draft == written
-    assert pickle.loads(pickle.dumps(draft)) == written
-    with pytest.raises(AttributeError, match="Field is immutable: name can't be set"):
-        draft.name = "c"
-    with pytest.raises(AttributeError, match="immutable"):
-        draft.__class__ = FieldDraft
-    with pytest.raises(AttributeError, match="immutable"):
-        del draft.name
+def all_subclasses() -> list[type[Value]]:
+    for module in pkgutil.walk_packages(operator_schema.__path__, "operator_schema."):
+        if not module.name.endswith("__main__") and ".testing" not in module.name:
+            importlib.import_module(module.name)
+    return sorted(Value.__subclasses__(), key=lambda cls: cls.__name__)
 
 
-def test_a_draft_takes_the_slots_of_its_class_alone():
-    with pytest.raises(AttributeError):
-        draft_of(AnyNode)().other = 1
+VALUES = [cls for cls in all_subclasses() if not cls.__name__.endswith("Draft")]
+
+
+@pytest.mark.parametrize("cls", VALUES)
+def test_every_value_has_a_slot_for_each_annotation(cls):
+    assert list(cls.__slots__) == list(cls.__annotations__)
+    assert not hasattr(cls, "__dict__") or "__dict__" not in vars(cls)
+
+
+@pytest.mark.parametrize("cls", [cls for cls in VALUES if "__new__" in vars(cls)])
+def test_a_fast_constructor_stores_what_the_class_annotates(cls):
+    own = inspect.signature(vars(cls)["__new__"])
+    assert list(own.parameters)[1:] == list(cls.__annotations__)
+    given = tuple(range(len(cls.__slots__)))
+    made = cls(*given)
+    assert made.__class__ is cls
+    assert content_of(made) == given
+
+
+@pytest.mark.parametrize("cls", VALUES)
+def test_the_signature_of_a_value_is_its_attributes(cls):
+    assert list(inspect.signature(cls).parameters) == list(cls.__annotations__)
+
+
+def test_the_signature_has_the_defaults():
+    assert str(inspect.signature(IgnoredKey)) == "(path: 'tuple[str | int, ...]', suggestion: 'str | None')"
+    assert str(inspect.signature(AnyNode)) == "(description: 'str | None' = None)"
+    assert inspect.signature(ArrayNode).parameters["container"].default is list
+
+
+class Point(Value):
+    x: int
+    y: int = 0
+
+
+def test_a_value_takes_its_attributes_by_position_and_name():
+    assert Point(1) == Point(x=1) == Point(1, 0) == Point(1, y=0) == Point(y=0, x=1)
+    assert repr(Point(1, y=2)) == "Point(x=1, y=2)"
+
+
+@pytest.mark.parametrize(
+    ("args", "named", "fault"),
+    [
+        ((), {}, "Point() is missing x"),
+        ((), {"y": 1}, "Point() is missing x"),
+        ((1, 2, 3), {}, "Point() takes 2 arguments, not 3"),
+        ((1,), {"x": 2}, "Point() got x twice"),
+        ((1,), {"z": 2}, "Point() has no argument z"),
+    ],
+)
+def test_a_value_refuses_other_arguments(args, named, fault):
+    with pytest.raises(TypeError, match=re.escape(fault)):
+        Point(*args, **named)
+
+
+@pytest.mark.parametrize("value", [Point(1, 2), ArrayNode(ANY)])
+def test_a_value_refuses_to_change(value):
+    name = value.__slots__[0]
+    with pytest.raises(AttributeError, match=f"is immutable: {name} can't be set"):
+        setattr(value, name, 3)
+    with pytest.raises(AttributeError, match="can't be deleted"):
+        delattr(value, name)
+    with pytest.raises(AttributeError, match="immutable"):
+        value.__class__ = AnyNode
+    with pytest.raises(AttributeError, match="immutable"):
+        value.other = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, Literal, TypeVar
 
-from ..immutable import Value, set_once
+from ..immutable import Value
 
 __all__ = ["DecodeReport", "IgnoredKey", "Repair", "RepairKind"]
 
@@ -26,18 +26,10 @@ class Repair(Value):
         after: what was read instead, likewise; `default` where the field's default was taken.
     """
 
-    __slots__ = ("path", "kind", "before", "after")
-
     path: tuple[str | int, ...]
     kind: RepairKind
     before: str
     after: str
-
-    def __init__(self, path: tuple[str | int, ...], kind: RepairKind, before: str, after: str) -> None:
-        set_once(self, "path", path)
-        set_once(self, "kind", kind)
-        set_once(self, "before", before)
-        set_once(self, "after", after)
 
     def __str__(self) -> str:
         """Write path, what came and what was read on one line of bounded length."""
@@ -55,14 +47,8 @@ class IgnoredKey(Value):
         suggestion: the nearest key that names a field, or None.
     """
 
-    __slots__ = ("path", "suggestion")
-
     path: tuple[str | int, ...]
     suggestion: str | None
-
-    def __init__(self, path: tuple[str | int, ...], suggestion: str | None) -> None:
-        set_once(self, "path", path)
-        set_once(self, "suggestion", suggestion)
 
 
 class DecodeReport(Value, Generic[T]):
@@ -74,13 +60,6 @@ class DecodeReport(Value, Generic[T]):
         ignored: the keys that name no field, at most 100 of them.
     """
 
-    __slots__ = ("instance", "repairs", "ignored")
-
     instance: T
     repairs: tuple[Repair, ...]
     ignored: tuple[IgnoredKey, ...]
-
-    def __init__(self, instance: T, repairs: tuple[Repair, ...], ignored: tuple[IgnoredKey, ...]) -> None:
-        set_once(self, "instance", instance)
-        set_once(self, "repairs", repairs)
-        set_once(self, "ignored", ignored)

@@ -35,20 +35,15 @@ from .nodes import (
     ANY,
     NULL,
     UNKNOWN,
-    ArrayDraft,
     ArrayNode,
-    EnumDraft,
     EnumNode,
     LeafNode,
-    LiteralDraft,
     LiteralNode,
-    MapDraft,
     MapNode,
     Node,
     ObjectNode,
     ScalarNode,
     TupleNode,
-    UnionDraft,
     UnionNode,
 )
 
@@ -127,13 +122,8 @@ def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
     def read(walk: Walk, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
         if container in _SETS:
             walk.has_choices = True
-        node = ArrayDraft()
-        node.items = walk.item_node(args[0] if args else Any, place)
-        node.container = container
-        node.accepts = accepts or container
-        node.constraints = node.description = None
-        node.__class__ = ArrayNode
-        return node  # type: ignore[no-any-return]  # no longer a draft
+        items = walk.item_node(args[0] if args else Any, place)
+        return ArrayNode(items, container, accepts or container)
 
     return read
 
@@ -162,14 +152,7 @@ def _map_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
                 "Make them str, int, an Enum or Literal of texts or ints, or a type whose leaf is a string"
             )
             key_node = walk.complain(place, "unsupported", message, remedy)
-        node = MapDraft()
-        node.keys = key_node
-        node.values = walk.item_node(values, place)
-        node.container = container
-        node.accepts = accepts or container
-        node.constraints = node.description = None
-        node.__class__ = MapNode
-        return node  # type: ignore[no-any-return]  # no longer a draft
+        return MapNode(key_node, walk.item_node(values, place), container, accepts or container)
 
     return read
 
@@ -214,11 +197,7 @@ def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
     if len(members) == 1:
         return members[0]
     walk.has_choices = walk.has_choices or not _differ_at_sight(members)
-    union = UnionDraft()
-    union.members = members
-    union.description = None
-    union.__class__ = UnionNode
-    return union  # type: ignore[no-any-return]  # no longer a draft
+    return UnionNode(members)
 
 
 def _differ_at_sight(members: tuple[Node, ...]) -> bool:
@@ -253,13 +232,7 @@ def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -
     if len(table) < len(values):
         message = f"two values of {show_annotation(annotation)} are the same in JSON"
         return walk.complain(place, "ambiguous", message, "Leave one of them out")
-    node = LiteralDraft()
-    node.values = values
-    node.members = args
-    node.table = table
-    node.description = None
-    node.__class__ = LiteralNode
-    return node  # type: ignore[no-any-return]  # no longer a draft
+    return LiteralNode(values, args, table)
 
 
 def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> Node:
@@ -283,13 +256,7 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
             return walk.complain(place, "ambiguous", message, "Give each a value of its own")
     if not values:
         return walk.complain(place, "bad_enum", f"{name_of(cls)} has no members", "Give it some")
-    node = EnumDraft()
-    node.type = cls
-    node.values = tuple(values)
-    node.table = table
-    node.description = None
-    node.__class__ = EnumNode
-    return node  # type: ignore[no-any-return]  # no longer a draft
+    return EnumNode(cls, tuple(values), table)
 
 
 def _flag(walk: Walk, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> Node:

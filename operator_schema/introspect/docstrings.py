@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..immutable import Value, set_once
+from ..immutable import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,14 +61,8 @@ class Docstring(Value):
             description is empty where the name stands alone.
     """
 
-    __slots__ = ("text", "parameters")
-
     text: str
     parameters: Mapping[str, str]
-
-    def __init__(self, text: str, parameters: Mapping[str, str]) -> None:
-        set_once(self, "text", text)
-        set_once(self, "parameters", parameters)
 
 
 def parse_docstring(doc: str | None) -> Docstring:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from ..immutable import content_of
 from .leaves import SchemaLeaf
 from .nodes import (
     AnyNode,
@@ -83,7 +84,7 @@ class Distinct:
         if isinstance(node, ObjectNode) and node.name == node.type.__name__:
             # A class without type parameters is read once; only its description may differ.
             return (ObjectNode, id(node.type), id(node.fields), node.description)
-        return (node.__class__, tuple([self._part(part) for part in node.content()]))
+        return (node.__class__, tuple([self._part(part) for part in content_of(node)]))
 
     def _part(self, part: Any) -> Hashable:
         cls = part.__class__
@@ -94,7 +95,7 @@ class Distinct:
         if cls is tuple:
             return tuple([self._part(inner) for inner in part])
         if isinstance(part, (Field, Constraints)):
-            return tuple([self._part(inner) for inner in part.content()])
+            return tuple([self._part(inner) for inner in content_of(part)])
         if isinstance(part, (Target, SchemaLeaf, re.Pattern)):
             return part  # pyright: ignore[reportUnknownVariableType]  # of whatever type
         # The table of a choice follows from its values and members; classes, members of an Enum

@@ -12,7 +12,7 @@ from .classes import annotations_of as own_annotations
 from .classes import extra_items
 from .descriptions import ATTRIBUTE, text_or_report
 from .graph import takes_null
-from .nodes import NULL, Field, FieldDraft, Node, ScalarNode, UnionNode
+from .nodes import NULL, Field, Node, ScalarNode, UnionNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -52,20 +52,10 @@ def make_field(
             description = documented.get(name) if in_metadata is None else in_metadata
     if not (name.isascii() and (description is None or description.isascii())) or alias is not None:
         _report_surrogates(name, alias, description, report)
-    field = FieldDraft()
-    field.name = name
-    field.key = name if alias is None else alias
-    field.node = node
-    field.required = (
-        default is MISSING and not (source.has_factory or absent_is_none) if required is None else required
-    )
-    field.default = default
-    field.absent_is_none = absent_is_none
-    field.init_only = source.init_only
-    field.description = description
-    field.examples = examples
-    field.__class__ = Field
-    return field  # type: ignore[no-any-return]  # no longer a draft
+    if required is None:
+        required = default is MISSING and not (source.has_factory or absent_is_none)
+    key = name if alias is None else alias
+    return Field(name, key, node, required, default, absent_is_none, source.init_only, description, examples)
 
 
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..immutable import Value, set_once
+from ..immutable import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,16 +26,9 @@ class ParameterSource(Value):
         others: names that the docstring may describe too, such as those that the host gives.
     """
 
-    __slots__ = ("declared", "doc", "others")
-
     declared: Sequence[Declared]
     doc: str | None
     others: Sequence[str]
-
-    def __init__(self, declared: Sequence[Declared], doc: str | None, others: Sequence[str]) -> None:
-        set_once(self, "declared", declared)
-        set_once(self, "doc", doc)
-        set_once(self, "others", others)
 
 
 def parameter_source(cls: type[Any]) -> ParameterSource | None:

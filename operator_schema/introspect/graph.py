@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from ..immutable import Value, draft_of, set_once
+from ..immutable import Value
 from .nodes import (
     AnyNode,
     ArrayNode,
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
     from .nodes import Node, Target
 
-__all__ = ["Graph", "GraphDraft", "nodes_inside", "parts_of", "takes_null"]
+__all__ = ["Graph", "nodes_inside", "parts_of", "takes_null"]
+
+
+NO_ALIASES: Mapping[Target, Node] = {}
 
 
 class Graph(Value):
@@ -36,18 +39,19 @@ class Graph(Value):
         aliases: the nodes of its type aliases, which are the same objects wherever they are used.
     """
 
-    __slots__ = ("root", "definitions", "aliases")
-
     root: Node
     definitions: Mapping[Target, Node]
-    aliases: Mapping[Target, Node]
+    aliases: Mapping[Target, Node] = NO_ALIASES
 
-    def __init__(
-        self, root: Node, definitions: Mapping[Target, Node], aliases: Mapping[Target, Node] | None = None
-    ) -> None:
-        set_once(self, "root", root)
-        set_once(self, "definitions", definitions)
-        set_once(self, "aliases", aliases or {})
+    if not TYPE_CHECKING:
+
+        def __new__(cls, root, definitions, aliases):
+            self = cls._draft()
+            self.root = root
+            self.definitions = definitions
+            self.aliases = aliases
+            self.__class__ = cls
+            return self
 
     def resolve_root(self) -> Node:
         """Return the node of the type itself, never a reference."""
@@ -58,9 +62,6 @@ class Graph(Value):
         while isinstance(node, RefNode):
             node = self.definitions[node.target]
         return node
-
-
-GraphDraft: Final = draft_of(Graph)
 
 
 def takes_null(node: Node) -> bool:

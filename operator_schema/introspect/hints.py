@@ -12,7 +12,7 @@ import typing
 from types import CellType
 from typing import TYPE_CHECKING, Any, ForwardRef, get_args, get_origin
 
-from ..immutable import Value, set_once
+from ..immutable import Value
 from ..wording import clip, escape
 from .names import annotation_key
 
@@ -47,16 +47,9 @@ class Unresolved(Value):
         remedy: what to do about it, on one line.
     """
 
-    __slots__ = ("text", "reason", "remedy")
-
     text: str
     reason: str
     remedy: str
-
-    def __init__(self, text: str, reason: str, remedy: str) -> None:
-        set_once(self, "text", text)
-        set_once(self, "reason", reason)
-        set_once(self, "remedy", remedy)
 
     def __repr__(self) -> str:
         return self.text

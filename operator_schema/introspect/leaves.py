@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, EnumType, IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from ..immutable import Value, set_once
+from ..immutable import Value
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
 from ..wording import kind, received
 
@@ -52,8 +52,6 @@ class SchemaLeaf(Value, Generic[T]):
             an instance.
     """
 
-    __slots__ = ("type", "json_schema", "decode", "encode", "placeholder")
-
     type: builtins.type[T]
     json_schema: Mapping[str, Any]
     decode: Callable[[Any], T]
@@ -69,11 +67,7 @@ class SchemaLeaf(Value, Generic[T]):
         placeholder: T,
     ) -> None:
         _check_leaf(type, json_schema, decode, encode, placeholder)
-        set_once(self, "type", type)
-        set_once(self, "json_schema", copy_json(json_schema))
-        set_once(self, "decode", decode)
-        set_once(self, "encode", encode)
-        set_once(self, "placeholder", placeholder)
+        super().__init__(type, copy_json(json_schema), decode, encode, placeholder)
 
     def __hash__(self) -> int:
         return hash((SchemaLeaf, self.type))
@@ -97,9 +91,7 @@ def trusted_leaf(
     may do that. The tests check them instead.
     """
     leaf: SchemaLeaf[Any] = SchemaLeaf.__new__(SchemaLeaf)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
-    content = (cls, json_schema, decode, encode, placeholder)
-    for name, value in zip(SchemaLeaf.__slots__, content, strict=True):
-        set_once(leaf, name, value)
+    Value.__init__(leaf, cls, json_schema, decode, encode, placeholder)
     return leaf
 
 

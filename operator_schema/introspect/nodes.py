@@ -2,6 +2,9 @@
 
 One small immutable class a kind of JSON value, with no behaviour. Cycles go through `RefNode`,
 so a graph is a finite tree of values that can be compared, printed and pickled.
+
+The `__new__` of the nodes that registration makes by the dozen is for speed alone: `ValueType` says
+how, and type checkers read the attributes.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from ..immutable import Value, draft_of, set_once
+from ..immutable import Value, content_of
 
 if TYPE_CHECKING:
     import builtins
@@ -25,21 +28,14 @@ __all__ = [
     "STRING",
     "UNKNOWN",
     "AnyNode",
-    "ArrayDraft",
     "ArrayNode",
     "Constraints",
-    "EnumDraft",
     "EnumNode",
     "Field",
-    "FieldDraft",
-    "LeafDraft",
     "LeafNode",
-    "LiteralDraft",
     "LiteralNode",
-    "MapDraft",
     "MapNode",
     "Node",
-    "ObjectDraft",
     "ObjectForm",
     "ObjectNode",
     "RefNode",
@@ -47,7 +43,6 @@ __all__ = [
     "ScalarType",
     "Target",
     "TupleNode",
-    "UnionDraft",
     "UnionNode",
 ]
 
@@ -69,89 +64,44 @@ class Constraints(Value):
         pattern: a regular expression that is found in every string.
     """
 
-    __slots__ = (
-        "minimum",
-        "exclusive_minimum",
-        "maximum",
-        "exclusive_maximum",
-        "multiple_of",
-        "min_length",
-        "max_length",
-        "pattern",
-    )
-
-    minimum: float | None
-    exclusive_minimum: float | None
-    maximum: float | None
-    exclusive_maximum: float | None
-    multiple_of: float | None
-    min_length: int | None
-    max_length: int | None
-    pattern: re.Pattern[str] | None
-
-    def __init__(
-        self,
-        minimum: float | None = None,
-        exclusive_minimum: float | None = None,
-        maximum: float | None = None,
-        exclusive_maximum: float | None = None,
-        multiple_of: float | None = None,
-        min_length: int | None = None,
-        max_length: int | None = None,
-        pattern: re.Pattern[str] | None = None,
-    ) -> None:
-        set_once(self, "minimum", minimum)
-        set_once(self, "exclusive_minimum", exclusive_minimum)
-        set_once(self, "maximum", maximum)
-        set_once(self, "exclusive_maximum", exclusive_maximum)
-        set_once(self, "multiple_of", multiple_of)
-        set_once(self, "min_length", min_length)
-        set_once(self, "max_length", max_length)
-        set_once(self, "pattern", pattern)
+    minimum: float | None = None
+    exclusive_minimum: float | None = None
+    maximum: float | None = None
+    exclusive_maximum: float | None = None
+    multiple_of: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: re.Pattern[str] | None = None
 
 
 class ScalarNode(Value):
     """A JSON string, integer, number, boolean or null."""
 
-    __slots__ = ("type", "constraints", "description")
-
     type: ScalarType
-    constraints: Constraints | None
-    description: str | None
-
-    def __init__(
-        self,
-        type: ScalarType,  # noqa: A002  # JSON Schema's word
-        constraints: Constraints | None = None,
-        description: str | None = None,
-    ) -> None:
-        set_once(self, "type", type)
-        set_once(self, "constraints", constraints)
-        set_once(self, "description", description)
+    constraints: Constraints | None = None
+    description: str | None = None
 
 
 class AnyNode(Value):
     """Any JSON value, handed through as it is."""
 
-    __slots__ = ("description",)
-
-    description: str | None
-
-    def __init__(self, description: str | None = None) -> None:
-        set_once(self, "description", description)
+    description: str | None = None
 
 
 class LeafNode(Value):
     """A value of a type that a `SchemaLeaf` reads and writes."""
 
-    __slots__ = ("leaf", "description")
-
     leaf: SchemaLeaf[Any]
-    description: str | None
+    description: str | None = None
 
-    def __init__(self, leaf: SchemaLeaf[Any], description: str | None = None) -> None:
-        set_once(self, "leaf", leaf)
-        set_once(self, "description", description)
+    if not TYPE_CHECKING:
+
+        def __new__(cls, leaf, description):
+            self = cls._draft()
+            self.leaf = leaf
+            self.description = description
+            self.__class__ = cls
+            return self
 
 
 class LiteralNode(Value):
@@ -163,24 +113,21 @@ class LiteralNode(Value):
         table: `choice_key(value)` to member.
     """
 
-    __slots__ = ("values", "members", "table", "description")
-
     values: tuple[Any, ...]
     members: tuple[Any, ...]
     table: Mapping[Hashable, Any]
-    description: str | None
+    description: str | None = None
 
-    def __init__(
-        self,
-        values: tuple[Any, ...],
-        members: tuple[Any, ...],
-        table: Mapping[Hashable, Any],
-        description: str | None = None,
-    ) -> None:
-        set_once(self, "values", values)
-        set_once(self, "members", members)
-        set_once(self, "table", table)
-        set_once(self, "description", description)
+    if not TYPE_CHECKING:
+
+        def __new__(cls, values, members, table, description):
+            self = cls._draft()
+            self.values = values
+            self.members = members
+            self.table = table
+            self.description = description
+            self.__class__ = cls
+            return self
 
 
 class EnumNode(Value):
@@ -192,24 +139,21 @@ class EnumNode(Value):
         table: `choice_key(value)` to member.
     """
 
-    __slots__ = ("type", "values", "table", "description")
-
     type: builtins.type[Enum]
     values: tuple[Any, ...]
     table: Mapping[Hashable, Any]
-    description: str | None
+    description: str | None = None
 
-    def __init__(
-        self,
-        type: builtins.type[Enum],  # noqa: A002  # the attribute's name
-        values: tuple[Any, ...],
-        table: Mapping[Hashable, Any],
-        description: str | None = None,
-    ) -> None:
-        set_once(self, "type", type)
-        set_once(self, "values", values)
-        set_once(self, "table", table)
-        set_once(self, "description", description)
+    if not TYPE_CHECKING:
+
+        def __new__(cls, type, values, table, description):
+            self = cls._draft()
+            self.type = type
+            self.values = values
+            self.table = table
+            self.description = description
+            self.__class__ = cls
+            return self
 
 
 class ArrayNode(Value):
@@ -223,27 +167,23 @@ class ArrayNode(Value):
         constraints: on the number of items.
     """
 
-    __slots__ = ("items", "container", "accepts", "constraints", "description")
-
     items: Node
-    container: builtins.type[Any]
-    accepts: builtins.type[Any]
-    constraints: Constraints | None
-    description: str | None
+    container: builtins.type[Any] = list
+    accepts: builtins.type[Any] = list
+    constraints: Constraints | None = None
+    description: str | None = None
 
-    def __init__(
-        self,
-        items: Node,
-        container: builtins.type[Any] = list,
-        accepts: builtins.type[Any] = list,
-        constraints: Constraints | None = None,
-        description: str | None = None,
-    ) -> None:
-        set_once(self, "items", items)
-        set_once(self, "container", container)
-        set_once(self, "accepts", accepts)
-        set_once(self, "constraints", constraints)
-        set_once(self, "description", description)
+    if not TYPE_CHECKING:
+
+        def __new__(cls, items, container, accepts, constraints, description):
+            self = cls._draft()
+            self.items = items
+            self.container = container
+            self.accepts = accepts
+            self.constraints = constraints
+            self.description = description
+            self.__class__ = cls
+            return self
 
     @property
     def unique(self) -> bool:
@@ -254,14 +194,8 @@ class ArrayNode(Value):
 class TupleNode(Value):
     """A JSON array of fixed length, with a node for each position."""
 
-    __slots__ = ("items", "description")
-
     items: tuple[Node, ...]
-    description: str | None
-
-    def __init__(self, items: tuple[Node, ...], description: str | None = None) -> None:
-        set_once(self, "items", items)
-        set_once(self, "description", description)
+    description: str | None = None
 
 
 class MapNode(Value):
@@ -276,30 +210,25 @@ class MapNode(Value):
         constraints: on the number of entries.
     """
 
-    __slots__ = ("keys", "values", "container", "accepts", "constraints", "description")
-
     keys: Node
     values: Node
-    container: builtins.type[Any]
-    accepts: builtins.type[Any]
-    constraints: Constraints | None
-    description: str | None
+    container: builtins.type[Any] = dict
+    accepts: builtins.type[Any] = dict
+    constraints: Constraints | None = None
+    description: str | None = None
 
-    def __init__(
-        self,
-        keys: Node,
-        values: Node,
-        container: builtins.type[Any] = dict,
-        accepts: builtins.type[Any] = dict,
-        constraints: Constraints | None = None,
-        description: str | None = None,
-    ) -> None:
-        set_once(self, "keys", keys)
-        set_once(self, "values", values)
-        set_once(self, "container", container)
-        set_once(self, "accepts", accepts)
-        set_once(self, "constraints", constraints)
-        set_once(self, "description", description)
+    if not TYPE_CHECKING:
+
+        def __new__(cls, keys, values, container, accepts, constraints, description):
+            self = cls._draft()
+            self.keys = keys
+            self.values = values
+            self.container = container
+            self.accepts = accepts
+            self.constraints = constraints
+            self.description = description
+            self.__class__ = cls
+            return self
 
 
 class Field(Value):
@@ -318,18 +247,6 @@ class Field(Value):
         examples: Python values of the field.
     """
 
-    __slots__ = (
-        "name",
-        "key",
-        "node",
-        "required",
-        "default",
-        "absent_is_none",
-        "init_only",
-        "description",
-        "examples",
-    )
-
     name: str
     key: str
     node: Node
@@ -340,30 +257,26 @@ class Field(Value):
     description: str | None
     examples: tuple[Any, ...]
 
-    def __init__(
-        self,
-        name: str,
-        key: str,
-        node: Node,
-        required: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
-        default: Any,
-        absent_is_none: bool,  # noqa: FBT001  # likewise
-        init_only: bool,  # noqa: FBT001  # likewise
-        description: str | None,
-        examples: tuple[Any, ...],
-    ) -> None:
-        set_once(self, "name", name)
-        set_once(self, "key", key)
-        set_once(self, "node", node)
-        set_once(self, "required", required)
-        set_once(self, "default", default)
-        set_once(self, "absent_is_none", absent_is_none)
-        set_once(self, "init_only", init_only)
-        set_once(self, "description", description)
-        set_once(self, "examples", examples)
+    if not TYPE_CHECKING:
+
+        def __new__(
+            cls, name, key, node, required, default, absent_is_none, init_only, description, examples
+        ):
+            self = cls._draft()
+            self.name = name
+            self.key = key
+            self.node = node
+            self.required = required
+            self.default = default
+            self.absent_is_none = absent_is_none
+            self.init_only = init_only
+            self.description = description
+            self.examples = examples
+            self.__class__ = cls
+            return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        name, key, node, required, default, *others = self.content()
+        name, key, node, required, default, *others = content_of(self)
         # A copy of `MISSING` would be another object, and a default.
         given = () if default is MISSING else (default,)
         return _restored, (name, key, node, required, given, *others)
@@ -392,46 +305,43 @@ class ObjectNode(Value):
         doc: the class's own docstring, which every other description wins over.
     """
 
-    __slots__ = ("type", "name", "form", "fields", "closed", "doc", "description")
-
     type: builtins.type[Any]
     name: str
     form: ObjectForm
     fields: tuple[Field, ...]
     closed: bool
-    doc: str | None
-    description: str | None
+    doc: str | None = None
+    description: str | None = None
 
-    def __init__(
-        self,
-        type: builtins.type[Any],  # noqa: A002  # the attribute's name
-        name: str,
-        form: ObjectForm,
-        fields: tuple[Field, ...],
-        closed: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
-        doc: str | None = None,
-        description: str | None = None,
-    ) -> None:
-        set_once(self, "type", type)
-        set_once(self, "name", name)
-        set_once(self, "form", form)
-        set_once(self, "fields", fields)
-        set_once(self, "closed", closed)
-        set_once(self, "doc", doc)
-        set_once(self, "description", description)
+    if not TYPE_CHECKING:
+
+        def __new__(cls, type, name, form, fields, closed, doc, description):
+            self = cls._draft()
+            self.type = type
+            self.name = name
+            self.form = form
+            self.fields = fields
+            self.closed = closed
+            self.doc = doc
+            self.description = description
+            self.__class__ = cls
+            return self
 
 
 class UnionNode(Value):
     """One of several nodes, which can be told apart by the value alone."""
 
-    __slots__ = ("members", "description")
-
     members: tuple[Node, ...]
-    description: str | None
+    description: str | None = None
 
-    def __init__(self, members: tuple[Node, ...], description: str | None = None) -> None:
-        set_once(self, "members", members)
-        set_once(self, "description", description)
+    if not TYPE_CHECKING:
+
+        def __new__(cls, members, description):
+            self = cls._draft()
+            self.members = members
+            self.description = description
+            self.__class__ = cls
+            return self
 
 
 class Target(Value):
@@ -444,24 +354,10 @@ class Target(Value):
         is_object: whether it is a class with fields, rather than an alias.
     """
 
-    __slots__ = ("identity", "name", "qualified", "is_object")
-
     identity: Hashable
     name: str
     qualified: str
     is_object: bool
-
-    def __init__(
-        self,
-        identity: Hashable,
-        name: str,
-        qualified: str,
-        is_object: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
-    ) -> None:
-        set_once(self, "identity", identity)
-        set_once(self, "name", name)
-        set_once(self, "qualified", qualified)
-        set_once(self, "is_object", is_object)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Target) and self.identity == other.identity
@@ -473,14 +369,8 @@ class Target(Value):
 class RefNode(Value):
     """A place where a recursive type comes round; `Graph.definitions` has the node."""
 
-    __slots__ = ("target", "description")
-
     target: Target
-    description: str | None
-
-    def __init__(self, target: Target, description: str | None = None) -> None:
-        set_once(self, "target", target)
-        set_once(self, "description", description)
+    description: str | None = None
 
 
 Node: TypeAlias = (
@@ -503,12 +393,3 @@ NULL: Final = ScalarNode("null")
 STRING: Final = ScalarNode("string")
 UNKNOWN: Final = AnyNode("an annotation that was complained about")
 """Stands in the graph where an annotation could not be read; told by identity."""
-
-FieldDraft: Final = draft_of(Field)
-ObjectDraft: Final = draft_of(ObjectNode)
-ArrayDraft: Final = draft_of(ArrayNode)
-MapDraft: Final = draft_of(MapNode)
-LeafDraft: Final = draft_of(LeafNode)
-LiteralDraft: Final = draft_of(LiteralNode)
-EnumDraft: Final = draft_of(EnumNode)
-UnionDraft: Final = draft_of(UnionNode)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..immutable import Value, set_once
+from ..immutable import Value
 from ..json_values import choice_key
 from .nodes import (
     ArrayNode,
@@ -80,24 +80,10 @@ class Tag(Value):
         required: whether it must be there in each of them.
     """
 
-    __slots__ = ("key", "members", "choices", "required")
-
     key: str
     members: Mapping[Hashable, ObjectNode]
     choices: LiteralNode
     required: bool
-
-    def __init__(
-        self,
-        key: str,
-        members: Mapping[Hashable, ObjectNode],
-        choices: LiteralNode,
-        required: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
-    ) -> None:
-        set_once(self, "key", key)
-        set_once(self, "members", members)
-        set_once(self, "choices", choices)
-        set_once(self, "required", required)
 
 
 class UnionPlan(Value):
@@ -109,14 +95,8 @@ class UnionPlan(Value):
         tag: of its objects, where they have one.
     """
 
-    __slots__ = ("candidates", "tag")
-
     candidates: Mapping[str, tuple[Node, ...]]
     tag: Tag | None
-
-    def __init__(self, candidates: Mapping[str, tuple[Node, ...]], tag: Tag | None) -> None:
-        set_once(self, "candidates", candidates)
-        set_once(self, "tag", tag)
 
 
 def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:

@@ -18,7 +18,7 @@ from .classes import declared_fields, form_of, is_closed, remedy_for
 from .descriptions import describe_fields
 from .equality import Distinct
 from .fields import make_field, report_class, report_collisions, settle_null
-from .graph import Graph, GraphDraft
+from .graph import Graph
 from .hints import NO_BINDINGS, FieldPlace, Place, Scope, Unresolved, bind, evaluate_forward
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
 from .names import name_of, show_annotation, show_error, take_apart
@@ -28,10 +28,8 @@ from .nodes import (
     STRING,
     UNKNOWN,
     Field,
-    LeafDraft,
     LeafNode,
     Node,
-    ObjectDraft,
     ObjectNode,
     RefNode,
     ScalarNode,
@@ -145,11 +143,7 @@ class Walk:
         self._given = descriptions
         owner = annotation if isinstance(annotation, type) else None
         root = self.node(annotation, Place((), name, Scope(owner, self._namespace)))
-        graph = GraphDraft()
-        graph.root = root
-        graph.definitions = self._definitions
-        graph.aliases = self._aliases
-        graph.__class__ = Graph
+        graph = Graph(root, self._definitions, self._aliases)
         if self._unsettled:
             self._settle_nulls()
         if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
@@ -159,7 +153,7 @@ class Walk:
             from .graph_checks import check_graph  # noqa: PLC0415  # most types have neither
 
             self.complaints.extend(check_graph(graph, name))
-        return graph  # type: ignore[no-any-return]  # no longer a draft
+        return graph
 
     def _settle_nulls(self) -> None:
         from .unions import flat_members  # noqa: PLC0415  # most types have no such fields
@@ -266,7 +260,7 @@ class Walk:
             return self.complain(place, "bad_leaf", message, _LEAF_METHOD)
         if own is None:
             leaf = registered_leaf(cls) or shipped_leaf(cls)
-            return None if leaf is None else _leaf_node(leaf)
+            return None if leaf is None else LeafNode(leaf)
         leaf = as_leaf(own)
         if leaf is not None and leaf.type is cls:
             return LeafNode(leaf)
@@ -368,16 +362,8 @@ class Walk:
         report_collisions(fields, report)
         if text and has_surrogate(text):
             report("__doc__", "bad_description", "it has half of a surrogate pair", "Take it out", None)
-        node = ObjectDraft()
-        node.type = cls
-        node.name = place.owner
-        node.form = form
-        node.fields = tuple(fields)
-        node.closed = self._closed or (form == "typed_dict" and is_closed(cls))
-        node.doc = text
-        node.description = None
-        node.__class__ = ObjectNode
-        return node  # type: ignore[no-any-return]  # no longer a draft
+        closed = self._closed or (form == "typed_dict" and is_closed(cls))
+        return ObjectNode(cls, place.owner, form, tuple(fields), closed, text)
 
     def _field(
         self,
@@ -470,14 +456,6 @@ class Walk:
 
 def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping[Any, Node]:
     return {annotation: node for annotation, node in nodes.items() if annotation not in leaves}
-
-
-def _leaf_node(leaf: SchemaLeaf[Any]) -> LeafNode:
-    node = LeafDraft()
-    node.leaf = leaf
-    node.description = None
-    node.__class__ = LeafNode
-    return node  # type: ignore[no-any-return]  # no longer a draft
 
 
 def _describe_leaf(own: object) -> str:

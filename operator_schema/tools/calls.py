@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..immutable import Value, set_once
+from ..immutable import Value
 from ..wording import clip, escape, received
 
 if TYPE_CHECKING:
@@ -29,16 +29,12 @@ class RawCall(Value):
             empty text are what some providers send for a call without arguments.
     """
 
-    __slots__ = ("id", "name", "arguments")
-
     id: str
     name: str
     arguments: Any
 
     def __init__(self, id: str, name: str, arguments: Any = None) -> None:  # noqa: A002  # the attribute's name
-        set_once(self, "id", _checked_text("id", id))
-        set_once(self, "name", _checked_text("name", name))
-        set_once(self, "arguments", arguments)
+        super().__init__(_checked_text("id", id), _checked_text("name", name), arguments)
 
 
 def _checked_text(attribute: str, value: object) -> str:
@@ -61,31 +57,12 @@ class ToolResult(Value):
             was raised; `problems` and the rest of `DecodeError.as_dict()` come with `invalid_params`.
     """
 
-    # Its `content` stands in the place of the base's method, which nobody asks of a result.
-    __slots__ = ("call_id", "name", "content", "is_error", "code", "details")  # pyright: ignore[reportIncompatibleMethodOverride]
-
     call_id: str
     name: str
-    content: str  # type: ignore[assignment]  # likewise
-    is_error: bool
-    code: ResultCode | None
-    details: Mapping[str, Any] | None
-
-    def __init__(
-        self,
-        call_id: str,
-        name: str,
-        content: str,
-        is_error: bool = False,  # noqa: FBT001,FBT002  # `Value.replace` gives every attribute by position
-        code: ResultCode | None = None,
-        details: Mapping[str, Any] | None = None,
-    ) -> None:
-        set_once(self, "call_id", call_id)
-        set_once(self, "name", name)
-        set_once(self, "content", content)
-        set_once(self, "is_error", is_error)
-        set_once(self, "code", code)
-        set_once(self, "details", details)
+    content: str
+    is_error: bool = False
+    code: ResultCode | None = None
+    details: Mapping[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values, for logs: the exception as type and message, bounded."""

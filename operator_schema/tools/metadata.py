@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, get_args
 
 from ..codec.codec import UnknownFields
 from ..errors import Complaint
-from ..immutable import Value, set_once
+from ..immutable import Value
 from ..introspect.docstrings import split_summary
 from ..wording import clip, escape, quote, received
 from .signature import is_coroutine_function, is_generator_function
@@ -43,16 +43,9 @@ class Texts(Value):
         full: both, as they were written.
     """
 
-    __slots__ = ("summary", "description", "full")
-
     summary: str
     description: str | None
     full: str
-
-    def __init__(self, summary: str, description: str | None, full: str) -> None:
-        set_once(self, "summary", summary)
-        set_once(self, "description", description)
-        set_once(self, "full", full)
 
 
 class Facts(Value):
@@ -69,33 +62,13 @@ class Facts(Value):
         described_by: name of the tool that gives the long documentation, or None.
     """
 
-    __slots__ = ("name", "texts", "enabled", "timeout", "tags", "examples", "described_by")
-
     name: str
     texts: Texts
-    enabled: Enabled
-    timeout: float | None
-    tags: tuple[str, ...]
-    examples: tuple[Any, ...]
-    described_by: str | None
-
-    def __init__(
-        self,
-        name: str,
-        texts: Texts,
-        enabled: Enabled = None,
-        timeout: float | None = None,
-        tags: tuple[str, ...] = (),
-        examples: tuple[Any, ...] = (),
-        described_by: str | None = None,
-    ) -> None:
-        set_once(self, "name", name)
-        set_once(self, "texts", texts)
-        set_once(self, "enabled", enabled)
-        set_once(self, "timeout", timeout)
-        set_once(self, "tags", tags)
-        set_once(self, "examples", examples)
-        set_once(self, "described_by", described_by)
+    enabled: Enabled = None
+    timeout: float | None = None
+    tags: tuple[str, ...] = ()
+    examples: tuple[Any, ...] = ()
+    described_by: str | None = None
 
 
 def read_texts(name: str, description: str | None, summary: str | None, doc: str | None) -> Texts:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..codec.codec import codec_of
 from ..errors import DecodeError, Problem
-from ..immutable import Value, set_once
+from ..immutable import Value
 from ..introspect.leaves import SchemaLeaf, trusted_leaf
 from ..json_values import copy_json
 from ..wording import clip, escape, nearest, quote
@@ -35,8 +35,6 @@ class RawArguments(Value):
         repair: whether what does not fit is put right where it can be read in one way only.
     """
 
-    __slots__ = ("arguments", "tool", "hint", "repair")
-
     arguments: Mapping[str, Any]
     tool: str
     hint: str | None
@@ -49,10 +47,7 @@ class RawArguments(Value):
         hint: str | None = None,
         repair: bool = False,  # noqa: FBT001,FBT002  # `Value.replace` gives every attribute by position
     ) -> None:
-        set_once(self, "arguments", copy_json(dict(arguments)))
-        set_once(self, "tool", tool)
-        set_once(self, "hint", hint)
-        set_once(self, "repair", repair)
+        super().__init__(copy_json(dict(arguments)), tool, hint, repair)
 
     __hash__ = None  # type: ignore[assignment]  # a dict is in it
 

@@ -8,7 +8,7 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Unfit
-from ..immutable import Value, draft_of, set_once
+from ..immutable import Value
 from ..introspect.classes import annotations_of
 from ..wording import clip, escape
 
@@ -46,21 +46,21 @@ class Parameter(Value):
         default: or `dataclasses.MISSING`.
     """
 
-    __slots__ = ("name", "kind", "annotation", "default")
-
     name: str
     kind: Kind
     annotation: Any
-    default: Any
+    default: Any = MISSING
 
-    def __init__(self, name: str, kind: Kind, annotation: Any, default: Any = MISSING) -> None:
-        set_once(self, "name", name)
-        set_once(self, "kind", kind)
-        set_once(self, "annotation", annotation)
-        set_once(self, "default", default)
+    if not TYPE_CHECKING:  # for speed: every function has several
 
-
-_ParameterDraft: Any = draft_of(Parameter)
+        def __new__(cls, name, kind, annotation, default):
+            self = cls._draft()
+            self.name = name
+            self.kind = kind
+            self.annotation = annotation
+            self.default = default
+            self.__class__ = cls
+            return self
 
 
 class Callee(Value):
@@ -76,33 +76,13 @@ class Callee(Value):
         is_bound: whether its first parameter is bound already.
     """
 
-    __slots__ = ("function", "source", "parameters", "returns", "hidden", "binds", "is_bound")
-
     function: Callable[..., Any]
     source: Any
     parameters: Sequence[Parameter]
     returns: Any
-    hidden: Sequence[str]
-    binds: Literal["instance", "class", "nothing"]
-    is_bound: bool
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        source: Any,
-        parameters: Sequence[Parameter],
-        returns: Any,
-        hidden: Sequence[str] = (),
-        binds: Literal["instance", "class", "nothing"] = "instance",
-        is_bound: bool = False,  # noqa: FBT001,FBT002  # `Value.replace` gives every attribute by position
-    ) -> None:
-        set_once(self, "function", function)
-        set_once(self, "source", source)
-        set_once(self, "parameters", parameters)
-        set_once(self, "returns", returns)
-        set_once(self, "hidden", hidden)
-        set_once(self, "binds", binds)
-        set_once(self, "is_bound", is_bound)
+    hidden: Sequence[str] = ()
+    binds: Literal["instance", "class", "nothing"] = "instance"
+    is_bound: bool = False
 
     @property
     def receiver(self) -> Parameter | None:
@@ -173,13 +153,8 @@ def _read_code(function: FunctionType) -> Callee:
     defaults = _defaults_of(function)
     found: list[Parameter] = []
     for name, kind in _kinds_of(function.__code__).items():
-        parameter = _ParameterDraft()
-        parameter.name = name
-        parameter.kind = kind
-        parameter.annotation = annotations.get(name, MISSING)
-        parameter.default = defaults.get(name, MISSING)
-        parameter.__class__ = Parameter
-        found.append(parameter)
+        annotation, default = annotations.get(name, MISSING), defaults.get(name, MISSING)
+        found.append(Parameter(name, kind, annotation, default))
     return Callee(function, function, tuple(found), annotations.get("return", MISSING))
 
 

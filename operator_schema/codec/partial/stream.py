@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ...errors import DecodeError
-from ...immutable import Value, set_once
+from ...immutable import Value, content_of
 from ...introspect.graph import Graph
 from ...introspect.nodes import ObjectNode
 from ...json_values import is_object
@@ -53,8 +53,6 @@ class Partial(Value):
             digit may come.
     """
 
-    __slots__ = ("fields", "receiving", "missing", "problems", "is_complete")
-
     fields: Mapping[str, Any]
     receiving: str | None
     missing: tuple[str, ...]
@@ -69,14 +67,11 @@ class Partial(Value):
         problems: Iterable[Problem],
         is_complete: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
     ) -> None:
-        set_once(self, "fields", MappingProxyType(dict(fields)))
-        set_once(self, "receiving", receiving)
-        set_once(self, "missing", tuple(missing))
-        set_once(self, "problems", tuple(problems))
-        set_once(self, "is_complete", is_complete)
+        own = MappingProxyType(dict(fields))
+        super().__init__(own, receiving, tuple(missing), tuple(problems), is_complete)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (dict(self.fields), *self.content()[1:])
+        return type(self), (dict(self.fields), *content_of(self)[1:])
 
 
 class ArgumentStream(Generic[T]):
