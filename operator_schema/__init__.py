@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ToolNotFoundError,
     )
     from .introspect.leaves import SchemaLeaf, register_leaf
+    from .introspect.local_times import LocalDateTime, LocalTime
     from .tools.calls import RawCall, ToolResult
     from .tools.describe import describe_tools
     from .tools.execution.executor import Executor
@@ -54,6 +55,8 @@ __all__ = [
     "Executor",
     "IgnoredKey",
     "InputTool",
+    "LocalDateTime",
+    "LocalTime",
     "MissingContextError",
     "Partial",
     "Problem",
@@ -93,6 +96,8 @@ _HOMES = {
     "Executor": ".tools.execution.executor",
     "IgnoredKey": ".codec.report",
     "InputTool": ".tools.input_tool",
+    "LocalDateTime": ".introspect.local_times",
+    "LocalTime": ".introspect.local_times",
     "MissingContextError": ".errors",
     "Partial": ".codec.partial.stream",
     "Problem": ".errors",

@@ -144,7 +144,11 @@ def test_shipped_leaves():
 
     assert json_schema(Leaves)["properties"] == {
         "link": {"type": "string"},
-        "at": {"type": "string", "format": "date-time", "description": "ISO 8601 date string"},
+        "at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "date, time and UTC offset, such as 2026-01-31T09:30:00+01:00",
+        },
         "id": {"type": "string", "format": "uuid", "description": "UUID string"},
         "due": {"type": "string", "format": "date-time", "description": "When it is due"},
     }

@@ -100,7 +100,7 @@ def _wrong_type(steps: Steps, node: Node, value: object, definitions: Definition
         near = _in_array(node, value) if held is None else _without_quotes(types, value)
     else:
         near = _in_array(node, value)
-    message = f"expected {what}{_sample(node)}, got {came}{_out_of_array(types, value)}"
+    message = f"expected {what}{_sample(node, what)}, got {came}{_out_of_array(types, value)}"
     return Problem(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came, near)
 
 
@@ -114,9 +114,9 @@ def _types_of(node: Node, definitions: Definitions) -> set[str]:
     return {name for member in members for name in json_types_of(member)}
 
 
-def _sample(node: Node) -> str:
-    """Show how a leaf is written, which its type alone does not say."""
-    if not isinstance(node, LeafNode):
+def _sample(node: Node, what: str) -> str:
+    """Show how a leaf is written, unless the words for it already do."""
+    if not isinstance(node, LeafNode) or " such as " in what:
         return ""
     try:
         sample = node.leaf.encode(node.leaf.placeholder)

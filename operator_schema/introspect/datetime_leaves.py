@@ -1,4 +1,4 @@
-"""Leaves of time: dates, times, moments, durations and time zones."""
+"""Leaves for datetimes, dates, times, durations and time zones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import re
 from functools import cache, partial
 from types import BuiltinMethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..wording import quote
 from .leaves import trusted_leaf
@@ -19,40 +19,74 @@ if TYPE_CHECKING:
 __all__ = ["date_leaf", "datetime_leaf", "time_leaf", "timedelta_leaf", "zone_leaf"]
 
 # RFC 3339, section 5.6. It is stricter than ISO 8601 and than `fromisoformat`, and it is what the
-# formats in the schema promise. Leap seconds have no place in datetime; digits of a second past
-# the sixth are dropped, as `fromisoformat` does, because other languages write nine.
+# formats in the schema promise; its `T` and `Z` may be in lower case. A datetime can't hold leap
+# seconds. Digits of a second past the sixth are dropped, as `fromisoformat` does, because other
+# languages write nine.
 _FULL_DATE = r"\d{4}-\d\d-\d\d"
-_FULL_TIME = r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)"
+_PARTIAL_TIME = r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?"
+_FULL_TIME = rf"{_PARTIAL_TIME}([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)"
+_WITHOUT_OFFSET = rf"({_FULL_DATE}[Tt ])?\d\d:\d\d(:\d\d(\.\d+)?)?"
 
 
 def datetime_leaf(cls: Any) -> SchemaLeaf[Any]:
-    """Read and write a moment as RFC 3339 says, with its UTC offset."""
-    schema = {"type": "string", "format": "date-time", "description": "ISO 8601 date string"}
-    hint = "write date, time and UTC offset as in 2026-01-31T09:30:00Z"
-    leaf = _clock_leaf(cls, f"{_FULL_DATE}T{_FULL_TIME}", schema, hint, _SAMPLE)
-    encode = _moment_writer(cls, leaf.placeholder.tzinfo.__class__, leaf.encode)
-    return trusted_leaf(cls, schema, leaf.decode, encode, leaf.placeholder)
+    """Read and write a datetime as RFC 3339 says, with its UTC offset."""
+    leaf = _clock_leaf(cls, rf"{_FULL_DATE}[Tt]{_FULL_TIME}", _DATETIME)
+    encode = _datetime_writer(cls, leaf.placeholder.tzinfo.__class__, leaf.encode)
+    return trusted_leaf(cls, leaf.json_schema, leaf.decode, encode, leaf.placeholder)
 
 
 def time_leaf(cls: Any) -> SchemaLeaf[Any]:
     """Read and write a time of day as RFC 3339 says, with its UTC offset."""
-    schema = {"type": "string", "format": "time"}
-    hint = "write time and UTC offset as in 09:30:00Z"
-    return _clock_leaf(cls, _FULL_TIME, schema, hint, "09:30:00+00:00")
+    return _clock_leaf(cls, _FULL_TIME, _TIME)
 
 
-_SAMPLE = "2026-01-31T09:30:00+00:00"
+class _ClockWords:
+    """What the schema and the messages of a leaf with a UTC offset say.
+
+    Attributes:
+        format: of JSON Schema.
+        what: the parts that a value has.
+        sample: a value, without its offset.
+        local: the public name of the leaf for values without an offset.
+    """
+
+    __slots__ = ("format", "local", "sample", "what")
+
+    def __init__(self, format: str, what: str, sample: str, local: str) -> None:  # noqa: A002  # the keyword of JSON Schema
+        self.format, self.what, self.sample, self.local = format, what, sample, local
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        description = f"{self.what}, such as {self.sample}+01:00"
+        return {"type": "string", "format": self.format, "description": description}
+
+    def refuse(self, text: str) -> ValueError:
+        """Return the error for a text that isn't as RFC 3339 has it."""
+        forms = f"{self.sample}+01:00 or {self.sample}Z"
+        if re.fullmatch(_WITHOUT_OFFSET, text, re.ASCII):
+            return ValueError(
+                f"it has no UTC offset; write one, as in {forms} (a tool that wants local times"
+                f" declares {self.local})"
+            )
+        return ValueError(f"write {self.what} as in {forms}")
+
+
+_DATETIME: Final = _ClockWords(
+    "date-time", "date, time and UTC offset", "2026-01-31T09:30:00", "LocalDateTime"
+)
+_TIME: Final = _ClockWords("time", "time and UTC offset", "09:30:00", "LocalTime")
+_UTC: Final = "+00:00"
 _LEAST_YEAR = 1000
 _MOST_OFFSETS = 100
 
 
-def _moment_writer(cls: Any, fixed: type, write: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Return what writes usual moments in less than half the time that `isoformat` takes.
+def _datetime_writer(cls: Any, fixed: type, write: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Return what writes usual datetimes in less than half the time that `isoformat` takes.
 
     Args:
-        cls: of the moments.
+        cls: of the datetimes.
         fixed: the class of time zones with a fixed offset.
-        write: writes any moment, or refuses it.
+        write: writes any datetime, or refuses it.
     """
     offsets: dict[Any, str] = {}
     two_digits: list[str] = []
@@ -79,22 +113,23 @@ def _moment_writer(cls: Any, fixed: type, write: Callable[[Any], str]) -> Callab
     return encode
 
 
-# A moment without fraction, by each third of its characters from the fifth on: what separates its
+# A datetime without fraction, by each third of its characters from the fifth on: what separates its
 # digits. And the length that it has then.
-_USUAL_MOMENTS = {"--T::Z": 20, "--T::+:": 25, "--T::-:": 25}
+_USUAL_SEPARATORS = {"--T::Z": 20, "--T::+:": 25, "--T::-:": 25}
 
 
-def _clock_leaf(cls: Any, pattern: str, schema: dict[str, Any], hint: str, sample: str) -> SchemaLeaf[Any]:
-    # Compiling it takes longer than registering most types, and usual moments don't need it.
+def _clock_leaf(cls: Any, pattern: str, words: _ClockWords) -> SchemaLeaf[Any]:
+    # Compiling it takes longer than registering most types, and usual datetimes don't need it.
     rfc3339 = cache(partial(re.compile, pattern, re.ASCII))
     parse = cls.fromisoformat
-    written = cls.fromisoformat(sample)
+    sample = words.sample + _UTC
+    placeholder = parse(sample)
     # Only the one in C takes no digits but those of ASCII.
-    usual = _USUAL_MOMENTS if isinstance(parse, BuiltinMethodType) and "T" in sample else {}
+    usual = _USUAL_SEPARATORS if isinstance(parse, BuiltinMethodType) and "T" in sample else {}
     lengths = {len(sample), len(sample) + len(".123456")}
 
     def decode(text: str) -> Any:
-        # A third of the time that the pattern takes. `parse` sees to the digits and to their ranges,
+        # A third of the time that the pattern takes. `parse` checks the digits and their ranges,
         # but for an hour 24 and the minutes of the offset.
         if (
             usual.get(text[4::3]) == len(text)
@@ -106,8 +141,8 @@ def _clock_leaf(cls: Any, pattern: str, schema: dict[str, Any], hint: str, sampl
             except ValueError:
                 pass  # for the reason that is found below
         if not rfc3339().fullmatch(text):
-            raise ValueError(hint)
-        return parse(text)
+            raise words.refuse(text)
+        return parse(text.upper())
 
     def encode(value: Any) -> str:
         text: str = value.isoformat()
@@ -115,14 +150,17 @@ def _clock_leaf(cls: Any, pattern: str, schema: dict[str, Any], hint: str, sampl
         if len(text) in lengths and value.__class__ is cls:
             return text
         if value.utcoffset() is None:
-            message = f"a {cls.__name__} without UTC offset has no JSON form; give it a tzinfo that has one"
+            message = (
+                f"a {cls.__name__} without a UTC offset has no JSON form; give it a tzinfo that has one,"
+                f" or declare {words.local}"
+            )
             raise ValueError(message)
         if not rfc3339().fullmatch(text):
-            message = f"{text} is not as RFC 3339 has it: its UTC offset has seconds"
+            message = f"{text} isn't RFC 3339: its UTC offset has seconds"
             raise ValueError(message)
         return text
 
-    return trusted_leaf(cls, schema, decode, encode, written)
+    return trusted_leaf(cls, words.schema, decode, encode, placeholder)
 
 
 def date_leaf(cls: Any) -> SchemaLeaf[Any]:
@@ -138,19 +176,20 @@ def date_leaf(cls: Any) -> SchemaLeaf[Any]:
     def encode(day: Any) -> str:
         text: str = day.isoformat()
         if not full_date.fullmatch(text):
-            message = "a datetime is more than a date"
+            message = "it is a datetime, which is more than a date; call its date()"
             raise ValueError(message)
         return text
 
-    schema = {"type": "string", "format": "date"}
+    schema = {"type": "string", "format": "date", "description": "date, such as 2026-01-31"}
     return trusted_leaf(cls, schema, decode, encode, cls(2026, 1, 31))
 
 
 # The format "duration" (RFC 3339, appendix A) has neither sign nor fractions, and years and months
-# are no fixed time: so a pattern of its own, without lookahead, which not every reader of patterns has.
+# have no fixed length: hence a pattern, without lookahead, which some pattern engines lack.
 _DURATION = (
     r"^-?P([0-9]+[WD]|([0-9]+D)?T(([0-9]+H)?([0-9]+M)?[0-9]+(\.[0-9]{1,6})?S|([0-9]+H)?[0-9]+M|[0-9]+H))$"
 )
+_DURATION_DESCRIPTION = "ISO 8601 duration without years or months, such as P1DT2H30M"
 _DURATION_PART = r"([0-9]+)(?:\.([0-9]+))?([A-Z])"
 _UNITS = {"W": "weeks", "D": "days", "H": "hours", "M": "minutes", "S": "seconds"}
 _LONGEST_DURATION = 100
@@ -164,7 +203,7 @@ def timedelta_leaf(cls: Any) -> SchemaLeaf[Any]:
 
     def decode(text: str) -> Any:
         if not duration.fullmatch(text):
-            message = "write days, hours, minutes and seconds as in P1DT2H30M4.5S, without years and months"
+            message = "write days, hours, minutes and seconds as in P1DT2H30M4.5S, without years or months"
             raise ValueError(message)
         parts = part.findall(text) if len(text) <= _LONGEST_DURATION else ()
         sign = -1 if text[0] == "-" else 1
@@ -184,7 +223,7 @@ def timedelta_leaf(cls: Any) -> SchemaLeaf[Any]:
             raise ValueError(message)
         return _write_duration(span)
 
-    schema = {"type": "string", "pattern": _DURATION, "description": "ISO 8601 duration"}
+    schema = {"type": "string", "pattern": _DURATION, "description": _DURATION_DESCRIPTION}
     return trusted_leaf(cls, schema, decode, encode, cls(hours=1, minutes=30))
 
 

@@ -177,7 +177,10 @@ def _uuid_leaf(cls: Any) -> SchemaLeaf[Any]:
                 set_number(made, from_bytes(data, "big"))
                 set_safety(made, unknown)
                 return made
-        message = "a UUID has 32 hexadecimal digits, as in 12345678-1234-5678-1234-567812345678"
+        message = (
+            "a UUID has 32 hexadecimal digits in five groups with hyphens between them,"
+            " as in 12345678-1234-5678-1234-567812345678"
+        )
         raise ValueError(message)
 
     def encode(value: Any) -> str:

@@ -23,6 +23,7 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
+from ..introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
 from ..introspect.shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def leaf_values(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
     """Generate JSON values that a leaf decodes; for a user's own the encoded placeholder alone."""
     if shipped_leaf(leaf.type) is leaf and leaf.type in SHIPPED:
         return SHIPPED[leaf.type]
+    if leaf in _LOCAL:
+        return _LOCAL[leaf]
     return st.just(leaf.placeholder).map(leaf.encode)
 
 
@@ -80,12 +83,20 @@ _OTHER_URLS = (
 # --- time ----------------------------------------------------------------------------------------
 
 
-def _clocks() -> SearchStrategy[str]:
+def _times() -> SearchStrategy[str]:
     offset = _text(st.sampled_from("+-"), st.times().map(lambda offset: f"{offset:%H:%M}"))
     return _text(
-        st.times().map(lambda clock: f"{clock:%H:%M:%S}"),
-        _maybe(st.text("0123456789", min_size=1, max_size=9).map(lambda digits: f".{digits}")),
-        st.just("Z") | offset,
+        st.times().map(lambda clock: f"{clock:%H:%M:%S}"), _fractions(), st.sampled_from("Zz") | offset
+    )
+
+
+def _fractions() -> SearchStrategy[str]:
+    return _maybe(st.text("0123456789", min_size=1, max_size=9).map(lambda digits: f".{digits}"))
+
+
+def _local_times() -> SearchStrategy[str]:
+    return st.times().map(lambda clock: f"{clock:%H:%M}") | _text(
+        st.times().map(lambda clock: f"{clock:%H:%M:%S}"), _fractions()
     )
 
 
@@ -147,9 +158,9 @@ def _networks(version: Literal[4, 6]) -> SearchStrategy[str]:
 SHIPPED: Mapping[type, SearchStrategy[Any]] = {
     SplitResult: _urls(),
     ParseResult: _urls(),
-    datetime: _text(st.dates().map(date.isoformat), st.just("T"), _clocks()),
+    datetime: _text(st.dates().map(date.isoformat), st.sampled_from("Tt"), _times()),
     date: st.dates().map(date.isoformat),
-    time: _clocks(),
+    time: _times(),
     timedelta: _durations(),
     ZoneInfo: st.timezone_keys(allow_prefix=False),
     UUID: _uuids(),
@@ -165,3 +176,9 @@ SHIPPED: Mapping[type, SearchStrategy[Any]] = {
     IPv6Interface: _addresses(6, prefix=True),
 }
 """By type."""
+
+_LOCAL: Mapping[SchemaLeaf[Any], SearchStrategy[Any]] = {
+    LOCAL_DATETIME: _text(st.dates().map(date.isoformat), st.sampled_from("Tt "), _local_times()),
+    LOCAL_TIME: _local_times(),
+}
+"""Of the leaves that one annotation names."""

@@ -42,7 +42,13 @@ KEYS = [
     (Literal["a", "b"], {"enum": ["a", "b"]}, {"b": 1}, {"b": 1}, {"c": 1}),
     (Literal[1, "x"], {"enum": ["1", "x"]}, {"1": 1, "x": 2}, {1: 1, "x": 2}, {"2": 1}),
     (Literal[Level.LOW], {"enum": ["1"]}, {"1": 1}, {Level.LOW: 1}, {"LOW": 1}),
-    (date, {"format": "date"}, {"2026-01-31": 1}, {date(2026, 1, 31): 1}, {"2026-1-31": 1}),
+    (
+        date,
+        {"format": "date", "description": "date, such as 2026-01-31"},
+        {"2026-01-31": 1},
+        {date(2026, 1, 31): 1},
+        {"2026-1-31": 1},
+    ),
     (
         UUID, {"format": "uuid", "description": "UUID string"}, {IDENTIFIER: 1}, {UUID(IDENTIFIER): 1},
         {"x": 1},
