@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import inspect
 import json
 import re
 import sys
@@ -20,7 +19,7 @@ from strategies import Celsius, Limits
 
 from operator_schema import Codec, SchemaError, SchemaLeaf
 from operator_schema.introspect.shipped_leaves import _SHIPPED
-from operator_schema.testing import CodecOptions, arguments, instances, near_misses
+from operator_schema.testing import arguments, instances, near_misses
 from operator_schema.testing.leaf_values import SHIPPED
 
 
@@ -413,9 +412,3 @@ def test_max_depth_is_kept():
     codec = Codec(Tree, max_depth=3)
     assert all(codec.problems(value) == () for value in examples(arguments(codec)))
     assert all(depth(value) == 1 for value in examples(arguments(codec)))
-
-
-def test_options_are_those_of_codec():
-    parameters = inspect.signature(Codec).parameters.values()
-    names = {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
-    assert CodecOptions.__optional_keys__ == names

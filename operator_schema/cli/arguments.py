@@ -7,7 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormat
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from .. import __version__
-from ..codec.codec import UnknownFields
+from ..codec.options import UnknownFields
 from ..wording import escape
 
 if TYPE_CHECKING:

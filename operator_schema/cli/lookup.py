@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-    from ..codec.codec import UnknownFields
+    from ..codec.options import UnknownFields
     from .arguments import Target
 
 __all__ = ["dataclasses_of", "find_tool", "load_module", "refuse", "register"]

@@ -4,36 +4,34 @@ from __future__ import annotations
 
 from dataclasses import MISSING
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
-from ..immutable import set_once
 from ..introspect.classes import form_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.names import annotation_key, name_of
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import Walk
 from .interpret import interpret
-from .limits import MAX_DEPTH
+from .options import DEFAULTS, checked_options
 from .problems import Problems, ignored_keys
 from .scalars import fits_plainly
 from .tiers import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
-    from typing import Self
+    from typing import Self, Unpack
 
     from ..errors import Complaint, DecodeError, Problem, SchemaError
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
+    from .options import CodecOptions
     from .partial.stream import ArgumentStream, Partial
     from .report import DecodeReport, Repair
 
-__all__ = ["Codec", "UnknownFields", "codec_of"]
+__all__ = ["Codec", "codec_of"]
 
 T = TypeVar("T")
-
-UnknownFields = Literal["ignore", "reject"]
 
 
 class Codec(Generic[T]):
@@ -68,8 +66,6 @@ class Codec(Generic[T]):
         ValueError: an option is not of its kind, or out of range.
     """
 
-    __slots__ = ("__dict__", "_annotation", "_graph", "_name", "_options", "_parse", "_tiers")
-
     _annotation: Any
     _graph: Graph
     _name: str
@@ -78,86 +74,23 @@ class Codec(Generic[T]):
     _tiers: Tiers
 
     @overload
-    def __init__(
-        self,
-        annotation: type[T],
-        /,
-        *,
-        name: str | None = None,
-        param_descriptions: Mapping[str, str] | None = None,
-        unknown_fields: UnknownFields = "ignore",
-        repair: bool = False,
-        leaves: Iterable[SchemaLeaf[Any]] = (),
-        namespace: Mapping[str, Any] | None = None,
-        max_depth: int = MAX_DEPTH,
-        attribute_docs: bool = False,
-        json_loads: Callable[[Any], Any] | None = None,
-    ) -> None: ...
-
+    def __init__(self, annotation: type[T], /, **options: Unpack[CodecOptions]) -> None: ...
     @overload
-    def __init__(
-        self: Codec[Any],
-        annotation: Any,
-        /,
-        *,
-        name: str | None = None,
-        param_descriptions: Mapping[str, str] | None = None,
-        unknown_fields: UnknownFields = "ignore",
-        repair: bool = False,
-        leaves: Iterable[SchemaLeaf[Any]] = (),
-        namespace: Mapping[str, Any] | None = None,
-        max_depth: int = MAX_DEPTH,
-        attribute_docs: bool = False,
-        json_loads: Callable[[Any], Any] | None = None,
-    ) -> None: ...
-
-    def __init__(
-        self,
-        annotation: Any,
-        /,
-        *,
-        name: str | None = None,
-        param_descriptions: Mapping[str, str] | None = None,
-        unknown_fields: UnknownFields = "ignore",
-        repair: bool = False,
-        leaves: Iterable[SchemaLeaf[Any]] = (),
-        namespace: Mapping[str, Any] | None = None,
-        max_depth: int = MAX_DEPTH,
-        attribute_docs: bool = False,
-        json_loads: Callable[[Any], Any] | None = None,
-    ) -> None:
-        options: Mapping[str, Any] = _USUAL_OPTIONS
-        is_usual = (
-            name is None
-            and param_descriptions is None
-            and namespace is None
-            and json_loads is None
-            and repair is False
-            and attribute_docs is False
-            and leaves is options["leaves"]
-            and unknown_fields is options["unknown_fields"]
-            and max_depth is MAX_DEPTH
-        )
-        if not is_usual:
-            from .options import checked_options  # noqa: PLC0415  # most codecs have the usual ones
-
-            options = checked_options(
-                name,
-                param_descriptions,
-                unknown_fields,
-                repair,
-                leaves,
-                namespace,
-                max_depth,
-                attribute_docs,
-                json_loads,
-            )
-        own_leaves: tuple[SchemaLeaf[Any], ...] = options["leaves"]
-        is_closed = unknown_fields == "reject"
-        walk = Walk(own_leaves, is_closed, options["namespace"] or {}, max_depth, attribute_docs)
+    def __init__(self: Codec[Any], annotation: Any, /, **options: Unpack[CodecOptions]) -> None: ...
+    def __init__(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> None:
+        checked = checked_options(options) if options else DEFAULTS
+        leaves: tuple[SchemaLeaf[Any], ...] = checked["leaves"]
+        max_depth: int = checked["max_depth"]
         own_name = name_of(annotation)
+        walk = Walk(
+            leaves,
+            checked["unknown_fields"] == "reject",
+            checked["namespace"] or {},
+            max_depth,
+            checked["attribute_docs"],
+        )
         try:
-            graph = walk.graph(annotation, own_name, param_descriptions)
+            graph = walk.graph(annotation, own_name, checked["param_descriptions"])
         except RecursionError:
             raise _too_deep(own_name) from None
         complaints = walk.complaints
@@ -167,15 +100,16 @@ class Codec(Generic[T]):
             from ..errors import SchemaError  # noqa: PLC0415  # a program without faults needs no words for them
 
             raise SchemaError(own_name, complaints)
-        if param_descriptions is not None:
-            options = {**options, "param_descriptions": dict(param_descriptions)}
-        _set_annotation(self, annotation)
-        _set_name(self, name or own_name)
-        _set_graph(self, graph)
-        _set_options(self, options)
-        _set_parse(self, None if json_loads is None else _parser_of(json_loads))
-        graph_of = partial(_graph_of, leaves=own_leaves) if own_leaves else _graph_of
-        _set_tiers(self, Tiers(graph, max_depth, graph_of, exact=repair))
+        parse = checked["json_loads"]
+        graph_of = partial(_graph_of, leaves=leaves) if leaves else _graph_of
+        self.__dict__.update(
+            _annotation=annotation,
+            _name=checked["name"] or own_name,
+            _graph=graph,
+            _options=checked,
+            _parse=None if parse is None else _parser_of(parse),
+            _tiers=Tiers(graph, max_depth, graph_of, exact=checked["repair"]),
+        )
 
     @property
     def type(self) -> Any:
@@ -420,7 +354,7 @@ class Codec(Generic[T]):
         function.__name__, function.__qualname__ = name, method.__qualname__
         function.__module__, function.__doc__ = method.__module__, method.__doc__
         function.__annotations__ = method.__annotations__
-        set_once(self, name, compiled)
+        self.__dict__[name] = compiled
 
     def source(self) -> str:
         """Return the Python source of the compiled decoder and encoder, for reading."""
@@ -501,14 +435,6 @@ class Codec(Generic[T]):
         return _restore, (self._annotation, dict(self._options))
 
 
-# They take half the time of `set_once`.
-_set_annotation = vars(Codec)["_annotation"].__set__
-_set_graph = vars(Codec)["_graph"].__set__
-_set_name = vars(Codec)["_name"].__set__
-_set_options = vars(Codec)["_options"].__set__
-_set_parse = vars(Codec)["_parse"].__set__
-_set_tiers = vars(Codec)["_tiers"].__set__
-
 _METHODS: Mapping[str, Any] = {name: vars(Codec)[name] for name in ("decode", "encode")}
 """Those that a compiled function may stand in for."""
 
@@ -557,20 +483,6 @@ def _warm_up(compile_: Callable[[], None]) -> None:
 
 def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
     return Codec(annotation, **options)
-
-
-_USUAL_OPTIONS: Mapping[str, Any] = {
-    "name": None,
-    "param_descriptions": None,
-    "unknown_fields": "ignore",
-    "repair": False,
-    "leaves": (),
-    "namespace": None,
-    "max_depth": MAX_DEPTH,
-    "attribute_docs": False,
-    "json_loads": None,
-}
-"""Those of most codecs, which share this: checking and keeping nine takes a twentieth of a registration."""
 
 
 def _too_deep(name: str) -> SchemaError:

@@ -1,88 +1,131 @@
-"""The options of a codec that are not the usual ones, checked."""
+"""The options of a codec: the type, the default and the check of each."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, TypedDict, get_args
 
 from ..introspect.leaves import SchemaLeaf
 from ..wording import nearest, received
+from .limits import MAX_DEPTH
 
-__all__ = ["checked_options"]
+__all__ = ["DEFAULTS", "CodecOptions", "UnknownFields", "checked_options"]
+
+UnknownFields = Literal["ignore", "reject"]
 
 
-def checked_options(
-    name: Any,
-    param_descriptions: Any,
-    unknown_fields: Any,
-    repair: Any,
-    leaves: Any,
-    namespace: Any,
-    max_depth: Any,
-    attribute_docs: Any,
-    json_loads: Any,
-) -> dict[str, Any]:
-    """Return the options of a codec by name; the walk is still to say whether the descriptions are any.
+class CodecOptions(TypedDict, total=False):
+    """What `Codec` takes besides the annotation. Its docstring explains each option."""
+
+    name: str | None
+    param_descriptions: Mapping[str, str] | None
+    unknown_fields: UnknownFields
+    repair: bool
+    leaves: Iterable[SchemaLeaf[Any]]
+    namespace: Mapping[str, Any] | None
+    max_depth: int
+    attribute_docs: bool
+    json_loads: Callable[[Any], Any] | None
+
+
+def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the value of every option: the given ones, checked, and the defaults of the others.
+
+    The walk checks what is in `param_descriptions`, as it knows the fields.
 
     Raises:
-        ValueError: one of them is not of its kind, or out of range.
+        TypeError: there is no such option.
+        ValueError: a value is of the wrong kind or out of range.
     """
-    own_leaves = _checked_leaves(leaves)
-    _check_options(name, unknown_fields, repair, namespace, max_depth, attribute_docs, json_loads)
-    return {
-        "name": name,
-        "param_descriptions": param_descriptions,
-        "unknown_fields": unknown_fields,
-        "repair": repair,
-        "leaves": own_leaves,
-        "namespace": None if namespace is None else dict(namespace),
-        "max_depth": max_depth,
-        "attribute_docs": attribute_docs,
-        "json_loads": json_loads,
-    }
+    options = {**DEFAULTS}
+    for name, value in given.items():
+        if name not in _OPTIONS:
+            near = nearest(name, list(_OPTIONS))
+            hint = f"; did you mean {near}?" if near else ""
+            message = f"Codec() got an unexpected option {name!r}{hint}"
+            raise TypeError(message)
+        options[name] = _OPTIONS[name][1](value)
+    return options
 
 
-_UNKNOWN_FIELDS = ("ignore", "reject")
+# --- checks: each returns what the codec keeps ------------------------------
 
 
-def _check_options(
-    name: object,
-    unknown_fields: object,
-    repair: object,
-    namespace: object,
-    max_depth: object,
-    attribute_docs: object,
-    json_loads: object,
-) -> None:
-    if name is not None and not isinstance(name, str):
-        message = f"name is a string, not {received(name)}"
-        raise ValueError(message)
-    if namespace is not None and not isinstance(namespace, Mapping):
-        message = f"namespace maps names to types, it is not {received(namespace)}"
-        raise ValueError(message)
-    if not isinstance(repair, bool):
-        message = f"repair is True or False, not {received(repair)}"
-        raise ValueError(message)  # noqa: TRY004  # one exception for every option
-    if unknown_fields not in _UNKNOWN_FIELDS:
-        near = nearest(unknown_fields, _UNKNOWN_FIELDS) if isinstance(unknown_fields, str) else None
-        hint = f"; did you mean {near!r}?" if near else ""
-        message = f"unknown_fields is 'ignore' or 'reject', not {received(unknown_fields)}{hint}"
-        raise ValueError(message)
-    if not isinstance(max_depth, int) or isinstance(max_depth, bool) or max_depth < 1:
-        message = f"max_depth is an integer of at least 1, not {received(max_depth)}"
-        raise ValueError(message)
-    if not isinstance(attribute_docs, bool):
-        message = f"attribute_docs is True or False, not {received(attribute_docs)}"
-        raise ValueError(message)  # noqa: TRY004  # one exception for every option
-    if json_loads is not None and not callable(json_loads):
-        message = f"json_loads is a function such as orjson.loads, not {received(json_loads)}"
-        raise ValueError(message)
+def _name(value: Any) -> Any:
+    if value is None or isinstance(value, str):
+        return value
+    message = f"name is a string, not {received(value)}"
+    raise ValueError(message)
 
 
-def _checked_leaves(leaves: Iterable[Any]) -> tuple[SchemaLeaf[Any], ...]:
-    given: tuple[Any, ...] = tuple(leaves) if hasattr(leaves, "__iter__") else (leaves,)
-    for leaf in given:
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _descriptions(value: Any) -> Any:
+    return dict(value) if _is_mapping(value) else value
+
+
+def _unknown_fields(value: Any) -> Any:
+    choices: tuple[str, ...] = get_args(UnknownFields)
+    if isinstance(value, str) and value in choices:
+        return value
+    near = nearest(value, choices) if isinstance(value, str) else None
+    hint = f"; did you mean {near!r}?" if near else ""
+    message = f"unknown_fields is 'ignore' or 'reject', not {received(value)}{hint}"
+    raise ValueError(message)
+
+
+def _leaves(value: Any) -> Any:
+    leaves: tuple[Any, ...] = tuple(value) if hasattr(value, "__iter__") else (value,)
+    for leaf in leaves:
         if not isinstance(leaf, SchemaLeaf):
             message = f"leaves are SchemaLeaf values, not {received(leaf)}"
             raise ValueError(message)  # noqa: TRY004  # one exception for every option
-    return given
+    return leaves
+
+
+def _namespace(value: Any) -> Any:
+    if value is None or _is_mapping(value):
+        return None if value is None else dict(value)
+    message = f"namespace maps names to types, it isn't {received(value)}"
+    raise ValueError(message)
+
+
+def _depth(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return value
+    message = f"max_depth is an integer of at least 1, not {received(value)}"
+    raise ValueError(message)
+
+
+def _parser(value: Any) -> Any:
+    if value is None or callable(value):
+        return value
+    message = f"json_loads is a function such as orjson.loads, not {received(value)}"
+    raise ValueError(message)
+
+
+def _flag(name: str) -> Callable[[Any], Any]:
+    def check(value: Any) -> Any:
+        if isinstance(value, bool):
+            return value
+        message = f"{name} is True or False, not {received(value)}"
+        raise ValueError(message)  # one exception for every option
+
+    return check
+
+
+_OPTIONS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "name": (None, _name),
+    "param_descriptions": (None, _descriptions),
+    "unknown_fields": ("ignore", _unknown_fields),
+    "repair": (False, _flag("repair")),
+    "leaves": ((), _leaves),
+    "namespace": (None, _namespace),
+    "max_depth": (MAX_DEPTH, _depth),
+    "attribute_docs": (False, _flag("attribute_docs")),
+    "json_loads": (None, _parser),
+}
+"""The default of each option, and its check."""
+
+DEFAULTS: Mapping[str, Any] = {name: default for name, (default, _) in _OPTIONS.items()}
+"""The options of a codec that was given none."""

@@ -5,38 +5,22 @@ The extra `testing` brings Hypothesis. Nothing else in this package imports this
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..codec.codec import Codec
+from ..codec.options import CodecOptions
 from .near_misses import Misses
 from .valid_values import Valid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Unpack
 
     from hypothesis.strategies import SearchStrategy
 
-    from ..codec.codec import UnknownFields
-    from ..introspect.leaves import SchemaLeaf
-
 __all__ = ["CodecOptions", "arguments", "instances", "near_misses"]
 
 T = TypeVar("T")
-
-
-class CodecOptions(TypedDict, total=False):
-    """What `Codec` takes besides the annotation."""
-
-    name: str | None
-    param_descriptions: Mapping[str, str] | None
-    unknown_fields: UnknownFields
-    repair: bool
-    leaves: Iterable[SchemaLeaf[Any]]
-    namespace: Mapping[str, Any] | None
-    max_depth: int
-    attribute_docs: bool
-    json_loads: Callable[[Any], Any] | None
 
 
 def arguments(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from types import FrameType
 
-    from ..codec.codec import UnknownFields
+    from ..codec.options import UnknownFields
     from .metadata import Enabled
     from .parameters import Visible
     from .signature import Callee

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from sys import float_info
 from typing import TYPE_CHECKING, Any, TypeGuard, get_args
 
-from ..codec.codec import UnknownFields
+from ..codec.options import UnknownFields
 from ..errors import Complaint
 from ..immutable import Value
 from ..introspect.docstrings import split_summary
