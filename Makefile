@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+LINTERS := ruff ruff-format mypy pyright imports
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage matrix campaign damage bench bench-quick lint format clean
+.PHONY: help demo test coverage matrix campaign damage bench bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -34,14 +36,22 @@ bench: $(BENCH)/.bench ## measure everything beside the peers, and write docs/be
 
 bench-quick: $(BENCH)/.bench ## measure what the bars ask for; fails where one is missed
 	$(BENCH)/bin/python -m benchmarks --quick $(ARGS)
+
 damage: $(VENV)/.test ## damage real calls as models do, and count what repair brings back: SEED=0
 	$(BIN)/python tests/damage/run.py --seed $(SEED)
 
-lint: $(VENV)/.dev ## ruff, mypy, pyright, import-linter
+lint: $(LINTERS) ## ruff, mypy, pyright, import-linter
+
+$(LINTERS): $(VENV)/.dev
+ruff:
 	$(BIN)/ruff check .
+ruff-format:
 	$(BIN)/ruff format --check .
+mypy:
 	$(BIN)/mypy
+pyright:
 	$(BIN)/pyright
+imports:
 	$(BIN)/lint-imports
 
 format: $(VENV)/.dev ## let ruff write what it can
