@@ -24,7 +24,7 @@ from .input_tool import InputTool, pickle_through_tool
 from .input_types import install, make_input_type
 from .metadata import check_facts, pascal_case, snake_case
 from .output_type import NO_OUTPUT, Output
-from .parameters import class_of, enclosing_names, read_parameters
+from .parameters import class_of, evaluate_signature, read_parameters
 from .registration import check_option_names, codec_options, doc_of, make_facts, register
 from .signature import (
     caller_module,
@@ -228,10 +228,11 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
     callee = _callee_or_raise(function, owner, complaints)
     complaints += _complain_result(callee, owner)
     namespace: dict[str, Any] = dict(options.get("namespace") or {})
-    around = enclosing_names(callee.source, frame)
-    scope = Scope(callee.source, {**around, **namespace} if around else namespace)
-    visible = read_parameters(callee, scope, options.get("skip", ()), owner)
+    signature = evaluate_signature(callee, namespace, frame)
+    visible = read_parameters(callee, signature, options.get("skip", ()), owner)
     complaints += visible.complaints
+    output = Output(callee.returns, signature.returns, signature.scope)
+    complaints += output.complaints(owner, "return")
     if visible.annotation is None:
         annotation, doc = _input_type(callee, visible), None
     else:
@@ -239,7 +240,6 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
     codec = register(annotation, owner, options, complaints)
     if codec is None:
         raise SchemaError(owner, complaints)
-    output = Output(callee.returns, scope)
     whole = None if visible.annotation is None else visible.fields[0].name
     facts = make_facts(name, options, doc_of(codec) if doc is None else doc, codec)
     body = Body(callee, visible.hosted, whole)
@@ -317,15 +317,17 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
     output = options.get("output", MISSING)
     options = {key: value for key, value in options.items() if key not in wrong}
     complaints = list(wrong.values())
+    scope = Scope(None, options.get("namespace") or {})
+    declared = NO_OUTPUT if output is MISSING else Output(output, output, scope)
     codec = register(annotation, owner, options, complaints)
-    if codec is None:
-        if not name and len(complaints) > len(wrong):
-            complaints.remove(wrong["name"])  # what is no class has no name either
+    if codec is None and not name and len(complaints) > len(wrong):
+        complaints.remove(wrong["name"])  # only a class has a name
+    complaints += declared.complaints(owner, "output")
+    if codec is None or complaints:
         raise SchemaError(owner, complaints)
     facts = make_facts(name, options, doc_of(codec), codec)
-    told = NO_OUTPUT if output is MISSING else Output(output, None, options.get("namespace"))
     made: InputTool[..., Any] = InputTool.made_of(
-        facts, codec, codec_options(options), told, annotation, None, home
+        facts, codec, codec_options(options), declared, annotation, None, home
     )
     if isinstance(annotation, type):
         pickle_through_tool(annotation)

@@ -1,42 +1,42 @@
-"""What a tool gives back: its declared type, and the text that the model gets."""
+"""The declared type of a tool's result, and the text that the model gets."""
 
 from __future__ import annotations
 
 import collections.abc
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from ..codec.codec import Codec, codec_of
 from ..errors import EncodeError, SchemaError
-from ..introspect.hints import Unresolved, evaluate_forward
+from ..introspect.classes import form_of
+from ..introspect.hints import Scope, Unresolved, evaluate_forward
 from ..json_values import has_surrogate
+from .binding import is_union
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..introspect.hints import Scope
+    from ..errors import Complaint
 
 __all__ = ["NO_OUTPUT", "Output", "to_json_text"]
 
 
 class Output:
-    """The declared type of what a tool gives back, read when it is first asked for.
+    """The declared type of a tool's result.
 
     Args:
-        written: the annotation, or `dataclasses.MISSING`.
-        scope: what names mean in it; None for a type that is no annotation.
-        names: names that forward references inside it may use besides those of the scope.
+        written: the annotation as written, or `dataclasses.MISSING`.
+        hint: the evaluated annotation; an `Unresolved` is evaluated again when the type is first
+            asked for.
+        scope: what names in it mean.
     """
 
-    __slots__ = ("_codec", "_names", "_scope", "_type", "_written")
+    __slots__ = ("_codec", "_scope", "_type", "_written")
 
-    def __init__(
-        self, written: Any, scope: Scope | None = None, names: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, written: Any, hint: Any, scope: Scope) -> None:
         self._written = written
-        self._scope = scope
-        self._names = names
-        self._type: Any = MISSING
+        self._scope: Scope | None = scope
+        self._type: Any = hint if isinstance(hint, Unresolved) else _awaited(hint)
         self._codec: Any = MISSING
 
     @property
@@ -46,40 +46,66 @@ class Output:
 
     @property
     def type(self) -> Any:
-        """The type; None where none is declared, or where its name is not known."""
-        if self._type is MISSING:
-            self._type = self._read()
+        """The type; None if none is declared, or a name in it is not known."""
+        if isinstance(self._type, Unresolved) and self._scope is not None:
+            hint = evaluate_forward(evaluate_forward(self._written, self._scope), self._scope)
+            if isinstance(hint, Unresolved):
+                return None
+            self._type = _awaited(hint)
         return self._type
 
-    def _read(self) -> Any:
-        if self._written is MISSING:
-            return None
-        hint = self._written
-        if self._scope is not None:
-            hint = evaluate_forward(evaluate_forward(hint, self._scope), self._scope)
-        if get_origin(hint) in {collections.abc.Awaitable, collections.abc.Coroutine}:
-            hint = get_args(hint)[-1]  # what is awaited
-        return None if isinstance(hint, Unresolved) else type(None) if hint is None else hint
-
     def codec(self) -> Codec[Any] | None:
-        """Return the codec of the type; None where there is none, or the type has no schema."""
+        """Return the codec of the type; None if there is no type, or it has no schema."""
         if self._codec is MISSING:
-            self._codec = self._register()
-        codec: Codec[Any] | None = self._codec
-        return codec
+            self._register()
+        codec: Any = self._codec
+        return None if codec is MISSING else codec  # a name in it may not be known yet
 
-    def _register(self) -> Codec[Any] | None:
-        if self.type is None:
-            return None
+    def complaints(self, owner: str, where: str) -> list[Complaint]:
+        """Return what is wrong with a type whose values can't be written as JSON.
+
+        A type in which a name is not known yet may still turn out to be right.
+
+        Args:
+            owner: name of the tool.
+            where: the type is declared: `return` or `output`.
+        """
+        hint = self._type
+        if isinstance(hint, Unresolved) or (type(hint) is type and hint in _WRITABLE) or hint is None:
+            return []
+        found = self._register()
+        if self._codec is not None or not _is_unwritable(hint):
+            return []
+        return [
+            complaint.replace(
+                path=(where, *complaint.path),
+                type=owner,
+                message=f"the result can't be written as JSON: {complaint.message}",
+                remedy=f"{complaint.remedy}, or declare Any",
+            )
+            for complaint in found
+        ]
+
+    def _register(self) -> list[Complaint]:
+        """Make the codec, and forget what it is made from; return what is wrong with the type."""
+        hint = self.type
+        if hint is None:
+            return []
+        names = {} if self._scope is None else self._scope.names
         try:
-            return codec_of(self.type)
-        except SchemaError:
-            pass
-        try:
-            names = {} if self._scope is None else self._scope.names
-            return Codec(self.type, namespace={**names, **(self._names or {})})
-        except SchemaError:
-            return None
+            try:
+                self._codec = codec_of(hint)
+            except SchemaError:
+                self._codec = Codec(hint, namespace=names)
+        except SchemaError as error:
+            if any(complaint.code == "unresolved" for complaint in error.complaints):
+                return []
+            self._codec = None
+            return list(error.complaints)
+        finally:
+            if self._codec is not MISSING:
+                self._scope = None
+        return []
 
     def encode(self, value: object, name: str) -> str:
         """Write a result as the text that the model gets.
@@ -96,18 +122,69 @@ class Output:
             return text
         try:
             codec: Codec[Any] | None = codec_of(Any) if text is not None else self.codec()
-            encoded = (codec or codec_of(_as_what_it_is(value))).encode(value)
+            encoded = (codec or codec_of(_own_type(value))).encode(value)
         except EncodeError as error:
             raise EncodeError(name, error.problems, error.omitted) from None
         return to_json_text(encoded)
 
 
-def _as_what_it_is(value: object) -> Any:
+_WRITABLE = frozenset({str, int, float, bool, dict, list, NoneType})
+"""Types that need no check."""
+
+
+def _awaited(hint: Any) -> Any:
+    """Return the type of the result, without the `Awaitable` around it."""
+    if hint is MISSING:
+        return None
+    if get_origin(hint) in _AWAITABLE:
+        hint = get_args(hint)[-1]
+    return NoneType if hint is None else hint
+
+
+_AWAITABLE = frozenset({collections.abc.Awaitable, collections.abc.Coroutine})
+
+
+def _is_unwritable(hint: Any) -> bool:
+    """Return whether a type without a schema has values that can't be written as what they are.
+
+    Types that only the model's arguments can't have, such as unions of look-alikes, are writable.
+    """
+    if is_union(hint):
+        return any(_is_unwritable(member) for member in hint.__args__)
+    while get_origin(hint) is Annotated:
+        hint = hint.__origin__
+    found = get_origin(hint) or hint
+    if not isinstance(found, type) or _has_schema(hint):
+        return False
+    if any(_is_unwritable(argument) for argument in get_args(hint)):
+        return True
+    cls: type[Any] = found
+    if form_of(cls) is not None or cls in _NEVER or issubclass(cls, (Iterator, AsyncIterator)):
+        return True
+    is_open = cls.__flags__ & _IS_ABSTRACT or getattr(cls, "_is_protocol", False)
+    return not (is_open or issubclass(cls, _PLAIN))
+
+
+_NEVER: frozenset[Any] = frozenset({Callable})
+_IS_ABSTRACT = 1 << 20  # inspect.TPFLAGS_IS_ABSTRACT
+_PLAIN = (str, int, float, list, tuple, set, frozenset, Mapping)
+"""Classes whose instances have a JSON form, and so have those of their subclasses."""
+
+
+def _has_schema(hint: Any) -> bool:
+    try:
+        codec_of(hint)
+    except SchemaError:
+        return False
+    return True
+
+
+def _own_type(value: object) -> Any:
     cls = type(value)
     return cls if hasattr(cls, "__dataclass_fields__") else Any
 
 
-NO_OUTPUT = Output(MISSING)
+NO_OUTPUT = Output(MISSING, MISSING, Scope(None, {}))
 
 
 def to_json_text(value: Any) -> str:

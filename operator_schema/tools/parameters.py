@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from types import GenericAlias, UnionType
+from types import GenericAlias, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_origin
 
 from ..errors import Complaint
@@ -15,16 +15,17 @@ from ..introspect.shipped_leaves import shipped_leaf
 from ..wording import listed, nearest, quote, received
 from .binding import AnnotatedAlias, alternatives_of, members_of
 from .input_types import copy_of_default
+from .local_names import enclosing_names, mentioned_names
 from .raw_arguments import RawArguments
 from .skip import skip as skip_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from types import FrameType
 
     from .signature import Callee, Parameter
 
-__all__ = ["Visible", "class_of", "enclosing_names", "read_parameters"]
+__all__ = ["Signature", "Visible", "class_of", "evaluate_signature", "read_parameters"]
 
 
 class Visible:
@@ -55,18 +56,60 @@ class Visible:
         self.complaints = complaints
 
 
-def read_parameters(callee: Callee, scope: Scope, skip: Collection[str], owner: str) -> Visible:
-    """Read which parameters the model gives, and which the host.
+class Signature:
+    """The evaluated annotations of a function.
+
+    Attributes:
+        hints: of its parameters, without the one that takes the instance or class.
+        returns: of its result; an `Unresolved` where a name in it is not known yet.
+        scope: what the forward references that are left in them mean.
+    """
+
+    __slots__ = ("hints", "returns", "scope")
+
+    def __init__(self, hints: list[Any], returns: Any, scope: Scope) -> None:
+        self.hints = hints
+        self.returns = returns
+        self.scope = scope
+
+
+def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: FrameType | None) -> Signature:
+    """Evaluate the annotations of a function.
+
+    Of the local variables around the function, only those are kept that forward references still
+    mention: a tool must not keep anything else alive.
 
     Args:
         callee: the function.
-        scope: what names in its annotations mean.
+        namespace: names that annotations may use besides those of the module.
+        frame: in which it is decorated.
+    """
+    around = enclosing_names(callee.source, frame)
+    scope = Scope(callee.source, {**around, **namespace} if around else namespace)
+    written = [p.annotation for p in callee.parameters]
+    if callee.receiver is not None:
+        del written[0]
+    hints = _evaluate([*written, callee.returns], scope)
+    if around:
+        rest = [callee.returns if isinstance(hint, Unresolved) else hint for hint in hints[-1:]]
+        kept = mentioned_names([*hints[:-1], *rest], around)
+        scope = Scope(callee.source, {**kept, **namespace})
+    returns = hints.pop()
+    return Signature(hints, returns, scope)
+
+
+def read_parameters(callee: Callee, signature: Signature, skip: Collection[str], owner: str) -> Visible:
+    """Separate the parameters that the model gives from those that the host gives.
+
+    Args:
+        callee: the function.
+        signature: its evaluated annotations.
         skip: names of parameters that the host gives.
         owner: name of the tool, for complaints.
     """
     receiver = callee.receiver
     written = callee.parameters if receiver is None else callee.parameters[1:]
-    hints = _evaluate([p.annotation for p in written], scope)
+    hints, scope = signature.hints, signature.scope
     complaints: list[Complaint] = []
     fields: list[Parameter] = []
     declared: list[Declared] = []
@@ -112,7 +155,7 @@ def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
     return [hint if isinstance(hint, type) else evaluate_forward(hint, scope) for hint in hints]
 
 
-_EVALUATED = frozenset({type, GenericAlias, UnionType})
+_EVALUATED = frozenset({type, GenericAlias, UnionType, NoneType, type(MISSING)})
 """Kinds of annotations that are never forward references."""
 
 
@@ -246,19 +289,3 @@ def _has_leaf(hint: Any, cls: type) -> bool:
     if any(isinstance(item, SchemaLeaf) for item in metadata):
         return True
     return own_leaf(cls) is not None or registered_leaf(cls) is not None or shipped_leaf(cls) is not None
-
-
-def enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
-    """Return the names of the functions and classes around a function that is being decorated."""
-    outside = function.__qualname__.rpartition(".")[0]
-    if not outside:
-        return {}
-    around = [part for part in outside.split(".") if part != "<locals>"]
-    frames: list[FrameType] = []
-    while frame is not None and len(frames) < len(around):
-        frames.append(frame)
-        frame = frame.f_back
-    # Elsewhere than where it was written, the names around mean something else.
-    if [inner.f_code.co_name for inner in reversed(frames)] != around:
-        return {}
-    return {name: value for inner in reversed(frames) for name, value in inner.f_locals.items()}

@@ -177,7 +177,6 @@ def returning(annotation, value):
         (bool, True, "true"),
         ("Hit", Hit("a"), '{"title":"a","color":"red"}'),
         ("NotThere", Hit("a"), '{"title":"a","color":"red"}'),
-        (complex, 5, "5"),
     ],
 )
 def test_results_are_text(annotation, value, text):
@@ -211,13 +210,9 @@ def test_output_schema():
 
     def nothing(x: int) -> None: ...
 
-    def odd(x: int) -> complex: ...
-
     assert tool(count).output_schema() == {"type": "array", "items": {"type": "integer"}}
     assert tool(count).output_type == list[int]
     assert tool(nothing).output_schema() == {"type": "null"}
-    assert tool(odd).output_schema() is None
-    assert tool(odd).output_type is complex
 
 
 # --- raw arguments and parameters ----------------------------------------------------------------

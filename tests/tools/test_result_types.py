@@ -1,0 +1,149 @@
+"""A result type that can't be written as JSON is refused at registration, not after the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, NoReturn, Protocol, Self, TypedDict, TypeVar
+
+import pytest
+
+from operator_schema import SchemaError, SchemaLeaf, tool, tool_input
+
+T = TypeVar("T")
+
+
+class Plain:
+    """A class without a JSON form."""
+
+
+@dataclass
+class Holder:
+    inner: Plain
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Numbers(list[int]):
+    pass
+
+
+class Named(Protocol):
+    name: str
+
+
+@dataclass
+class Cat:
+    name: str
+
+
+@dataclass
+class Dog:
+    name: str
+
+
+class Box(Generic[T]):
+    pass
+
+
+class Own:
+    @classmethod
+    def __schema_leaf__(cls):
+        return SchemaLeaf(cls, {"type": "string"}, lambda _: cls(), lambda _: "own", cls())
+
+
+def returning(annotation, value=None):
+    def give(x: int):
+        return value
+
+    give.__annotations__["return"] = annotation
+    return tool(give)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "place", "named"),
+    [
+        (complex, ("return",), "complex"),
+        (Plain, ("return",), "Plain"),
+        ("Plain", ("return",), "Plain"),
+        (list[Plain], ("return", "*"), "Plain"),
+        (dict[str, Plain], ("return", "*"), "Plain"),
+        (Plain | None, ("return",), "Plain"),
+        (Annotated[Plain, "text"], ("return",), "Plain"),
+        (Holder, ("return", "inner"), "Plain"),
+        (Callable[[], int], ("return",), "Callable"),
+        (Iterator[int], ("return",), "Iterator"),
+        (Box[int], ("return",), "Box"),
+    ],
+)
+def test_a_type_that_has_no_json_form_is_refused(annotation, place, named):
+    with pytest.raises(SchemaError) as caught:
+        returning(annotation)
+    (complaint,) = caught.value.complaints
+    assert (complaint.path, complaint.code, complaint.type) == (place, "unsupported", "give")
+    assert named in complaint.message
+    assert "the result can't be written as JSON" in complaint.message
+    assert complaint.remedy.endswith("or declare Any")
+
+
+def test_an_explicit_output_is_refused():
+    with pytest.raises(SchemaError, match=r"output \(in cat\): the result can't be written as JSON: complex"):
+        tool_input(output=complex)(Cat)
+    with pytest.raises(SchemaError) as caught:
+        tool_input(output=complex)(int | str)
+    assert {complaint.path for complaint in caught.value.complaints} == {(), ("output",)}
+
+
+def test_everything_wrong_is_in_one_report():
+    def give(x, y: Plain) -> Plain: ...
+
+    with pytest.raises(SchemaError) as caught:
+        tool(give)
+    assert [complaint.path for complaint in caught.value.complaints] == [("x",), ("return",), ("y",)]
+
+
+class Keys(TypedDict):
+    x: int
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "text"),
+    [
+        (Any, {"a": 1}, '{"a":1}'),
+        (object, [1], "[1]"),
+        (T, [1], "[1]"),
+        (Self, [1], "[1]"),
+        (NoReturn, None, "null"),
+        (Named, Cat("a"), '{"name":"a"}'),
+        (Text, Text("a"), "a"),
+        (Numbers, Numbers([1]), "[1]"),
+        (list[Text], [Text("a")], '["a"]'),
+        (Cat | Dog, Dog("a"), '{"name":"a"}'),
+        (Keys, {"x": 1}, '{"x":1}'),
+        (Own, Own(), '"own"'),
+        ("NotThere", [1], "[1]"),
+        (list["NotThere"], [1], "[1]"),  # noqa: F821  # a name that is never known
+    ],
+)
+def test_a_type_whose_values_have_a_json_form_is_taken(annotation, value, text):
+    made = returning(annotation, value)
+    assert made.run({"x": 1}) == text
+    assert made.run({"x": 1}) == text
+
+
+class Before:
+    @tool
+    def later(self, x: int) -> list[After]:
+        return [After(x)]
+
+
+@dataclass
+class After:
+    x: int
+
+
+def test_a_result_type_may_be_defined_below_the_function():
+    assert Before().later.run({"x": 1}) == '[{"x":1}]'
+    assert Before.later.output_type == list[After]
