@@ -57,6 +57,7 @@ def _is_stock_tuple(cls: Any) -> bool:
 
 def _is_stock_dataclass(cls: Any) -> bool:
     """Say whether making an instance runs the generated `__init__` and nothing else."""
+    fields = cls.__dataclass_fields__  # which turns the input of a function into a dataclass
     owner: Any = next(base for base in cls.__mro__ if "__dataclass_fields__" in vars(base))
     init: Any = owner.__dict__.get("__init__")
     code = getattr(init, "__code__", None)
@@ -69,7 +70,7 @@ def _is_stock_dataclass(cls: Any) -> bool:
         and not hasattr(cls, "__post_init__")
         and "__post_init__" not in code.co_names
         and (owner.__dataclass_params__.frozen or cls.__setattr__ is object.__setattr__)
-        and all(_is_quiet(cls, field) for field in cls.__dataclass_fields__.values())
+        and all(_is_quiet(cls, field) for field in fields.values())
     )
 
 
