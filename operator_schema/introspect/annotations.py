@@ -228,11 +228,12 @@ def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -
             f"{show_annotation(annotation)} has {excerpt(args[values.index(MISSING)])}, which JSON can't hold"
         )
         return walk.complain(place, "unsupported", message, "Use strings, numbers, booleans and None")
-    table = {choice_key(value): arg for value, arg in zip(values, args, strict=True)}
+    members = [arg if isinstance(arg, Enum) else value for value, arg in zip(values, args, strict=True)]
+    table = dict(zip(map(choice_key, values), members, strict=True))
     if len(table) < len(values):
         message = f"two values of {show_annotation(annotation)} are the same in JSON"
         return walk.complain(place, "ambiguous", message, "Leave one of them out")
-    return LiteralNode(values, args, table)
+    return LiteralNode(values, tuple(table.values()), table)
 
 
 def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> Node:
@@ -266,7 +267,7 @@ def _flag(walk: Walk, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> 
 
 def _plain(value: object) -> Any:
     """Return a JSON scalar as its own built-in type, `dataclasses.MISSING` for what JSON can't hold."""
-    if value is None or isinstance(value, bool) or (type(value) is str and value.isascii()):
+    if value is None or value is True or value is False or (type(value) is str and value.isascii()):
         return value
     if isinstance(value, str):
         text = str.__str__(value)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, g
 from .function_parameters import ATTRIBUTE, parameter_source
 from .hints import Scope, evaluate_forward, inherited_bindings
 from .leaves import has_attribute
+from .names import exact_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -191,7 +192,8 @@ def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
         scopes = [known.of(owner) for owner in owners]
     found: dict[str, Declared] = {}
     for source, hint, scope in zip(sources, hints, scopes):  # noqa: B905  # `repeat` has no end
-        found[source.name] = _of_dataclass(source, hint, scope)
+        declared = _of_dataclass(source, hint, scope)
+        found[declared.name] = declared
     if "__pydantic_fields__" in cls.__dict__:
         from .foreign_classes import read_pydantic_defaults  # noqa: PLC0415  # few dataclasses are pydantic's
 
@@ -202,7 +204,7 @@ def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
 def _of_dataclass(source: Any, hint: Any, scope: Scope) -> Declared:
     # Assignments take half the time of an `__init__` with as many parameters.
     declared = Declared.__new__(Declared)
-    declared.name = source.name
+    declared.name = exact_text(source.name)
     declared.init_only = init_only = type(hint) is InitVar
     declared.hint = hint.type if init_only else hint  # pyright: ignore[reportUnknownMemberType]  # of whatever type
     declared.scope = scope
@@ -234,7 +236,8 @@ def _typed_dict_fields(cls: Any, own: Scope) -> dict[str, Declared]:
         said = qualifiers(hint)
         # Python 3.11 does not look into annotations written as text (python/cpython#97727).
         required = "Required" in said or (name in cls.__required_keys__ and "NotRequired" not in said)
-        declared[name] = Declared(name, hint, scopes.of(owner), required=required)
+        key = exact_text(name)
+        declared[key] = Declared(key, hint, scopes.of(owner), required=required)
     return declared
 
 

@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..immutable import set_once
 from ..json_values import has_surrogate, is_array
-from ..wording import escape, listed, quote, received
-from .classes import annotations_of as own_annotations
-from .classes import extra_items
-from .descriptions import ATTRIBUTE, text_or_report
+from ..wording import escape, quote, received
+from .descriptions import text_or_report
 from .graph import takes_null
+from .names import exact_text
 from .nodes import NULL, Field, Node, ScalarNode, UnionNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from .classes import Declared
-    from .nodes import ObjectForm
 
-__all__ = ["make_field", "report_class", "report_collisions", "settle_null"]
+__all__ = ["make_field", "report_collisions", "settle_null"]
 
 
 def make_field(
@@ -71,6 +69,7 @@ def _read_metadata(
     """Return the alias, the description and the examples in the metadata of a field."""
     description = text_or_report(metadata, "description", name, report)
     alias = text_or_report(metadata, "alias", name, report)
+    alias = None if alias is None else exact_text(alias)
     return alias, description, _examples(metadata, name, report)
 
 
@@ -131,80 +130,6 @@ def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None
     message = f'metadata["examples"] is {received(examples)}, not a list'
     report(name, "bad_metadata", message, "Give a list of values of the field", None)
     return ()
-
-
-def report_class(
-    cls: Any, form: ObjectForm, names: Mapping[str, object], report: Callable[..., None]
-) -> None:
-    """Complain about what keeps a class as a whole from being built from its fields.
-
-    Args:
-        cls: a class of that form.
-        form: as `form_of` says.
-        names: of its fields, in order.
-        report: takes step, code, message, remedy and suggestion of each complaint.
-    """
-    if form == "typed_dict" and extra_items(cls) is not None:
-        message = "its extra_items (PEP 728) have no place in the schema"
-        report("__extra_items__", "unsupported", message, "Leave them out, or use a dict", None)
-    if form != "dataclass":
-        return
-    fields: Mapping[str, Any] = cls.__dataclass_fields__
-    if cls.__init__ is object.__init__ and fields:
-        message = "it has fields, but no __init__ that takes them"
-        report("__init__", "unsupported", message, "Leave out init=False or write an __init__", None)
-    if "__dataclass_fields__" not in cls.__dict__ and own_annotations(cls):
-        message = "it has annotations of its own, but is no dataclass itself"
-        report("__annotations__", "unsupported", message, "Decorate it with @dataclass", None)
-    if cls.__flags__ & _IS_ABSTRACT:
-        message = "it is abstract and can't be built"
-        report("__init__", "unsupported", message, "Register a class that implements all its methods", None)
-    if "__pydantic_fields__" in cls.__dict__:
-        from .foreign_classes import aliased_fields  # noqa: PLC0415  # few dataclasses are pydantic's
-
-        for name in aliased_fields(cls):
-            message = "pydantic takes it by its alias alone, but it is decoded by name"
-            report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)", None)
-    missing, wanted = _misfits(cls, names)
-    if missing:
-        message = f"its own __init__ does not take {listed([quote(name) for name in missing])}"
-        report("__init__", "unsupported", message, "Let it take every field by name", None)
-    elif wanted:
-        message = f"its own __init__ wants {listed([quote(name) for name in wanted])}, which is no field"
-        report("__init__", "unsupported", message, "Let it take every field by name, and nothing else", None)
-    described = fields.get(ATTRIBUTE)
-    # dataclasses has no public name for what kind of field this is.
-    if described is not None and described._field_type.name == "_FIELD":  # noqa: SLF001
-        message = f"{ATTRIBUTE} is declared as a field"
-        remedy = f"Assign it without annotation ({ATTRIBUTE} = {{…}}) or annotate it as ClassVar"
-        report(ATTRIBUTE, "bad_description", message, remedy, None)
-
-
-def _misfits(cls: Any, names: Mapping[str, object]) -> tuple[list[str], list[str]]:
-    """Compare fields with `__init__`, which may be written by hand here or in a base.
-
-    Returns:
-        The fields that it does not take by name, and the parameters that no field is for.
-    """
-    init = cls.__init__
-    code = getattr(init, "__code__", None)
-    if code is None:
-        return [], []
-    last = code.co_argcount + code.co_kwonlyargcount
-    # What `dataclass` writes takes them in this order, but for those that are keyword-only.
-    if code.co_posonlyargcount <= 1 and tuple(names) == code.co_varnames[1:last]:
-        return [], []
-    taken = code.co_varnames[code.co_posonlyargcount : last]
-    takes_any = code.co_flags & _TAKES_ANY_NAME
-    missing = [] if takes_any else [name for name in names if name not in taken]
-    positional = code.co_argcount - len(init.__defaults__ or ())
-    needed = [*code.co_varnames[1:positional], *code.co_varnames[code.co_argcount : last]]
-    optional: Mapping[str, Any] = init.__kwdefaults__ or {}
-    return missing, [name for name in needed if name not in names and name not in optional]
-
-
-_IS_ABSTRACT = 1 << 20  # inspect.TPFLAGS_IS_ABSTRACT
-_TAKES_ANY_NAME = 0x08  # inspect.CO_VARKEYWORDS
 
 
 def report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "annotation_key",
     "class_name",
+    "exact_text",
     "name_of",
     "show_annotation",
     "show_error",
@@ -43,7 +44,7 @@ _LiteralAlias: Final = type(Literal[0])
 def name_of(annotation: object) -> str:
     """Return the short name by which messages call a type: `Page[User]`."""
     if type(annotation) is type and annotation is not NoneType:
-        name = annotation.__name__
+        name = class_name(annotation)
         if name.isprintable() and len(name) <= _SHOWN_LENGTH:
             return name
     return clip(escape(_show(annotation, _SHOWN_LEVELS, with_module=False)), _SHOWN_LENGTH)
@@ -95,10 +96,12 @@ _NAMES: Final = {name: vars(type)[name].__get__ for name in ("__name__", "__qual
 
 def class_name(cls: type) -> str:
     """Return the name of a class, whatever its metaclass makes of that."""
-    if type(cls) is type:
-        return cls.__name__
-    name: str = _NAMES["__name__"](cls)
-    return name
+    return exact_text(cls.__name__ if type(cls) is type else _NAMES["__name__"](cls))
+
+
+def exact_text(text: str) -> str:
+    """Return a text as a `str` itself, which no method of a subclass or a `StrEnum` can change."""
+    return text if type(text) is str else str.__str__(text)
 
 
 def show_value(value: object) -> str:

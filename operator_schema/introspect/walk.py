@@ -15,9 +15,10 @@ from ..json_values import has_surrogate
 from ..wording import received
 from .annotations import CLASSES, NAMED, ORIGINS
 from .classes import declared_fields, form_of, is_closed, remedy_for
+from .constructors import report_class
 from .descriptions import describe_fields
 from .equality import Distinct
-from .fields import make_field, report_class, report_collisions, settle_null
+from .fields import make_field, report_collisions, settle_null
 from .graph import Graph
 from .hints import NO_BINDINGS, FieldPlace, Place, Scope, Unresolved, bind, evaluate_forward
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
