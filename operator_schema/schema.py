@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from .introspect.graph import Graph
     from .introspect.nodes import Constraints, Field, Node
+    from .introspect.schema_references import HoistedDefinitions
 
     EncodeValue = Callable[[Node, Any], Any]
     Names = Mapping[Target, str]
@@ -75,10 +76,9 @@ def _write(graph: Graph, definitions: Mapping[Target, Node], writer: _Writer) ->
     document = _described(document, root.description)
     if isinstance(graph.root, RefNode):
         document = _described(document, graph.root.description)
-    if definitions:
-        document["$defs"] = {
-            writer.names[target]: writer.definition(node) for target, node in definitions.items()
-        }
+    own = {writer.names[target]: writer.definition(node) for target, node in definitions.items()}
+    if own or writer.hoisted is not None:
+        document["$defs"] = own if writer.hoisted is None else {**own, **writer.hoisted.found}
     return document
 
 
@@ -94,15 +94,17 @@ class _Writer:
     Attributes:
         names: of the definitions.
         left: schemas that may follow; below zero where there were too many, and the document lacks some.
+        hoisted: the definitions of leaves, None while there are none.
     """
 
-    __slots__ = ("_encode_value", "_shared", "left", "names")
+    __slots__ = ("_encode_value", "_shared", "hoisted", "left", "names")
 
     def __init__(
         self, names: Names, shared: Mapping[Hashable, str], encode_value: EncodeValue, most: int
     ) -> None:
         self.names = names
         self.left = most
+        self.hoisted: HoistedDefinitions | None = None
         self._shared = shared
         self._encode_value = encode_value
 
@@ -136,6 +138,12 @@ class _Writer:
 
     def leaf(self, node: LeafNode) -> dict[str, Any]:
         document: dict[str, Any] = copy_json(node.leaf.json_schema)
+        if "$defs" in document or "definitions" in document:
+            from .introspect.schema_references import HoistedDefinitions  # noqa: PLC0415  # few leaves have definitions
+
+            if self.hoisted is None:
+                self.hoisted = HoistedDefinitions([*self.names.values(), *self._shared.values()])
+            return self.hoisted.move(document)
         return document
 
     def choice(self, node: LiteralNode | EnumNode) -> dict[str, Any]:

@@ -137,7 +137,11 @@ def _describe_schema_fault(json_schema: Mapping[str, Any]) -> tuple[str, str] | 
     except RecursionError:
         return "json_schema contains itself, or nests too deep", "Give a JSON Schema document"
     if types and all(name in JSON_TYPES for name in types):
-        return None
+        if "$" not in repr(json_schema):
+            return None
+        from .schema_references import describe_reference_fault  # noqa: PLC0415  # few schemas have references
+
+        return describe_reference_fault(json_schema)
     return (
         "json_schema does not say which JSON type the values have",
         f'Add "type", one of {", ".join(JSON_TYPES)} or a list of them',

@@ -23,6 +23,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
+from ..introspect.schema_references import with_references_resolved
 from ..introspect.unions import flat_members
 from ..schema import render
 from .tool import Tool
@@ -189,7 +190,10 @@ class _Writer:
                 node = node.replace(values=_NOTHING)
             case _:
                 pass
-        return render(Graph(node, self._definitions if isinstance(node, RefNode) else {}), self._value)
+        document = render(Graph(node, self._definitions if isinstance(node, RefNode) else {}), self._value)
+        if isinstance(node, LeafNode):
+            return _with_required_stated(with_references_resolved(document, self._left))
+        return document
 
     def _object(self, node: ObjectNode, above: tuple[int, ...]) -> dict[str, Any]:
         self._left -= 1
@@ -207,6 +211,17 @@ class _Writer:
     def _value(self, node: Node, value: Any) -> Any:
         encoded, _ = encode_node(node, self._definitions, value, MAX_DEPTH, lambda _: None)
         return encoded
+
+
+def _with_required_stated(document: dict[str, Any]) -> dict[str, Any]:
+    """Let each property of a leaf's schema say whether it is required, as every parameter does."""
+    required = document.pop("required", ())
+    if "properties" in document:
+        document["properties"] = {
+            name: {**_with_required_stated(inner), "required": name in required}
+            for name, inner in document["properties"].items()
+        }
+    return document
 
 
 _NOTHING = LiteralNode((), (), {})
