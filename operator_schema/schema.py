@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
-from .introspect.graph import nodes_inside
 from .introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -22,6 +21,7 @@ from .introspect.nodes import (
     TupleNode,
     UnionNode,
 )
+from .introspect.traits import visit_places
 from .json_values import copy_json
 
 if TYPE_CHECKING:
@@ -298,25 +298,17 @@ def _definition_names(definitions: Iterable[Target]) -> dict[Target, str]:
 
 def _shared_nodes(graph: Graph) -> dict[Target, Node]:
     """Return the nodes that are used more than once and have others inside."""
-    met: set[int] = set()
     uses: dict[Target, int] = {}
     shared: dict[Target, Node] = {}
     aliases = {id(node): target for target, node in reversed(tuple(graph.aliases.items()))}
 
-    def meet(node: Node) -> None:
+    for node, _ in visit_places([graph.root, *graph.definitions.values()]):
         target = _target_of(node, aliases)
         if target is not None:
             shared.setdefault(
                 target, node.replace(description=None) if isinstance(node, ObjectNode) else node
             )
             uses[target] = uses.get(target, 0) + 1
-        if id(node) not in met:
-            met.add(id(node))
-            for inner in nodes_inside(node):
-                meet(inner)
-
-    for node in (graph.root, *graph.definitions.values()):
-        meet(node)
     # What is defined already is used by its reference.
     defined = {_target_of(node, aliases) for node in graph.definitions.values()}
     return {target: shared[target] for target, count in uses.items() if count > 1 and target not in defined}

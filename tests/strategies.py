@@ -39,7 +39,7 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from operator_schema import Codec, SchemaLeaf
-from operator_schema.introspect.graph import takes_null
+from operator_schema.introspect.traits import spread_members, takes_null
 from operator_schema.testing import arguments, instances, near_misses
 from operator_schema.testing.leaf_values import SHIPPED
 from operator_schema.testing.near_misses import Misses
@@ -230,7 +230,7 @@ def nullable(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
 def may_be_null(annotation: Any) -> bool:
     graph = Codec(annotation).graph
     node = graph.resolve_root()
-    return any(map(takes_null, [node, *getattr(node, "members", ())]))
+    return any(map(takes_null, spread_members(node, {})))
 
 
 @st.composite

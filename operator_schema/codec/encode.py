@@ -28,7 +28,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.unions import flat_members
+from ..introspect.traits import flat_members, is_exactly, may_be
 from ..json_values import copy_json, fits_types, is_object
 from ..wording import excerpt
 from .constraint_checks import check_length, count_of
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     GraphOf = Callable[[type], Graph | None]
 
-__all__ = ["SCALAR_CLASSES", "encode_node", "encode_part"]
+__all__ = ["encode_node", "encode_part"]
 
 _PLAIN = {
     str: STRING,
@@ -310,8 +310,8 @@ class _Run:
     # --- unions and Any --------------------------------------------------------------------------
 
     def _union(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
-        members = [m for m in flat_members(node, self.definitions) if _may_be(m, value)]
-        exact = [member for member in members if _is_exactly(member, value)]
+        members = [m for m in flat_members(node, self.definitions) if may_be(m, value)]
+        exact = [member for member in members if is_exactly(member, value.__class__)]
         candidates = exact or members
         if len(candidates) > 1:
             candidates = [member for member in candidates if self._fits(member, value, depth)]
@@ -367,56 +367,6 @@ def _read(node: ObjectNode, field: Field, value: Any) -> Any:
     if node.form == "typed_dict":
         return value.get(field.name, MISSING)
     return getattr(value, field.name, MISSING)
-
-
-def _may_be(node: Node, value: object) -> bool:
-    match node:
-        case ScalarNode():
-            return isinstance(value, SCALAR_CLASSES[node.type]) and (
-                node.type == "boolean" or not isinstance(value, bool)
-            )
-        case LiteralNode():
-            return any(member is value or type(member) is type(value) for member in node.members)
-        case EnumNode():
-            return isinstance(value, node.type)
-        case LeafNode():
-            return isinstance(value, node.leaf.type)
-        case ObjectNode():
-            return _is_instance(node, value)
-        case ArrayNode():
-            return _is_array(node, value)
-        case MapNode():
-            return isinstance(value, node.accepts)
-        case TupleNode():
-            return isinstance(value, tuple)
-        case _:  # `Any`, which stands beside null alone
-            return True
-
-
-def _is_exactly(node: Node, value: object) -> bool:
-    match node:
-        case ScalarNode():
-            return type(value) in SCALAR_CLASSES[node.type][:1]
-        case LiteralNode():
-            return any(
-                member is value or (type(member) is type(value) and member == value)
-                for member in node.members
-            )
-        case EnumNode() | ObjectNode():
-            return type(value) is node.type or node.type is dict
-        case LeafNode():
-            return type(value) is node.leaf.type
-        case _:
-            return False
-
-
-SCALAR_CLASSES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (float, int),
-    "null": (type(None),),
-}
 
 
 def _distance(node: Node, value: Any) -> int:

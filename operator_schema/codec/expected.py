@@ -24,7 +24,8 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.unions import spread_members, tag_of
+from ..introspect.traits import spread_members
+from ..introspect.unions import tag_of
 from ..wording import clip, escape, excerpt, quote
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Problem
 from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
-from ..introspect.unions import json_types_of, spread_members
+from ..introspect.traits import received_types, spread_members
 from ..json_values import fits_types, is_array, is_object, type_of
 from ..schema import INTEGER_KEY
 from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, kind, nearest, quote, received
@@ -110,8 +110,7 @@ _BEGINNINGS = {"[": "array", "{": "object"}
 def _types_of(node: Node, definitions: Definitions) -> set[str]:
     if isinstance(node, ScalarNode):
         return {node.type}
-    members = spread_members(node, definitions) if isinstance(node, UnionNode) else [node]
-    return {name for member in members for name in json_types_of(member)}
+    return {name for member in spread_members(node, definitions) for name in received_types(member)}
 
 
 def _sample(node: Node, what: str) -> str:
@@ -142,7 +141,7 @@ def _without_quotes(types: set[str], text: str) -> str | None:
 
 def _in_array(node: Node, value: object) -> str | None:
     """Return one item as the array that was wanted, where it is short enough to be shown whole."""
-    if not isinstance(node, ArrayNode) or type_of(value) not in json_types_of(node.items):
+    if not isinstance(node, ArrayNode) or type_of(value) not in received_types(node.items):
         return None
     if isinstance(value, str) and value.lstrip()[:1] == '"':  # JSON in a string, rather than an item
         return None

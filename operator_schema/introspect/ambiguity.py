@@ -23,7 +23,8 @@ from .nodes import (
     TupleNode,
     UnionNode,
 )
-from .unions import json_types_of, leaf_rank, tags_of_field
+from .traits import received_types
+from .unions import leaf_rank, tags_of_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_union", "node_name"]
 
+_TEXT = frozenset({"string"})
 # These read the same texts.
 _ALIKE = ({"SplitResult", "ParseResult"},)
 
@@ -94,21 +96,17 @@ def _why_alike(one: Node, other: Node, marks: Mapping[int, _Marks]) -> str | Non
     """Return what to do about two members that can't be told apart, None where they can be."""
     if (_is_null(one) and _reads_null_as_none(other)) or (_is_null(other) and _reads_null_as_none(one)):
         return None
-    common = json_types_of(one) & json_types_of(other)
+    common = received_types(one) & received_types(other)
     if not common or _are_choice_and_other(one, other, common):
         return None
     if isinstance(one, ScalarNode) and isinstance(other, ScalarNode):
         return None if one.type != other.type else _KEEP_ONE
     if isinstance(one, ObjectNode) and isinstance(other, ObjectNode):
         return None if marks[id(one)].differ_from(marks[id(other)]) else _ADD_TAG
-    if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == {"string"}:
+    if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == _TEXT:
         names = {one.leaf.type.__name__, other.leaf.type.__name__}
         return None if leaf_rank(one) != leaf_rank(other) and names not in _ALIKE else _KEEP_ONE
-    if (
-        LeafNode in {type(one), type(other)}
-        and ScalarNode in {type(one), type(other)}
-        and common == {"string"}
-    ):
+    if LeafNode in {type(one), type(other)} and ScalarNode in {type(one), type(other)} and common == _TEXT:
         return None
     return _KEEP_ONE
 
@@ -126,7 +124,7 @@ _KEEP_ONE = "Keep one of them, or put each into a dataclass of its own"
 _ADD_TAG = 'Give each a tag, such as a field `kind: Literal["…"]` with a value of its own'
 
 
-def _are_choice_and_other(one: Node, other: Node, common: set[str]) -> bool:
+def _are_choice_and_other(one: Node, other: Node, common: frozenset[str]) -> bool:
     first = isinstance(one, (LiteralNode, EnumNode))
     second = isinstance(other, (LiteralNode, EnumNode))
     if isinstance(one, (LiteralNode, EnumNode)) and isinstance(other, (LiteralNode, EnumNode)):

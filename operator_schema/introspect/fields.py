@@ -9,9 +9,9 @@ from ..immutable import set_once
 from ..json_values import has_surrogate, is_array
 from ..wording import escape, quote, received
 from .descriptions import text_or_report
-from .graph import takes_null
 from .names import exact_text
 from .nodes import NULL, Field, Node, ScalarNode, UnionNode
+from .traits import takes_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

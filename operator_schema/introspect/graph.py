@@ -1,30 +1,18 @@
-"""The graph of nodes: a type's root, its recursive definitions, and what is asked of any node."""
+"""The graph of nodes: a type's root, its recursive definitions and its aliases."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ..immutable import Value
-from .nodes import (
-    AnyNode,
-    ArrayNode,
-    EnumNode,
-    LeafNode,
-    LiteralNode,
-    MapNode,
-    ObjectNode,
-    RefNode,
-    ScalarNode,
-    TupleNode,
-    UnionNode,
-)
+from .traits import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from .nodes import Node, Target
 
-__all__ = ["Graph", "nodes_inside", "parts_of", "takes_null"]
+__all__ = ["Graph"]
 
 
 NO_ALIASES: Mapping[Target, Node] = {}
@@ -59,53 +47,4 @@ class Graph(Value):
 
     def resolve(self, node: Node) -> Node:
         """Return the node that a reference stands for, any other node as it is."""
-        while isinstance(node, RefNode):
-            node = self.definitions[node.target]
-        return node
-
-
-def takes_null(node: Node) -> bool:
-    """Say whether null is one of the node's own values."""
-    match node:
-        case AnyNode() | ScalarNode(type="null"):
-            return True
-        case LiteralNode(values=values) | EnumNode(values=values):
-            return None in values
-        case LeafNode(leaf=leaf):
-            return "null" in leaf.json_types
-        case _:
-            return False
-
-
-def nodes_inside(node: Node) -> Sequence[Node]:
-    """Return the nodes right inside a node, in the order of `parts_of`."""
-    match node:
-        case ObjectNode():
-            return [field.node for field in node.fields]
-        case ArrayNode():
-            return (node.items,)
-        case MapNode():
-            return (node.values,)
-        case TupleNode():
-            return node.items
-        case UnionNode():
-            return node.members
-        case _:
-            return ()
-
-
-def parts_of(node: Node) -> list[tuple[tuple[str, ...], Node]]:
-    """Return the nodes right inside a node, each with the steps of a path that lead to it."""
-    match node:
-        case ArrayNode():
-            return [(("*",), node.items)]
-        case MapNode():
-            return [(("*",), node.values)]
-        case TupleNode():
-            return [(("*",), item) for item in node.items]
-        case UnionNode():
-            return [((), member) for member in node.members]
-        case ObjectNode():
-            return [((field.name,), field.node) for field in node.fields]
-        case _:
-            return []
+        return resolve(node, self.definitions)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .ambiguity import check_union
-from .graph import parts_of
-from .nodes import ArrayNode, ObjectNode, RefNode, ScalarNode, UnionNode
-from .unions import flat_members
+from .nodes import ArrayNode, ObjectNode, ScalarNode, UnionNode
+from .traits import flat_members, parts_of, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,8 +37,7 @@ def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
     pending: list[tuple[Path, str, Node]] = [((), name, graph.root)]
     while pending:
         path, owner, node = pending.pop()
-        if isinstance(node, RefNode):
-            node = graph.definitions[node.target]
+        node = resolve(node, graph.definitions)
         if id(node) in seen:
             continue
         seen.add(id(node))

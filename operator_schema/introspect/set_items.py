@@ -6,27 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Complaint
 from .ambiguity import node_name
-from .graph import parts_of
-from .nodes import (
-    UNKNOWN,
-    AnyNode,
-    ArrayNode,
-    EnumNode,
-    LeafNode,
-    LiteralNode,
-    MapNode,
-    ObjectNode,
-    RefNode,
-    ScalarNode,
-    UnionNode,
-)
+from .nodes import EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
+from .traits import TRAITS, visit
 from .unions import is_shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..errors import ComplaintCode
-    from .nodes import Node, Target
+    from .nodes import ArrayNode, Node, Target
 
     Fault = tuple[ComplaintCode, str, str]
 
@@ -70,25 +58,18 @@ class SetChecker:
     def _find_fault(self, node: Node) -> Fault | None:
         found: Fault | None = None
         seen: set[int] = set()
-        pending = [node]
-        while pending:
-            inner = pending.pop()
-            if isinstance(inner, RefNode):
-                inner = self._definitions[inner.target]
-            if id(inner) in seen or id(inner) in self._fine:
-                continue
+        for inner in visit([node], self._definitions, self._fine):
             seen.add(id(inner))
             fault = self._fault_of(inner)
             if fault is _NO_HASH:
                 return fault
             found = found or fault
-            pending.extend([part for _, part in parts_of(inner)])
         if found is None:
             self._fine |= seen
         return found
 
     def _fault_of(self, node: Node) -> Fault | None:
-        if not _can_hash(node):
+        if not TRAITS[node.__class__].can_hash(node):
             return _NO_HASH
         if isinstance(node, ObjectNode):
             return None if _compares(node.type) else _BY_IDENTITY
@@ -117,23 +98,6 @@ _BOOLEANS: Fault = ("ambiguous", "in a set of {} True and 1 are one item, in JSO
 def _compares(cls: type[Any]) -> bool:
     equal: object = cls.__eq__
     return equal is not object.__eq__
-
-
-def _can_hash(node: Node) -> bool:
-    match node:
-        case LeafNode(leaf=leaf):
-            return leaf.type.__hash__ is not None
-        case ArrayNode(container=container):
-            return container in {tuple, frozenset}
-        case ObjectNode(type=cls, form=form):
-            can_hash: bool = form != "typed_dict" and cls.__hash__ is not None
-            return can_hash
-        case MapNode():
-            return False
-        case AnyNode():
-            return node is UNKNOWN
-        case _:
-            return True
 
 
 def _numbers_of(node: Node) -> list[float]:

@@ -10,36 +10,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..immutable import Value
-from ..json_values import choice_key
-from .nodes import (
-    ArrayNode,
-    EnumNode,
-    LeafNode,
-    LiteralNode,
-    MapNode,
-    Node,
-    ObjectNode,
-    RefNode,
-    ScalarNode,
-    TupleNode,
-    UnionNode,
-)
+from ..json_values import JSON_TYPES, choice_key
+from .nodes import EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode
+from .traits import flat_members, received_types
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from .nodes import Field, Target
+    from .nodes import Field, Node, Target, UnionNode
 
 __all__ = [
     "LEAF_ORDER",
     "Tag",
     "UnionPlan",
-    "flat_members",
     "is_shipped",
-    "json_types_of",
     "leaf_rank",
     "make_plan",
-    "spread_members",
     "tag_of",
     "tags_of_field",
 ]
@@ -66,8 +52,6 @@ LEAF_ORDER = (
 """Names of shipped leaves' types, the most particular first; a user's own leaf comes before all."""
 
 _LAST = len(LEAF_ORDER) + 1
-
-JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 
 
 class Tag(Value):
@@ -109,7 +93,7 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
     members = flat_members(node, definitions)
     known: dict[str, list[Node]] = {name: [] for name in JSON_TYPES}
     for member in members:
-        for name in json_types_of(member):
+        for name in received_types(member):
             known[name].append(member)
     candidates = {
         name: _ranked(name, several) if len(several) > 1 else tuple(several)
@@ -120,72 +104,6 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
 
 def _ranked(json_type: str, members: list[Node]) -> tuple[Node, ...]:
     return tuple(sorted(members, key=lambda member: _rank(member, json_type)))
-
-
-def flat_members(
-    node: UnionNode, definitions: Mapping[Target, Node], known: Mapping[int, list[Node]] | None = None
-) -> list[Node]:
-    """Return the members of a union, references followed and unions inside it spread out.
-
-    Equal members of the unions of one graph are one object, and so are told by identity.
-
-    Args:
-        node: the union.
-        definitions: of its graph.
-        known: identity of a union to its members, for those that were spread out before.
-    """
-    known = known or {}
-    members: dict[int, Node] = {}
-    spread = {id(node)}
-    pending = list(reversed(node.members))
-    while pending:
-        member = pending.pop()
-        while isinstance(member, RefNode):
-            member = definitions[member.target]
-        if not isinstance(member, UnionNode):
-            members[id(member)] = member
-        elif id(member) in known:
-            members.update({id(inner): inner for inner in known[id(member)]})
-        elif id(member) not in spread:
-            spread.add(id(member))
-            pending.extend(reversed(member.members))
-    return list(members.values())
-
-
-def spread_members(node: UnionNode, definitions: Mapping[Target, Node]) -> list[Node]:
-    """Return the members of a union as `flat_members` does, equal ones too: in linear time, for messages.
-
-    A reference that has no definition stays one.
-    """
-    members: list[Node] = []
-    for member in node.members:
-        meant = definitions.get(member.target, member) if isinstance(member, RefNode) else member
-        members += spread_members(meant, definitions) if isinstance(meant, UnionNode) else [meant]
-    return members
-
-
-def json_types_of(node: Node) -> set[str]:
-    """Return the JSON types that values of a node may have, as `type_of` names them."""
-    types: set[str]
-    match node:
-        case ScalarNode(type=name):
-            return {"integer", "number"} if name in _NUMBERS else {name}
-        case LeafNode(leaf=leaf):
-            types = set(leaf.json_types)
-        case LiteralNode(values=values) | EnumNode(values=values):
-            types = {_TYPE_NAMES[type(value)] for value in values}
-        case ArrayNode() | TupleNode():
-            return {"array"}
-        case MapNode() | ObjectNode():
-            return {"object"}
-        case _:
-            return set(JSON_TYPES)
-    # 3.0 comes as a number and is an integer too.
-    return types | _NUMBERS if types & _NUMBERS else types
-
-
-_NUMBERS = frozenset({"integer", "number"})
-_TYPE_NAMES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 
 def _rank(node: Node, json_type: str) -> tuple[int, bool]:

@@ -157,7 +157,7 @@ class Walk:
         return graph
 
     def _settle_nulls(self) -> None:
-        from .unions import flat_members  # noqa: PLC0415  # most types have no such fields
+        from .traits import flat_members  # noqa: PLC0415  # most types have no such fields
 
         for field in self._unsettled:
             settle_null(field, flat_members(UnionNode((field.node,)), self._definitions))

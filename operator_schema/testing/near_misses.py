@@ -25,7 +25,8 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..json_values import JSON_TYPES, choice_key, is_array, is_object, type_of
+from ..introspect.traits import json_types_of
+from ..json_values import JSON_TYPES, choice_key, is_array, is_object
 from .scalar_values import JSON_VALUES, OF_TYPE, length_limits, scalars_just_refused
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Misses:
         return lambda value: not takes(value)
 
     def _of_another_type(self, node: Node, levels: int) -> SearchStrategy[Any]:
-        types = _json_types(node, self._graph.definitions)
+        types = json_types_of(node, self._graph.definitions)
         valid = self._valid.of(node, levels)
         others = [values for name, values in OF_TYPE.items() if name not in types]
         if "string" not in types:
@@ -235,28 +236,6 @@ def _renamed(key: str, entries: dict[str, Any]) -> dict[str, Any]:
 _NUMBERS = frozenset({"integer", "number"})
 _EVERY_TYPE = frozenset(JSON_TYPES)
 _NO_TYPE: frozenset[str] = frozenset()
-
-
-def _json_types(node: Node, definitions: Mapping[Target, Node]) -> frozenset[str]:
-    """Return the JSON types that a node takes values of."""
-    match node:
-        case ScalarNode(type=name):
-            return _NUMBERS if name == "number" else frozenset({name})
-        case AnyNode():
-            return _EVERY_TYPE
-        case LiteralNode() | EnumNode():
-            types = frozenset([type_of(value) or "" for value in node.values])
-        case LeafNode(leaf=leaf):
-            types = frozenset(leaf.json_types)
-        case ArrayNode() | TupleNode():
-            return frozenset({"array"})
-        case MapNode() | ObjectNode():
-            return frozenset({"object"})
-        case UnionNode():
-            return _NO_TYPE.union(*[_json_types(member, definitions) for member in node.members])
-        case RefNode():
-            return _json_types(definitions[node.target], definitions)
-    return types | _NUMBERS if "number" in types else types
 
 
 def _whole_types(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ..codec.interpret import interpret
 from ..codec.limits import MAX_DEPTH
-from ..introspect.graph import Graph, parts_of
+from ..introspect.graph import Graph
 from ..introspect.nodes import (
     NULL,
     AnyNode,
@@ -28,6 +28,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
+from ..introspect.traits import visit
 from .leaf_values import leaf_values
 from .scalar_values import JSON_SCALARS, JSON_VALUES, identity, length_limits, scalars, with_floats
 
@@ -202,20 +203,8 @@ def _unknown(known: Collection[str]) -> SearchStrategy[dict[str, Any]]:
 
 
 def _leaf_types(graph: Graph) -> set[type]:
-    found: set[type] = set()
-    seen: set[int] = set()
-    pending = [graph.root, *graph.definitions.values()]
-    while pending:
-        node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        pending += [inner for _, inner in parts_of(node)]
-        if isinstance(node, MapNode):
-            pending.append(node.keys)
-        if isinstance(node, LeafNode):
-            found.add(node.leaf.type)
-    return found
+    nodes = visit([graph.root, *graph.definitions.values()])
+    return {node.leaf.type for node in nodes if isinstance(node, LeafNode)}
 
 
 def _check_types(json_values: Mapping[type, object], leaves: Collection[type]) -> None:

@@ -24,7 +24,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..introspect.schema_references import with_references_resolved
-from ..introspect.unions import flat_members
+from ..introspect.traits import flat_members
 from ..schema import render
 from .tool import Tool
 

@@ -29,8 +29,8 @@ from values import Values
 
 from operator_schema import Codec, SchemaError
 from operator_schema.errors import Problem
-from operator_schema.introspect.graph import Graph, parts_of
-from operator_schema.introspect.nodes import RefNode
+from operator_schema.introspect.graph import Graph
+from operator_schema.introspect.traits import visit
 
 TYPES_A_CHUNK = 20
 VALUES_A_TYPE = 50
@@ -114,14 +114,7 @@ def dumps(value: Any) -> str:
 
 def kinds_of(graph: Graph) -> set[str]:
     """Name the kinds of nodes that a graph holds."""
-    pending, found, seen = [graph.root, *graph.definitions.values()], set(), set()
-    while pending:
-        node = pending.pop()
-        found.add(type(node).__name__)
-        if not isinstance(node, RefNode) and id(node) not in seen:
-            seen.add(id(node))
-            pending.extend([inner for _, inner in parts_of(node)])
-    return found
+    return {type(node).__name__ for node in visit([graph.root, *graph.definitions.values()])}
 
 
 JUDGES_DIFFER = "the two validators disagree"

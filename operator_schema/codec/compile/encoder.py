@@ -25,7 +25,7 @@ from ...introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ...introspect.unions import flat_members
+from ...introspect.traits import flat_members
 from ...json_values import copy_json, fits_types
 from ..encode import encode_part
 from ..problems import GIVE_UP, INVALID

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...introspect.graph import nodes_inside
 from ...introspect.nodes import ArrayNode
+from ...introspect.traits import parts_of, visit
 from .decoder import Decoder, why_interpreted
 from .helpers import Parts
 from .writer import PARTED
@@ -57,18 +57,11 @@ def _asked_in(root: Node) -> _Asked:
     """
     arrays: dict[int, ArrayNode] = {}
     others: dict[int, Node] = {}
-    seen: set[int] = set()
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        inside = [inner for inner in nodes_inside(node) if isinstance(inner, PARTED)]
-        pending.extend(inside)
+    for node in visit([root]):
         if isinstance(node, ArrayNode):
             arrays[id(node)] = node
         else:
+            inside = [inner for _, inner in parts_of(node) if isinstance(inner, PARTED)]
             others.update({id(inner): inner for inner in inside if not isinstance(inner, ArrayNode)})
     return _Asked(list(arrays.values()), list(others.values()))
 

@@ -10,15 +10,14 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ...errors import GiveUp
-from ...introspect.graph import parts_of
 from ...introspect.nodes import (
     ArrayNode,
     MapNode,
     ObjectNode,
-    RefNode,
     TupleNode,
     UnionNode,
 )
+from ...introspect.traits import resolve, visit_places
 from ...json_values import has_surrogate
 from ..constraint_checks import is_no_multiple
 from ..limits import MAX_INTEGER_DIGITS
@@ -75,17 +74,12 @@ def all_parts_of(graph: Graph) -> Parts:
     found: dict[int, Node] = {}
     repeated: set[int] = set()
     places = 0
-    pending: list[Node] = [*graph.definitions.values(), graph.root]
-    while pending:
-        node = pending.pop()
+    for node, is_new in visit_places([graph.root, *graph.definitions.values()]):
         places += 1
-        if id(node) in found:
+        if is_new:
+            found[id(node)] = node
+        else:
             repeated.add(id(node))
-            continue
-        found[id(node)] = node
-        pending.extend([part for _, part in parts_of(node)])
-        if isinstance(node, MapNode):
-            pending.append(node.keys)
     return Parts(list(found.values()), repeated, places)
 
 
@@ -183,9 +177,7 @@ class Writer(ABC):
 
     def resolved(self, node: Node) -> Node:
         """Return a node itself, where a reference to it is given."""
-        while isinstance(node, RefNode):
-            node = self.definitions[node.target]
-        return node
+        return resolve(node, self.definitions)
 
     @abstractmethod
     def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:

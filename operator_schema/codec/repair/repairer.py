@@ -22,7 +22,7 @@ from ...introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ...introspect.unions import flat_members
+from ...introspect.traits import flat_members, json_types_of, resolve
 from ...json_values import choice_key, is_array, is_object, type_of
 from ...wording import excerpt
 from ..constraint_checks import check_length
@@ -295,19 +295,7 @@ class _Repairer:
         return _Reading(value, fits=False)
 
     def _takes_text(self, node: Node) -> bool:
-        match node:
-            case ScalarNode():
-                return node.type == "string"
-            case LeafNode():
-                return "string" in node.leaf.json_types
-            case LiteralNode() | EnumNode():
-                return any(isinstance(choice, str) for choice in node.values)
-            case UnionNode():
-                return any(self._takes_text(member) for member in flat_members(node, self.definitions))
-            case RefNode():
-                return self._takes_text(self.definitions[node.target])
-            case _:
-                return isinstance(node, AnyNode)
+        return "string" in json_types_of(node, self.definitions)
 
     # --- unions ----------------------------------------------------------------------------------
 
@@ -332,22 +320,13 @@ class _Repairer:
         It would be read one level deeper for each, so that objects in objects would take more time
         with each level.
         """
-        direct = {id(self._resolved(member)) for member in members}
+        direct = {id(resolve(member, self.definitions)) for member in members}
         return {
             id(member)
             for member in members
             if isinstance(member, ArrayNode)
-            and all(id(self._resolved(item)) in direct for item in self._flat(member.items))
+            and all(id(item) in direct for item in flat_members(member.items, self.definitions))
         }
-
-    def _flat(self, node: Node) -> Sequence[Node]:
-        node = self._resolved(node)
-        return flat_members(node, self.definitions) if isinstance(node, UnionNode) else [node]
-
-    def _resolved(self, node: Node) -> Node:
-        while isinstance(node, RefNode):
-            node = self.definitions[node.target]
-        return node
 
 
 def _only(readings: list[_Reading]) -> _Reading | None:
@@ -403,17 +382,8 @@ def _is_rounded(node: Node, text: str, number: Any) -> bool:
         is_float = isinstance(node, ScalarNode) and node.type == "number"
         return is_float and isinstance(number, int) and not _is_exact(number)
     # A fraction is what JSON makes of it: no float is exactly 0.1.
-    return number.is_integer() and not _says(text, number, takes_fraction=_takes_fraction(node))
-
-
-def _takes_fraction(node: Node) -> bool:
-    match node:
-        case ScalarNode():
-            return node.type == "number"
-        case LeafNode():
-            return "number" in node.leaf.json_types
-        case _:
-            return False
+    takes_fraction = not isinstance(node, (LiteralNode, EnumNode)) and "number" in json_types_of(node, {})
+    return number.is_integer() and not _says(text, number, takes_fraction=takes_fraction)
 
 
 def _says(text: str, number: float, *, takes_fraction: bool) -> bool:

@@ -1,0 +1,328 @@
+"""What every module asks about a kind of node, in one table: a new kind gets its row here.
+
+Each column is a function of a node of that kind. `resolve`, `flat_members` and `visit` follow references
+and go through what is inside, so that no other module has to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
+
+from ..json_values import JSON_TYPES, type_of
+from .nodes import (
+    UNKNOWN,
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+
+    from .nodes import Node, Target
+
+__all__ = [
+    "TRAITS",
+    "Traits",
+    "flat_members",
+    "is_exactly",
+    "json_types_of",
+    "may_be",
+    "parts_of",
+    "received_types",
+    "resolve",
+    "spread_members",
+    "takes_null",
+    "visit",
+    "visit_places",
+]
+
+N = TypeVar("N")
+Parts = list[tuple[tuple[str, ...], "Node"]]
+"""Nodes, each with the steps of a path that lead to it."""
+
+
+def _no_parts(_node: object) -> Parts:
+    return []
+
+
+def _is_subclass(node: object, cls: type) -> bool:
+    return issubclass(cls, TRAITS[node.__class__].classes(node))
+
+
+def _always(_node: object) -> bool:
+    return True
+
+
+class Traits(Generic[N]):
+    """What is known about the nodes of one kind.
+
+    Attributes:
+        json_types: the JSON types of their values, `integer` where no other number is taken; none for
+            unions and references, whose values are those of other nodes.
+        classes: the classes that their Python values usually have.
+        takes: whether a value of a class may be encoded by the node.
+        parts: the nodes right inside, each with the steps of a path that lead to it.
+        can_hash: whether their Python values have a hash.
+    """
+
+    __slots__ = ("can_hash", "classes", "json_types", "parts", "takes")
+
+    def __init__(
+        self,
+        json_types: Callable[[N], frozenset[str]],
+        classes: Callable[[N], tuple[type, ...]],
+        takes: Callable[[N, type], bool] = _is_subclass,
+        parts: Callable[[N], Parts] = _no_parts,
+        can_hash: Callable[[N], bool] = _always,
+    ) -> None:
+        self.json_types = json_types
+        self.classes = classes
+        self.takes = takes
+        self.parts = parts
+        self.can_hash = can_hash
+
+
+# --- JSON types ----------------------------------------------------------------------------------
+
+_NONE: Final = frozenset[str]()
+_EVERY: Final = frozenset(JSON_TYPES)
+_ARRAY: Final = frozenset({"array"})
+_OBJECT: Final = frozenset({"object"})
+_NUMBERS: Final = frozenset({"integer", "number"})
+_SCALAR_TYPES: Final[Mapping[str, frozenset[str]]] = {
+    **{name: frozenset({name}) for name in ("string", "integer", "boolean", "null")},
+    "number": _NUMBERS,
+}
+
+
+def _choice_types(node: LiteralNode | EnumNode) -> frozenset[str]:
+    return _with_integers(frozenset([type_of(value) or "" for value in node.values]))
+
+
+def _with_integers(types: frozenset[str]) -> frozenset[str]:
+    return types | _NUMBERS if "number" in types else types
+
+
+# --- Python classes ------------------------------------------------------------------------------
+
+_SCALAR_CLASSES: Final[Mapping[str, type]] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "null": type(None),
+}
+_NO_ARRAYS = (str, bytes, bytearray, dict)
+
+
+def _takes_scalar(node: ScalarNode, cls: type) -> bool:
+    if issubclass(cls, bool):
+        return node.type == "boolean"
+    return issubclass(cls, _SCALAR_CLASSES[node.type]) or (node.type == "number" and issubclass(cls, int))
+
+
+def _takes_array(node: ArrayNode, cls: type) -> bool:
+    # Texts and maps are iterable too, and a str is a Sequence.
+    return issubclass(cls, node.accepts) and not issubclass(cls, _NO_ARRAYS)
+
+
+_ROWS = {
+    ScalarNode: Traits[ScalarNode](
+        json_types=lambda node: _SCALAR_TYPES[node.type],
+        classes=lambda node: (_SCALAR_CLASSES[node.type],),
+        takes=_takes_scalar,
+    ),
+    AnyNode: Traits[AnyNode](
+        json_types=lambda _: _EVERY,
+        classes=lambda _: (object,),
+        can_hash=lambda node: node is UNKNOWN,
+    ),
+    LeafNode: Traits[LeafNode](
+        json_types=lambda node: _with_integers(frozenset(node.leaf.json_types)),
+        classes=lambda node: (node.leaf.type,),
+        can_hash=lambda node: node.leaf.type.__hash__ is not None,
+    ),
+    LiteralNode: Traits[LiteralNode](
+        json_types=_choice_types,
+        classes=lambda node: tuple(map(type, node.members)),
+        takes=lambda node, cls: any(type(member) is cls for member in node.members),
+    ),
+    EnumNode: Traits[EnumNode](json_types=_choice_types, classes=lambda node: (node.type,)),
+    ArrayNode: Traits[ArrayNode](
+        json_types=lambda _: _ARRAY,
+        classes=lambda node: (node.container,),
+        takes=_takes_array,
+        parts=lambda node: [(("*",), node.items)],
+        can_hash=lambda node: node.container in {tuple, frozenset},
+    ),
+    TupleNode: Traits[TupleNode](
+        json_types=lambda _: _ARRAY,
+        classes=lambda _: (tuple,),
+        parts=lambda node: [(("*",), item) for item in node.items],
+    ),
+    MapNode: Traits[MapNode](
+        json_types=lambda _: _OBJECT,
+        classes=lambda node: (node.container,),
+        takes=lambda node, cls: issubclass(cls, node.accepts),
+        parts=lambda node: [(("*",), node.keys), (("*",), node.values)],
+        can_hash=lambda _: False,
+    ),
+    ObjectNode: Traits[ObjectNode](
+        json_types=lambda _: _OBJECT,
+        # A TypedDict is a dict, and refuses isinstance.
+        classes=lambda node: (dict if node.form == "typed_dict" else node.type,),
+        parts=lambda node: [((field.name,), field.node) for field in node.fields],
+        can_hash=lambda node: node.form != "typed_dict" and node.type.__hash__ is not None,
+    ),
+    UnionNode: Traits[UnionNode](
+        json_types=lambda _: _NONE,
+        classes=lambda _: (object,),
+        parts=lambda node: [((), member) for member in node.members],
+    ),
+    RefNode: Traits[RefNode](json_types=lambda _: _NONE, classes=lambda _: (object,)),
+}
+TRAITS: Final = cast("Mapping[type, Traits[Any]]", _ROWS)
+"""By kind of node."""
+
+
+# --- one node ------------------------------------------------------------------------------------
+
+
+def parts_of(node: Node) -> Parts:
+    """Return the nodes right inside a node, each with the steps of a path that lead to it."""
+    return TRAITS[node.__class__].parts(node)
+
+
+def takes_null(node: Node) -> bool:
+    """Return whether null is one of the node's own values."""
+    return "null" in TRAITS[node.__class__].json_types(node)
+
+
+def received_types(node: Node) -> frozenset[str]:
+    """Return the JSON types, as `type_of` names them, of what may be given for a node.
+
+    Every type for a union or a reference: only their members say more.
+    """
+    types = TRAITS[node.__class__].json_types(node)
+    # 3.0 comes as a number and is an integer too.
+    return types | _NUMBERS if types & _NUMBERS else types or _EVERY
+
+
+def may_be(node: Node, value: object) -> bool:
+    """Return whether a Python value is one that a node may encode, going by its class."""
+    takes, cls = TRAITS[node.__class__].takes, type(value)
+    # A proxy has two classes, of which `isinstance` takes either.
+    return takes(node, cls) or (value.__class__ is not cls and takes(node, value.__class__))
+
+
+def is_exactly(node: Node, cls: type) -> bool:
+    """Return whether a class is one that the node's values usually have."""
+    return cls in TRAITS[node.__class__].classes(node)
+
+
+# --- what is inside ------------------------------------------------------------------------------
+
+
+def resolve(node: Node, definitions: Mapping[Target, Node]) -> Node:
+    """Return the node that a reference stands for, any other node as it is."""
+    while isinstance(node, RefNode):
+        node = definitions[node.target]
+    return node
+
+
+def flat_members(
+    node: Node, definitions: Mapping[Target, Node], known: Mapping[int, list[Node]] | None = None
+) -> list[Node]:
+    """Return the members of a union, references followed and unions inside it spread out.
+
+    Equal members of the unions of one graph are one object, so that identity distinguishes them.
+
+    Args:
+        node: the union; any other node is its own only member.
+        definitions: of its graph.
+        known: identity of a union to its members, for those that were spread out before.
+    """
+    known = known or {}
+    members: dict[int, Node] = {}
+    spread: set[int] = set()
+    pending = [node]
+    while pending:
+        member = resolve(pending.pop(), definitions)
+        if not isinstance(member, UnionNode):
+            members[id(member)] = member
+        elif id(member) in known:
+            members.update({id(inner): inner for inner in known[id(member)]})
+        elif id(member) not in spread:
+            spread.add(id(member))
+            pending.extend(reversed(member.members))
+    return list(members.values())
+
+
+def spread_members(node: Node, definitions: Mapping[Target, Node]) -> list[Node]:
+    """Return the members of a union as `flat_members` does, equal ones too: in linear time, for messages.
+
+    A reference that has no definition stays one.
+    """
+    if isinstance(node, RefNode):
+        node = definitions.get(node.target, node)
+    if not isinstance(node, UnionNode):
+        return [node]
+    return [inner for member in node.members for inner in spread_members(member, definitions)]
+
+
+def json_types_of(node: Node, definitions: Mapping[Target, Node]) -> frozenset[str]:
+    """Return the JSON types of a node's values, references and unions followed."""
+    return _NONE.union(*[_own_types(member) for member in flat_members(node, definitions)])
+
+
+def _own_types(node: Node) -> frozenset[str]:
+    return TRAITS[node.__class__].json_types(node)
+
+
+def visit_places(
+    roots: Iterable[Node],
+    definitions: Mapping[Target, Node] | None = None,
+    known: Container[int] = frozenset(),
+) -> Iterator[tuple[Node, bool]]:
+    """Go through every place in which a node stands, each node before what is inside it.
+
+    Args:
+        roots: where to begin.
+        definitions: to follow references; without them they are nodes like others.
+        known: identities of nodes that were met before.
+
+    Yields:
+        The node, and whether it is met for the first time; it is entered only then.
+    """
+    seen: set[int] = set()
+    pending = [*roots]
+    pending.reverse()
+    while pending:
+        node = pending.pop()
+        if definitions is not None:
+            node = resolve(node, definitions)
+        is_new = id(node) not in seen and id(node) not in known
+        if is_new:
+            seen.add(id(node))
+            inside = [inner for _, inner in parts_of(node)]
+            inside.reverse()
+            pending += inside
+        yield node, is_new
+
+
+def visit(
+    roots: Iterable[Node],
+    definitions: Mapping[Target, Node] | None = None,
+    known: Container[int] = frozenset(),
+) -> Iterator[Node]:
+    """Go through every node once; the arguments are those of `visit_places`."""
+    return (node for node, is_new in visit_places(roots, definitions, known) if is_new)
