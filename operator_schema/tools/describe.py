@@ -89,7 +89,7 @@ def _is_told(parameter: Mapping[str, Any]) -> bool:
 
 def documentation_of(entry: Tool[..., Any]) -> str:
     """Write the whole documentation of a tool as Markdown."""
-    parts = [f"## {entry.name}", entry.summary, entry.description or ""]
+    parts = [f"## {entry.name}", entry.summary, entry.details or ""]
     if entry.examples:
         parts.append("### Examples")
         parts += [_code(example) for example in entry.examples]

@@ -11,7 +11,7 @@ from ..wording import listed, quote
 
 if TYPE_CHECKING:
     from ..codec.codec import Codec
-    from .metadata import Facts
+    from .metadata import Metadata
 
 __all__ = ["has_more", "hint_of"]
 
@@ -19,20 +19,20 @@ _SHOWN_UNKNOWN = 5
 _LISTED = 1000
 
 
-def has_more(facts: Facts, codec: Codec[Any]) -> bool:
+def has_more(metadata: Metadata, codec: Codec[Any]) -> bool:
     """Say whether there is more documentation than the summaries of a tool and of its parameters."""
-    if facts.texts.description is not None or facts.examples:
+    if metadata.documentation.details is not None or metadata.examples:
         return True
     root = codec.graph.resolve_root()
     fields = root.fields if isinstance(root, ObjectNode) else ()
     return any(field.examples or split_summary(field.description or "")[1] for field in fields)
 
 
-def hint_of(facts: Facts, codec: Codec[Any], arguments: object) -> str | None:
+def hint_of(metadata: Metadata, codec: Codec[Any], arguments: object) -> str | None:
     """Say what else may help a model whose arguments were bad.
 
     Args:
-        facts: about the tool.
+        metadata: about the tool.
         codec: of its input.
         arguments: as they came; text that was refused as no JSON is not to be given.
 
@@ -49,8 +49,8 @@ def hint_of(facts: Facts, codec: Codec[Any], arguments: object) -> str | None:
         if unknown:
             shown = listed([quote(key) for key in unknown[:_LISTED]], _SHOWN_UNKNOWN)
             lines.append(f"unknown, and ignored: {shown}")
-    if facts.described_by is not None and has_more(facts, codec):
-        lines.append(f'For more about it call {facts.described_by} with {{"tools": ["{facts.name}"]}}')
+    if metadata.described_by is not None and has_more(metadata, codec):
+        lines.append(f'For more about it call {metadata.described_by} with {{"tools": ["{metadata.name}"]}}')
     return "\n".join(lines) or None
 
 

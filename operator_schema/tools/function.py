@@ -22,10 +22,10 @@ from ..introspect.names import name_of
 from ..wording import clip, escape, quote
 from .input_tool import InputTool, pickle_through_tool
 from .input_types import install, make_input_type
-from .metadata import check_facts, pascal_case, snake_case
+from .metadata import check_metadata, pascal_case, snake_case
 from .output_type import NO_OUTPUT, Output
 from .parameters import class_of, evaluate_signature, read_parameters
-from .registration import check_option_names, codec_options, doc_of, make_facts, register
+from .registration import check_option_names, codec_options, doc_of, make_metadata, register
 from .signature import (
     caller_module,
     gives_context_manager,
@@ -221,7 +221,7 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
         name = name_of_callee(function) or snake_case(type(function).__name__)
     owner = clip(escape(name), 100) if isinstance(name, str) else "tool"
     check_option_names(owner, options, "tool")
-    wrong = check_facts({**options, "name": name})
+    wrong = check_metadata({**options, "name": name})
     if wrong:
         options = {key: value for key, value in options.items() if key not in wrong}
     complaints = list(wrong.values())
@@ -241,10 +241,10 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
     if codec is None:
         raise SchemaError(owner, complaints)
     whole = None if visible.annotation is None else visible.fields[0].name
-    facts = make_facts(name, options, doc_of(codec) if doc is None else doc, codec)
+    metadata = make_metadata(name, options, doc_of(codec) if doc is None else doc, codec)
     body = Body(callee, visible.hosted, whole)
     made: Tool[..., Any] = Tool.made_of(
-        facts, codec, codec_options(options), output, callee.function, body, caller_module(frame)
+        metadata, codec, codec_options(options), output, callee.function, body, caller_module(frame)
     )
     return made
 
@@ -313,7 +313,7 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
         name = "" if form_of(cls) is None else snake_case(cls.__name__)
     owner = (clip(escape(name), 100) if isinstance(name, str) else "") or name_of(annotation)
     check_option_names(owner, options, "tool_input")
-    wrong = check_facts({**options, "name": name})
+    wrong = check_metadata({**options, "name": name})
     output = options.get("output", MISSING)
     options = {key: value for key, value in options.items() if key not in wrong}
     complaints = list(wrong.values())
@@ -325,9 +325,9 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
     complaints += declared.complaints(owner, "output")
     if codec is None or complaints:
         raise SchemaError(owner, complaints)
-    facts = make_facts(name, options, doc_of(codec), codec)
+    metadata = make_metadata(name, options, doc_of(codec), codec)
     made: InputTool[..., Any] = InputTool.made_of(
-        facts, codec, codec_options(options), declared, annotation, None, home
+        metadata, codec, codec_options(options), declared, annotation, None, home
     )
     if isinstance(annotation, type):
         pickle_through_tool(annotation)

@@ -39,7 +39,7 @@ class InputTool(Tool[P, R], type):
         # What a class pattern without names looks for.
         matched = {"__match_args__": getattr(codec.type, "__match_args__", ())}
         own = None if is_union(codec.type) else getattr(codec.type, "__name__", None)
-        name = content["_facts"].name if own is None else own
+        name = content["_metadata"].name if own is None else own
         return type.__new__(cls, name, (), {**matched, **content, "__slots__": ()})
 
     def decode(cls, arguments: object) -> R:

@@ -1,4 +1,4 @@
-"""What is told about a tool, and what is wrong with that."""
+"""Metadata of a tool, and its validation."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     Enabled = bool | Callable[[], bool] | None
 
 __all__ = [
-    "Facts",
-    "Texts",
-    "check_facts",
+    "Metadata",
+    "Documentation",
+    "check_metadata",
     "is_duration",
     "is_switch",
     "pascal_case",
-    "read_texts",
+    "read_documentation",
     "snake_case",
 ]
 
@@ -34,26 +34,26 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[^\W_]+")
 
 
-class Texts(Value):
+class Documentation(Value):
     """The documentation of a tool.
 
     Attributes:
-        summary: what the model is told on every request.
-        description: the rest, told on demand, or None.
-        full: both, as they were written.
+        summary: its first sentence, which the model gets with every request.
+        details: the rest, which it may get on demand, or None.
+        description: both, as they were written.
     """
 
     summary: str
-    description: str | None
-    full: str
+    details: str | None
+    description: str
 
 
-class Facts(Value):
-    """What is told about a tool besides its function and its input.
+class Metadata(Value):
+    """What is known about a tool besides its function and its input.
 
     Attributes:
         name: by which the model calls it.
-        texts: its documentation.
+        documentation: for the model.
         enabled: whether the model may call it, or a function that says so; None leaves it to the
             registry.
         timeout: seconds that a call may take, or None where the executor decides.
@@ -63,7 +63,7 @@ class Facts(Value):
     """
 
     name: str
-    texts: Texts
+    documentation: Documentation
     enabled: Enabled = None
     timeout: float | None = None
     tags: tuple[str, ...] = ()
@@ -71,28 +71,30 @@ class Facts(Value):
     described_by: str | None = None
 
 
-def read_texts(name: str, description: str | None, summary: str | None, doc: str | None) -> Texts:
-    """Choose summary and description among what is given and what is documented.
+def read_documentation(
+    name: str, description: str | None, summary: str | None, doc: str | None
+) -> Documentation:
+    """Return the documentation of a tool, from its options or its docstring.
 
     Args:
         name: of the tool.
         description: given; wins over the docstring.
-        summary: given; what it does not say is the description then.
+        summary: given; the description then has the details only.
         doc: the prose of the docstring.
     """
     text = doc if description is None else description
     text = (text or "").strip()
     if summary is not None:
         summary = summary.strip()
-        return Texts(summary, text or None, f"{summary}\n\n{text}".strip())
+        return Documentation(summary, text or None, f"{summary}\n\n{text}".strip())
     if not text:
         text = f"Use this tool for {name}. Auto generated."
-        return Texts(text, None, text)
+        return Documentation(text, None, text)
     first, rest = split_summary(text)
-    return Texts(first, rest, text)
+    return Documentation(first, rest, text)
 
 
-def check_facts(given: Mapping[str, Any]) -> dict[str, Complaint]:
+def check_metadata(given: Mapping[str, Any]) -> dict[str, Complaint]:
     """Complain about every option that is not of its kind.
 
     Args:

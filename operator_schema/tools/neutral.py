@@ -124,7 +124,7 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
 
 
 def _tool_response(tool: Tool[..., Any]) -> dict[str, Any]:
-    description = {} if tool.description is None else {"description": tool.description}
+    description = {} if tool.details is None else {"description": tool.details}
     told = {"name": tool.name, "summary": tool.summary, **description}
     try:
         return {**told, "parameters": dict(parameters_of(tool))}

@@ -10,14 +10,14 @@ from ..introspect.names import name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, is_object
 from ..wording import nearest
-from .metadata import Facts, read_texts
+from .metadata import Metadata, read_documentation
 from .parameters import class_of
 from .raw_arguments import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-__all__ = ["check_option_names", "codec_options", "doc_of", "make_facts", "register"]
+__all__ = ["check_option_names", "codec_options", "doc_of", "make_metadata", "register"]
 
 _OPTIONS = frozenset(
     (
@@ -117,14 +117,14 @@ def doc_of(codec: Codec[Any]) -> str | None:
     return root.doc if isinstance(root, ObjectNode) else None
 
 
-def make_facts(name: str, options: Mapping[str, Any], doc: str | None, codec: Codec[Any]) -> Facts:
+def make_metadata(name: str, options: Mapping[str, Any], doc: str | None, codec: Codec[Any]) -> Metadata:
     """Gather what is told about a tool, of options that were checked."""
-    texts = read_texts(name, options.get("description"), options.get("summary"), doc)
+    documentation = read_documentation(name, options.get("description"), options.get("summary"), doc)
     if not options:
-        return Facts(name, texts)
-    return Facts(
+        return Metadata(name, documentation)
+    return Metadata(
         name,
-        texts,
+        documentation,
         options.get("enabled"),
         options.get("timeout"),
         tuple(options.get("tags", ())),

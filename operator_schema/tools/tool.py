@@ -6,12 +6,13 @@ import sys
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, overload
 
 from ..errors import Complaint, DecodeError, SchemaError, ToolError
+from ..introspect.docstrings import split_summary
 from ..introspect.nodes import ObjectNode
 from ..json_values import copy_json
 from ..wording import clip, escape, quote, received
 from .binding import call_arguments, hosted_values, is_union
 from .documentation import has_more, hint_of
-from .metadata import check_facts, pascal_case, read_texts
+from .metadata import check_metadata, pascal_case, read_documentation
 from .raw_arguments import RawArguments
 from .signature import caller_module, is_coroutine_function
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Concatenate
 
     from ..codec.codec import Codec
-    from .metadata import Enabled, Facts
+    from .metadata import Enabled, Metadata
     from .output_type import Output
     from .signature import Callee, Parameter
 
@@ -60,7 +61,7 @@ class Tool(Generic[P, R]):
     It never changes.
     """
 
-    _facts: Facts
+    _metadata: Metadata
     _codec: Codec[Any]
     _output: Output
     _body: Body | None
@@ -75,7 +76,7 @@ class Tool(Generic[P, R]):
     @classmethod
     def made_of(
         cls,
-        facts: Facts,
+        metadata: Metadata,
         codec: Codec[Any],
         options: Mapping[str, Any],
         output: Output,
@@ -85,7 +86,7 @@ class Tool(Generic[P, R]):
     ) -> Any:
         """Make a tool of what `tool` or `tool_input` found out, for the module that called it."""
         content: dict[str, Any] = {
-            "_facts": facts,
+            "_metadata": metadata,
             "_codec": codec,
             "_options": options,
             "_output": output,
@@ -165,42 +166,47 @@ class Tool(Generic[P, R]):
     @property
     def name(self) -> str:
         """The name by which the model calls it."""
-        return self._facts.name
+        return self._metadata.name
 
     @property
     def summary(self) -> str:
         """The first sentence of its documentation."""
-        return self._facts.texts.summary
+        return self._metadata.documentation.summary
 
     @property
-    def description(self) -> str | None:
-        """The rest of its documentation; None where the summary is all."""
-        return self._facts.texts.description
+    def details(self) -> str | None:
+        """Its documentation after the summary; None if there is no more."""
+        return self._metadata.documentation.details
+
+    @property
+    def description(self) -> str:
+        """Its whole documentation: summary and details."""
+        return self._metadata.documentation.description
 
     @property
     def examples(self) -> tuple[Any, ...]:
         """Arguments of calls, as JSON values that the caller owns."""
-        return tuple([copy_json(example) for example in self._facts.examples])
+        return tuple([copy_json(example) for example in self._metadata.examples])
 
     @property
     def tags(self) -> tuple[str, ...]:
         """For the host to choose by."""
-        return self._facts.tags
+        return self._metadata.tags
 
     @property
     def timeout(self) -> float | None:
         """Seconds that a call may take; None leaves it to the executor."""
-        return self._facts.timeout
+        return self._metadata.timeout
 
     @property
     def enabled(self) -> Enabled:
         """Whether the model may call it, or a function that says so; None leaves it to the registry."""
-        return self._facts.enabled
+        return self._metadata.enabled
 
     @property
     def described_by(self) -> str | None:
         """Name of the tool that gives the long documentation on demand, or None."""
-        return self._facts.described_by
+        return self._metadata.described_by
 
     @property
     def is_async(self) -> bool:
@@ -246,15 +252,16 @@ class Tool(Generic[P, R]):
         """Return name, description and input schema, in the form that providers start from.
 
         Returns:
-            A fresh dict. Its description is the summary where another tool gives the rest on demand
-            (`described_by`), else the whole documentation: what nobody gives would be lost.
+            A fresh dict. If another tool gives the details on demand (`described_by`), its
+            description and those of the parameters are their summaries.
         """
-        texts = self._facts.texts
-        return {
-            "name": self.name,
-            "description": texts.full if self.described_by is None else texts.summary,
-            "input_schema": self.input_schema(),
-        }
+        description, schema = self.description, self.input_schema()
+        if self.described_by is not None:
+            description = self.summary
+            for parameter in schema.get("properties", {}).values():
+                if "description" in parameter:
+                    parameter["description"] = split_summary(parameter["description"])[0]
+        return {"name": self.name, "description": description, "input_schema": schema}
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -277,12 +284,12 @@ class Tool(Generic[P, R]):
                 decoded = self._codec.decode(arguments)
         except DecodeError as error:
             is_unread = any(problem.code == "invalid_json" for problem in error.problems)
-            hint = hint_of(self._facts, self._codec, None if is_unread else arguments)
+            hint = hint_of(self._metadata, self._codec, None if is_unread else arguments)
             raise error.with_hint(hint) from None
         if isinstance(decoded, RawArguments):
             return decoded.replace(
                 tool=self.name,
-                hint=hint_of(self._facts, self._codec, None),
+                hint=hint_of(self._metadata, self._codec, None),
                 repair=bool(self._options.get("repair")),
             )
         return decoded
@@ -397,26 +404,32 @@ class Tool(Generic[P, R]):
         Raises:
             SchemaError: with everything that is wrong.
         """
-        facts = self._facts
+        metadata = self._metadata
         changes = {"enabled": enabled, "timeout": timeout, "tags": tags, "described_by": described_by}
         kept: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
-        given = {"name": facts.name if name is None else name, "description": description, "summary": summary}
-        complaints = check_facts({**given, **kept})
+        given = {
+            "name": metadata.name if name is None else name,
+            "description": description,
+            "summary": summary,
+        }
+        complaints = check_metadata({**given, **kept})
         if complaints:
-            raise SchemaError(facts.name, list(complaints.values()))
+            raise SchemaError(metadata.name, list(complaints.values()))
         if description is not None:
-            kept["texts"] = read_texts(given["name"] or "", description, summary, None)
+            kept["documentation"] = read_documentation(given["name"] or "", description, summary, None)
         elif summary is not None:
-            kept["texts"] = read_texts(given["name"] or "", facts.texts.description, summary, None)
+            kept["documentation"] = read_documentation(
+                given["name"] or "", metadata.documentation.details, summary, None
+            )
         if tags is not None:
             kept["tags"] = tuple(tags)
-        facts = facts.replace(name=given["name"], **kept)
+        metadata = metadata.replace(name=given["name"], **kept)
         codec = self._codec
-        if facts.name != self.name:
-            codec = type(codec)(codec.type, name=facts.name, **self._options)
+        if metadata.name != self.name:
+            codec = type(codec)(codec.type, name=metadata.name, **self._options)
         # A copy belongs to the module that makes it.
         home = caller_module(sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose copy it is
-        made: Tool[P, R] = self._copy(_facts=facts, _codec=codec, _home=home, __changed__=True)
+        made: Tool[P, R] = self._copy(_metadata=metadata, _codec=codec, _home=home, __changed__=True)
         return made
 
     def _call(self, given: Any, context: Context | None, hosted: Mapping[str, Any]) -> Any:
@@ -440,17 +453,17 @@ class Tool(Generic[P, R]):
     @property
     def has_more(self) -> bool:
         """Whether there is more documentation than the summary and those of its parameters."""
-        return has_more(self._facts, self._codec)
+        return has_more(self._metadata, self._codec)
 
     # --- as a value ------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tool):
             return NotImplemented
-        return self._facts is other._facts and self._function == other._function
+        return self._metadata is other._metadata and self._function == other._function
 
     def __hash__(self) -> int:
-        return hash((id(self._facts), self._function))
+        return hash((id(self._metadata), self._function))
 
     def __repr__(self) -> str:
         return f"<{pascal_case(self.name)}Tool {self.name!r}>"
@@ -488,7 +501,10 @@ def _take_over(content: dict[str, Any], function: Any) -> None:
     is_named = hasattr(function, "__qualname__") and not is_union(function)
     if not is_named:
         # Of a partial or a union, module and docstring are those of its class.
-        content["__module__"], content["__doc__"] = content["_home"], content["_facts"].texts.full
+        content["__module__"], content["__doc__"] = (
+            content["_home"],
+            content["_metadata"].documentation.description,
+        )
     for attribute in _TAKEN_OVER if is_named else ():
         value: object = getattr(function, attribute, None)
         if value is not None:

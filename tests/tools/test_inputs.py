@@ -272,7 +272,7 @@ def test_a_tool_never_changes():
 
 def test_with_returns_a_changed_copy():
     changed = web_search.with_(name="find", description="Find. All of it.", tags=["a"], timeout=3)
-    assert (changed.name, changed.summary, changed.description) == ("find", "Find.", "All of it.")
+    assert (changed.name, changed.summary, changed.description) == ("find", "Find.", "Find. All of it.")
     assert (changed.tags, changed.timeout) == (("a",), 3)
     assert (web_search.name, web_search.summary, web_search.tags) == ("web_search", "Search the web.", ())
     assert changed.codec.name == "find"

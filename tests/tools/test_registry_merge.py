@@ -42,7 +42,7 @@ def test_a_group_may_prefix_names_and_descriptions():
     group = files.prefix("fs_", "Files: ")
     assert names(group) == ["fs_read_file", "fs_web_search"]
     assert group.get("fs_web_search").summary == "Files: Search the web."
-    assert group.get("fs_web_search").description == "It takes a while."
+    assert group.get("fs_web_search").details == "It takes a while."
     assert not group.is_enabled("fs_read_file")
     assert group.get("fs_web_search").run({"query": "a", "max_results": 2}) == '["a","a"]'
     with pytest.raises(DecodeError, match="fs_read_file: 1 problem"):

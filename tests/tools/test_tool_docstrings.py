@@ -73,7 +73,7 @@ def test_docstrings_in_every_style_give_one_schema():
         "limit": {"type": "integer", "default": 5, "description": "How many."},
     }
     assert all(schema == schemas[0] for schema in schemas)
-    assert {(entry.summary, entry.description) for entry in made} == {("Search it.", "Longer.")}
+    assert {(entry.summary, entry.details) for entry in made} == {("Search it.", "Longer.")}
 
 
 def test_annotated_text_wins_over_the_docstring():

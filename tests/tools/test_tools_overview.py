@@ -25,7 +25,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.tools.metadata import read_texts
+from operator_schema.tools.metadata import read_documentation
 
 
 class Db:
@@ -238,7 +238,8 @@ def test_references_are_resolved():
 
 def test_a_docstring_has_a_summary_and_details():
     assert web_search.summary == "Search the web."
-    assert web_search.description == "Results are ranked,\nthe best first."
+    assert web_search.details == "Results are ranked,\nthe best first."
+    assert web_search.description == f"{web_search.summary} {web_search.details}"
     assert web_search.definition()["description"] == "Search the web. Results are ranked,\nthe best first."
     asked = web_search.with_(described_by="describe_tools")
     assert asked.definition()["description"] == "Search the web."
@@ -365,14 +366,14 @@ def test_raw_arguments_are_read_one_by_one():
     ],
 )
 def test_the_first_sentence_is_the_summary(text, summary, description):
-    texts = read_texts("x", text, None, None)
-    assert (texts.summary, texts.description) == (summary, description)
+    texts = read_documentation("x", text, None, None)
+    assert (texts.summary, texts.details) == (summary, description)
     assert tool(text)(cargo_check).summary == summary
 
 
 def test_an_empty_docstring_has_no_summary():
-    texts = read_texts("x", None, "", None)
-    assert (texts.summary, texts.description) == ("", None)
+    texts = read_documentation("x", None, "", None)
+    assert (texts.summary, texts.details) == ("", None)
 
 
 # --- 003: lutum ----------------------------------------------------------------------------------

@@ -185,7 +185,8 @@ def test_input_tools() -> None:
 def test_what_is_told() -> None:
     assert_type(add.name, str)
     assert_type(add.summary, str)
-    assert_type(add.description, str | None)
+    assert_type(add.description, str)
+    assert_type(add.details, str | None)
     assert_type(add.input_schema(), dict[str, Any])
     assert_type(add.output_schema(), dict[str, Any] | None)
     assert_type(add.definition(), dict[str, Any])
