@@ -308,6 +308,10 @@ def _new_type(walk: Walk, annotation: Any, _args: tuple[Any, ...], place: Place)
     return walk.node(annotation.__supertype__, place)
 
 
+def _literal_string(walk: Walk, _annotation: Any, _args: tuple[Any, ...], place: Place) -> Node:
+    return walk.node(str, place)
+
+
 def _alias(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     return walk.alias_node(getattr(annotation, "__origin__", annotation), args, place)
 
@@ -352,6 +356,7 @@ CLASSES: Final[tuple[tuple[type, Arm], ...]] = (
 
 NAMED: Final[dict[str, Arm]] = {
     "Self": _self,
+    "LiteralString": _literal_string,
     "ReadOnly": _inner,
     "TypeVar": _type_variable,
     "NewType": _new_type,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import is_object
 from ..wording import excerpt, listed, nearest, quote, received
@@ -87,25 +87,34 @@ def _checked(source: object, names: Mapping[str, Declared], report: Report) -> d
         else:
             return source  # most often all is well, and it need not be copied
     right: dict[str, str] = {}
+    unknown: list[object] = []
     for key, text in source.items():
         if not isinstance(key, str) or key not in names:
-            _report_unknown(ATTRIBUTE, key, names, report)
+            unknown.append(key)
         elif not isinstance(text, str):
             message = f"{ATTRIBUTE}[{quote(key)}] is {received(text)}, not a string"
             report(key, "bad_description", message, "Write the description as text", None)
         else:
             right[key] = text
+    _report_unknown(ATTRIBUTE, unknown, names, report)
     return right
 
 
+_MOST_SUGGESTIONS: Final = 20
+"""Unknown names that the nearest field is looked for: comparing each with all would be quadratic."""
+
+
 def _report_unknown(
-    where: str, key: object, names: Collection[str], report: Report, noun: str = "field"
+    where: str, unknown: Sequence[object], names: Collection[str], report: Report, noun: str = "field"
 ) -> None:
-    message = f"it describes {excerpt(key)}, which is no {noun}"
-    near = nearest(key, names) if isinstance(key, str) else None
+    if not unknown:
+        return
     fields = listed([quote(name) for name in names]) if names else "none"
     remedy = f"Rename or remove it; the {noun}s are {fields}"
-    report(where, "unknown_description", message, remedy, quote(near) if near else None)
+    for i, key in enumerate(unknown):
+        near = nearest(key, names) if i < _MOST_SUGGESTIONS and isinstance(key, str) else None
+        message = f"it describes {excerpt(key)}, which isn't a {noun}"
+        report(where, "unknown_description", message, remedy, quote(near) if near else None)
 
 
 def _from_docstrings(
@@ -118,6 +127,7 @@ def _from_docstrings(
     noun = "field" if parameter_source(cls) is None else "parameter"
     for base, doc in docstrings:
         parsed = parse_docstring(doc)
+        unknown: list[str] = []
         if base is cls:
             text = parsed.text or None
         for name, description in parsed.parameters.items():
@@ -125,7 +135,8 @@ def _from_docstrings(
                 if description:
                     documented.setdefault(name, description)
             elif not _may_be_described(base, name):
-                _report_unknown("__doc__", name, names, report, noun)
+                unknown.append(name)
+        _report_unknown("__doc__", unknown, names, report, noun)
     return text, documented
 
 

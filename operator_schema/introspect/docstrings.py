@@ -1,7 +1,8 @@
 """What a docstring says: its prose, and what it says about each parameter.
 
-The parameters are read in the forms of Google, NumPy and reST (Sphinx, Epydoc). Nothing in this
-module takes time that grows faster than the docstring.
+The parameters are read in the forms of Google, NumPy and reST (Sphinx, Epydoc): one row of `_FORMS`
+each. All the rest is prose, so that nothing is lost. Nothing in this module takes time that grows
+faster than the docstring.
 """
 
 from __future__ import annotations
@@ -16,33 +17,35 @@ if TYPE_CHECKING:
     Line = tuple[int, str]  # how far it is indented, and its text without that
     Entry = tuple[tuple[str, ...], str]  # the names, and the text on their line
     EntryReader = Callable[[str], Entry | None]
-    Opening = tuple[str, EntryReader, int]  # what the section holds, how to read it, its first line
 
 __all__ = ["Docstring", "parse_docstring", "split_summary"]
 
-_PARAMETERS: Final = "parameters"
-_REMARK: Final = "a remark, which is prose until a section has begun"
-_OTHER: Final = "something else"
+_PARAMETERS: Final = True
+_PROSE: Final = False
 
 _SECTIONS: Final = {
     **dict.fromkeys(("args", "arguments", "parameters", "params", "attributes"), _PARAMETERS),
     **dict.fromkeys(("keyword args", "keyword arguments"), _PARAMETERS),
     **dict.fromkeys(("other args", "other arguments", "other parameters"), _PARAMETERS),
-    **dict.fromkeys(("return", "returns", "yield", "yields", "receives"), _OTHER),
-    **dict.fromkeys(("raises", "warns", "methods"), _OTHER),
-    **dict.fromkeys(("example", "examples", "see also", "references", "todo"), _OTHER),
-    **dict.fromkeys(("note", "notes", "tip", "hint", "important", "usage"), _REMARK),
-    **dict.fromkeys(("warning", "warnings", "attention", "caution", "danger"), _REMARK),
+    **dict.fromkeys(("return", "returns", "yield", "yields", "receives"), _PROSE),
+    **dict.fromkeys(("raises", "warns", "methods"), _PROSE),
+    **dict.fromkeys(("example", "examples", "see also", "references", "todo"), _PROSE),
+    **dict.fromkeys(("note", "notes", "tip", "hint", "important", "usage"), _PROSE),
+    **dict.fromkeys(("warning", "warnings", "attention", "caution", "danger"), _PROSE),
 }
-"""Titles of sections (Google Python Style Guide, 3.8; numpydoc; Napoleon) and what these hold."""
+"""Titles of sections (Google Python Style Guide, 3.8; numpydoc; Napoleon); whether they hold parameters."""
 
-_FIELDS: Final = {
-    **dict.fromkeys(("param", "parameter", "arg", "argument", "key", "keyword"), True),
-    **dict.fromkeys(("ivar", "cvar", "var"), True),
-    **dict.fromkeys(("type", "vartype", "return", "returns", "rtype", "yield", "yields", "ytype"), False),
-    **dict.fromkeys(("raise", "raises", "except", "exception", "throws", "meta"), False),
-}
-"""Fields of reST (Sphinx's Python domain, "Info field lists") and whether they describe a parameter."""
+_PARAMETER_FIELDS: Final = frozenset(
+    {"param", "parameter", "arg", "argument", "key", "keyword", "ivar", "cvar", "var"}
+)
+_TYPE_FIELDS: Final = frozenset({"type", "vartype", "rtype", "ytype", "meta"})
+_PROSE_FIELDS: Final = frozenset(
+    {"return", "returns", "yield", "yields", "raise", "raises", "except", "exception", "throws"}
+)
+"""Fields of reST (Sphinx's Python domain, "Info field lists"): for parameters, for types, for the reader."""
+
+_NOTHING: Final[Entry] = ((), "")
+"""An entry that says nothing to a reader, such as a type."""
 
 _CODE_INDENT: Final = 4
 """Columns from which on a title is taken for part of an example."""
@@ -50,48 +53,80 @@ _CODE_INDENT: Final = 4
 _SHORTEST_UNDERLINE: Final = 3
 _LONGEST_NUMBER: Final = 3
 _ABBREVIATIONS: Final = ("e.g.", "i.e.", "cf.", "vs.")
+_BULLETS: Final = ("- ", "* ")
+_DASHES: Final = (" - ", " -- ", " \u2013 ", " \u2014 ")
 
 
 class Docstring(Value):
     """What a docstring says.
 
     Attributes:
-        text: the prose before the first section, trimmed, its lines and paragraphs kept.
+        text: the prose: everything but the parameters, trimmed, its lines and paragraphs kept.
         parameters: each documented name, stars left off, and its description, in order. The
-            description is empty where the name stands alone.
+            description is empty where the name has none.
     """
 
     text: str
     parameters: Mapping[str, str]
 
 
+class _Form:
+    """A form in which people write the sections of a docstring.
+
+    Attributes:
+        opens: takes lines and the number of one of them. If a section begins there, returns whether
+            it holds parameters, and how many lines its title has.
+        reader: takes the lines of a section of parameters, returns what reads the first line of each
+            entry.
+        ends_by_layout: whether a section ends where its indentation does, or at a blank line if it has
+            none; otherwise it ends at the next title.
+    """
+
+    __slots__ = ("ends_by_layout", "opens", "reader")
+
+    def __init__(
+        self,
+        opens: Callable[[Sequence[Line], int], tuple[bool, int] | None],
+        reader: Callable[[Sequence[Line]], EntryReader],
+        *,
+        ends_by_layout: bool,
+    ) -> None:
+        self.opens, self.reader, self.ends_by_layout = opens, reader, ends_by_layout
+
+
 def parse_docstring(doc: str | None) -> Docstring:
     """Read a docstring in Google, NumPy or reST form.
 
     Args:
-        doc: the docstring as it stands in the source, or None.
+        doc: the docstring as the source has it, or None.
 
     Returns:
-        Its prose and its parameters. Where a name is documented twice, the first description wins.
-        The lines of a description's paragraphs are joined, its lists keep theirs.
+        Its parameters, and everything else as prose, with the entries of parameters that could not
+        be read. Where a name is documented twice, the first description wins. The lines of a
+        description's paragraphs are joined, its lists keep theirs.
     """
     lines, margin = _split_lines(doc or "")
     found: dict[str, str] = {}
-    prose_end = None
-    i = 0
+    prose: list[str] = []
+    begin = i = 0  # of the prose since the last section of parameters
     while i < len(lines):
         opening = _opening(lines, i, margin)
-        if opening is None or (opening[0] is _REMARK and prose_end is None):
+        if opening is None:
             i += 1
             continue
-        if prose_end is None:
-            prose_end = i
-        holds, read, start = opening
-        end = _section_end(lines, i, opening)
-        if holds is _PARAMETERS:
-            _read_entries(lines[start:end], read, found)
+        form, holds_parameters, start = opening
+        end = _section_end(lines, i, start, form)
+        if holds_parameters:
+            prose.append(_prose(lines[begin:i], margin))
+            body, known = lines[start:end], len(found)
+            unread = _read_entries(body, form.reader(body), found)
+            # Only with its title is it clear what the text of a section without entries is about.
+            title = lines[i:start] if len(found) == known and any(text for _, text in unread) else []
+            prose.append(_prose([*title, *unread], margin))
+            begin = end
         i = end
-    return Docstring(_prose(lines[:prose_end], margin), found)
+    prose.append(_prose(lines[begin:], margin))
+    return Docstring("\n\n".join([text for text in prose if text]), found)
 
 
 def _split_lines(doc: str) -> tuple[list[Line], int]:
@@ -108,20 +143,37 @@ def _prose(lines: Sequence[Line], margin: int) -> str:
     return "\n".join([" " * (indent - margin) + text if text else "" for indent, text in lines]).strip()
 
 
-def _opening(lines: Sequence[Line], i: int, margin: int) -> Opening | None:
+# --- sections ------------------------------------------------------------------------------------
+
+
+def _opening(lines: Sequence[Line], i: int, margin: int) -> tuple[_Form, bool, int] | None:
+    """Return the form of the section that begins at a line, whether it holds parameters, its first line."""
     indent, text = lines[i]
     if not text or indent - margin >= _CODE_INDENT:
         return None
-    if _field_entry(text) is not None:
-        return _PARAMETERS, _field_entry, i
-    holds = _SECTIONS.get(text.removesuffix(":").rstrip().lower())
-    if holds is None:
-        return None
-    if _is_underlined(lines, i):
-        return holds, _numpy_entry, i + 2
-    if text.endswith(":") and (holds is _PARAMETERS or text[0].isupper()):
-        return holds, _google_entry, i + 1
+    for form in _FORMS:
+        opened = form.opens(lines, i)
+        if opened is not None:
+            holds_parameters, title = opened
+            return form, holds_parameters, i + title
     return None
+
+
+def _opens_google(lines: Sequence[Line], i: int) -> tuple[bool, int] | None:
+    text = lines[i][1]
+    holds_parameters = _SECTIONS.get(text.removesuffix(":").rstrip().lower())
+    if holds_parameters is None or not text.endswith(":"):
+        return None
+    return (holds_parameters, 1) if holds_parameters or text[0].isupper() else None
+
+
+def _opens_numpy(lines: Sequence[Line], i: int) -> tuple[bool, int] | None:
+    holds_parameters = _SECTIONS.get(lines[i][1].removesuffix(":").rstrip().lower())
+    return None if holds_parameters is None or not _is_underlined(lines, i) else (holds_parameters, 2)
+
+
+def _opens_fields(lines: Sequence[Line], i: int) -> tuple[bool, int] | None:
+    return None if _field_entry(lines[i][1]) is None else (_PARAMETERS, 0)
 
 
 def _is_underlined(lines: Sequence[Line], i: int) -> bool:
@@ -131,24 +183,25 @@ def _is_underlined(lines: Sequence[Line], i: int) -> bool:
     return len(text) >= _SHORTEST_UNDERLINE and not text.strip("-")
 
 
-def _section_end(lines: Sequence[Line], i: int, opening: Opening) -> int:
-    _, read, start = opening
+def _section_end(lines: Sequence[Line], i: int, start: int, form: _Form) -> int:
+    """Return the number of the first line behind a section.
+
+    A body that is no deeper than its title goes on to the next title, and where the layout ends a section
+    no further than a blank line: otherwise it would swallow the prose.
+    """
     margin = lines[i][0]
-    is_google = read is _google_entry
-    is_indented = is_google and _is_deeper(lines, start, margin)
+    is_indented = form.ends_by_layout and _is_deeper(lines, start, margin)
     for j in range(max(start, i + 1), len(lines)):
         indent, text = lines[j]
         if indent > margin or not text:
             continue
-        # A body that is no deeper than its title goes on to the next title, in Google's form no
-        # further than a blank line: otherwise it would swallow the prose.
-        if is_indented or (is_google and not lines[j - 1][1]) or _ends_flat_body(lines, j):
+        if is_indented or (form.ends_by_layout and not lines[j - 1][1]) or _ends_flat_body(lines, j):
             return j
     return len(lines)
 
 
 def _is_deeper(lines: Sequence[Line], start: int, margin: int) -> bool:
-    """Say whether what comes first, from a line on, is indented further than a margin."""
+    """Return whether the first text from a line on is indented further than a margin."""
     for j in range(start, len(lines)):
         indent, text = lines[j]
         if text:
@@ -164,10 +217,15 @@ def _ends_flat_body(lines: Sequence[Line], j: int) -> bool:
     return _is_underlined(lines, j) or _field_entry(text) is not None
 
 
-def _read_entries(lines: Sequence[Line], read: EntryReader, found: dict[str, str]) -> None:
+# --- entries -------------------------------------------------------------------------------------
+
+
+def _read_entries(lines: Sequence[Line], read: EntryReader, found: dict[str, str]) -> list[Line]:
+    """Add the descriptions of parameters to `found`; return the lines that belong to none of them."""
+    unread: list[Line] = []
     level: int | None = None
     names: tuple[str, ...] = ()
-    description: list[Line] = []
+    body = unread
     after_blank = False
     for line in lines:
         indent, text = line
@@ -176,18 +234,21 @@ def _read_entries(lines: Sequence[Line], read: EntryReader, found: dict[str, str
         is_outer = level is not None and indent <= level and text
         entry = read(text) if is_outer else None
         if entry is not None:
-            _keep(names, description, found)
+            _keep(names, body, found)
             names, rest = entry
-            description = [(indent, rest)]
+            # An entry without names is prose, and where it has no text either it is dropped.
+            body = unread if rest and not names else []
+            body.append((indent, rest))
             level = indent
-        elif is_outer and after_blank:
-            _keep(names, description, found)
-            names, description = (), []
         else:
+            if is_outer and after_blank:
+                _keep(names, body, found)
+                names, body = (), unread
             # Deeper, or not set off by a blank line: people forget to indent what they wrap.
-            description.append(line)
+            body.append(line)
         after_blank = not text
-    _keep(names, description, found)
+    _keep(names, body, found)
+    return unread
 
 
 def _keep(names: Sequence[str], description: Sequence[Line], found: dict[str, str]) -> None:
@@ -196,6 +257,22 @@ def _keep(names: Sequence[str], description: Sequence[Line], found: dict[str, st
         for name in names:
             if not found.get(name):
                 found[name] = text
+
+
+def _google_reader(lines: Sequence[Line]) -> EntryReader:
+    """Return the reader of what the first entry looks like: `name: text`, `- name: text`, `name - text`.
+
+    The first one decides, because wrapped text may begin with a dash or have one.
+    """
+    first = next((text for _, text in lines if text), "")
+    is_list = first.startswith(_BULLETS)
+    shown = first[2:].lstrip() if is_list else first
+    read = _dash_entry if _google_entry(shown) is None and _dash_entry(shown) is not None else _google_entry
+
+    def read_item(text: str) -> Entry | None:
+        return read(text[2:].lstrip()) if text.startswith(_BULLETS) else None
+
+    return read_item if is_list else read
 
 
 def _google_entry(text: str) -> Entry | None:
@@ -207,8 +284,18 @@ def _google_entry(text: str) -> Entry | None:
     names = _names(head)
     # What is wrapped without indentation may begin with a URL.
     if not colon or not names or rest.startswith("//"):
-        return None
+        return _NOTHING if _says_none(text) else None
     return names, rest.strip()
+
+
+def _dash_entry(text: str) -> Entry | None:
+    # `name - text`, `name (type) -- text`
+    ends = [(end, dash) for dash in _DASHES if (end := text.find(dash)) > 0]
+    if not ends:
+        return _NOTHING if _says_none(text) else None
+    end, dash = min(ends)
+    names = _names(text[:end].partition("(")[0])
+    return (names, text[end + len(dash) :].strip()) if names else None
 
 
 def _after_bracket(inside: str) -> str:
@@ -224,13 +311,24 @@ def _after_bracket(inside: str) -> str:
     return ""
 
 
+def _numpy_reader(_lines: Sequence[Line]) -> EntryReader:
+    return _numpy_entry
+
+
 def _numpy_entry(text: str) -> Entry | None:
     # `name`, `name : type`, `a, *b : type`
+    if _says_none(text):
+        return _NOTHING
     head, colon, _ = (text + " ").partition(" : ")
     if colon:
-        return _names(head), ""
+        names = _names(head)
+        return names, "" if names else text
     names = _names(text.partition(":")[0])
     return (names, "") if names else None
+
+
+def _field_reader(_lines: Sequence[Line]) -> EntryReader:
+    return _field_entry
 
 
 def _field_entry(text: str) -> Entry | None:
@@ -239,10 +337,16 @@ def _field_entry(text: str) -> Entry | None:
         return None
     head, colon, rest = text[1:].partition(":")
     words = head.split()
-    describes = _FIELDS.get(words[0]) if words else None
-    if not colon or describes is None or (describes and len(words) == 1):
+    if not colon or not words:
         return None
-    return (_names(words[-1]), rest.strip()) if describes else ((), "")
+    if words[0] in _TYPE_FIELDS:
+        return _NOTHING
+    if words[0] in _PROSE_FIELDS:
+        return (), text
+    if words[0] not in _PARAMETER_FIELDS or len(words) == 1:
+        return None
+    names = _names(words[-1])
+    return names, rest.strip() if names else text
 
 
 def _names(head: str) -> tuple[str, ...]:
@@ -252,6 +356,18 @@ def _names(head: str) -> tuple[str, ...]:
         return (head,)
     names = tuple([name.strip(" `*\\") for name in head.split(",")])
     return names if all(name.isidentifier() and name != "None" for name in names) else ()
+
+
+def _says_none(text: str) -> bool:
+    return text.partition(":")[0].rstrip(" .") == "None"
+
+
+_FORMS: Final = (
+    _Form(_opens_fields, _field_reader, ends_by_layout=False),
+    _Form(_opens_numpy, _numpy_reader, ends_by_layout=False),
+    _Form(_opens_google, _google_reader, ends_by_layout=True),
+)
+"""The first that opens a section at a line reads it."""
 
 
 def _join(lines: Sequence[Line]) -> str:
@@ -291,7 +407,7 @@ def split_summary(text: str) -> tuple[str, str | None]:
         text: prose, such as a `Docstring.text`.
 
     Returns:
-        The summary on one line, and the rest, trimmed, or None where nothing is left.
+        The summary on one line, and the rest, trimmed, or None if nothing is left.
     """
     text = text.strip()
     if "\n" in text or "\r" in text:

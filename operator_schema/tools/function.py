@@ -298,7 +298,7 @@ def _whole_doc(callee: Callee, visible: Visible, owner: str, complaints: list[Co
     only = visible.fields[0].name
     for name in parsed.parameters:
         if name not in names:
-            message = f"it describes {quote(name)}, which is no parameter"
+            message = f"it describes {quote(name)}, which isn't a parameter"
             remedy = f"Rename or remove it; the fields of {quote(only)} are described in its class"
             complaints.append(Complaint(("__doc__",), "unknown_description", owner, message, remedy))
     return parsed.text or None

@@ -534,6 +534,6 @@ def test_schema_error_says_it_line_by_line():
         Codec(Wrong)
     lines = str(caught.value).split("\n")
     assert lines[0] == "Wrong: 2 complaints about the type"
-    assert lines[1].startswith('- param_descriptions (in Wrong): it describes "nubmer", which is no field')
+    assert lines[1].startswith('- param_descriptions (in Wrong): it describes "nubmer", which isn\'t a field')
     assert 'Did you mean "number"?' in lines[1]
     assert lines[2].startswith("- number (in Wrong): complex is not supported.")

@@ -108,7 +108,7 @@ def test_everything_wrong_is_said_at_once():
     others = ["bad_name", "unannotated", "unannotated", "unknown_description", "unsupported", "bad_default"]
     assert sorted(codes_of(caught)) == sorted(["bad_option"] * 6 + others)
     assert str(caught.value).startswith("not valid!: 12 complaints")
-    assert 'it describes "z", which is no parameter' in str(caught.value)
+    assert 'it describes "z", which isn\'t a parameter' in str(caught.value)
 
 
 def test_examples_must_decode():

@@ -73,7 +73,13 @@ def test_docstrings_in_every_style_give_one_schema():
         "limit": {"type": "integer", "default": 5, "description": "How many."},
     }
     assert all(schema == schemas[0] for schema in schemas)
-    assert {(entry.summary, entry.details) for entry in made} == {("Search it.", "Longer.")}
+    assert {entry.summary for entry in made} == {"Search it."}
+    assert {entry.definition()["description"] for entry in made} == {
+        "Search it.\n\nLonger.",
+        "Search it.\n\nLonger.\n\nReturns:\n    Something.",
+        "Search it.\n\nLonger.\n\nReturns\n-------\nstr",
+        "Search it.\n\nLonger.\n\n:returns: Something.",
+    }
 
 
 def test_annotated_text_wins_over_the_docstring():

@@ -1,0 +1,62 @@
+"""Descriptions of what is no field: each is reported, at a cost that grows with their number alone."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import make_dataclass
+
+import pytest
+
+from operator_schema import Codec, SchemaError
+
+
+def wrongly_described(count, *, by_docstring=False):
+    names = [f"field_{i}" for i in range(count)]
+    cls = make_dataclass("Wide", [(name, int) for name in names])
+    wrong = [f"{name}x" for name in names]
+    if by_docstring:
+        cls.__doc__ = "Wide.\n\nArgs:\n" + "\n".join(f"    {name}: A field." for name in wrong)
+    else:
+        cls.param_descriptions = dict.fromkeys(wrong, "A field")
+    return cls
+
+
+def calls_of(function):
+    count = 0
+
+    def profile(_frame, event, _argument):
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def complaints_about(cls):
+    with pytest.raises(SchemaError) as caught:
+        Codec(cls)
+    return caught.value.complaints
+
+
+@pytest.mark.parametrize("by_docstring", [False, True])
+def test_every_wrong_description_is_reported_and_the_first_get_a_suggestion(by_docstring):
+    complaints = complaints_about(wrongly_described(100, by_docstring=by_docstring))
+    assert len(complaints) == 100
+    assert [complaint.suggestion for complaint in complaints[:2]] == ['"field_0"', '"field_1"']
+    assert sum(complaint.suggestion is not None for complaint in complaints) == 20
+
+
+@pytest.mark.parametrize("by_docstring", [False, True])
+def test_the_work_grows_with_the_number_of_descriptions(by_docstring):
+    complaints_about(wrongly_described(10, by_docstring=by_docstring))  # imports what it needs
+    # The nearest names are compared with 500 at most.
+    few, many = [
+        calls_of(lambda count=count: complaints_about(wrongly_described(count, by_docstring=by_docstring)))
+        for count in (600, 1200)
+    ]
+    assert many < 2.2 * few
