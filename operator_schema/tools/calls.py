@@ -10,7 +10,7 @@ from ..wording import clip, escape, received
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["RawCall", "ResultCode", "ToolResult", "exception_text", "message_of"]
+__all__ = ["RawCall", "ResultCode", "ToolResult", "class_name_of", "exception_text", "message_of"]
 
 ResultCode = Literal["tool_not_found", "invalid_params", "timeout", "execution_failed", "disabled"]
 """Why a call has no result: there is no such tool · the arguments do not fit · it took too long · its
@@ -41,7 +41,7 @@ def _checked_text(attribute: str, value: object) -> str:
     if not isinstance(value, str):
         message = f"the {attribute} of a call is a string, not {received(value)}"
         raise TypeError(message)
-    return value
+    return str.__str__(value)  # a subclass may have code of its own
 
 
 class ToolResult(Value):
@@ -64,6 +64,10 @@ class ToolResult(Value):
     code: ResultCode | None = None
     details: Mapping[str, Any] | None = None
 
+    def __repr__(self) -> str:
+        # `asyncio` asks for it in places where an exception's own `__repr__` must not raise or take long.
+        return f"ToolResult({', '.join([f'{name}={value!r}' for name, value in self.as_dict().items()])})"
+
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values, for logs: the exception as type and message, bounded."""
         content = {name: getattr(self, name) for name in self.__slots__}
@@ -73,7 +77,7 @@ class ToolResult(Value):
 
 
 def _shown(value: Any) -> Any:
-    return exception_text(value) if isinstance(value, BaseException) else value
+    return exception_text(value) if issubclass(type(value), BaseException) else value
 
 
 def exception_text(error: BaseException, limit: int = _SHOWN_EXCEPTION) -> str:
@@ -83,14 +87,23 @@ def exception_text(error: BaseException, limit: int = _SHOWN_EXCEPTION) -> str:
         error: any exception, even one that can't write itself.
         limit: characters at most.
     """
-    name, message = type(error).__name__, message_of(error)
+    name, message = class_name_of(error), message_of(error)
     text = f"{name}: {message[:limit]}" if message else name
     return clip("\n".join([escape(line) for line in text.split("\n")]), limit)
+
+
+_CLASS_NAME: Any = vars(type)["__name__"]
+
+
+def class_name_of(error: BaseException) -> str:
+    """Return the name of the class of an exception, even where its metaclass has another `__name__`."""
+    name: str = _CLASS_NAME.__get__(type(error))
+    return name
 
 
 def message_of(error: BaseException) -> str:
     """Return the message of an exception, even of one that can't write itself."""
     try:
-        return str(error)
-    except Exception:  # noqa: BLE001  # its own code, which takes no part in this report
+        return str.__str__(str(error))  # `__str__` may return a subclass with code of its own
+    except Exception:  # noqa: BLE001  # the exception's own code
         return ""

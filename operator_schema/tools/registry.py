@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import DuplicateToolError, ToolNotFoundError
 from ..json_values import copy_json
 from ..wording import nearest_names, received
+from .awaitables import close_awaitable, is_awaitable
 from .describe import is_describer
 from .discovery import GROUP, offered_by_distributions, tools_in
+from .log import WARNING, write_log
 from .metadata import is_switch
 from .neutral import tools_of
 
@@ -69,11 +71,8 @@ class _Entries:
         """Say whether a tool is enabled; one whose switch fails is not, and takes no other along."""
         try:
             return self.is_enabled(name)
-        except Exception:  # a switch is the host's own code
-            from logging import getLogger  # noqa: PLC0415  # only what goes wrong pays for it
-
-            message = "%s: its switch failed, so it counts as disabled"
-            getLogger(__name__).warning(message, name, exc_info=True)
+        except Exception as error:  # noqa: BLE001  # a switch is the host's own code
+            write_log(WARNING, "%s: its switch failed, so it counts as disabled", name, error=error)
             return False
 
     def offered(self) -> list[str]:
@@ -392,10 +391,8 @@ def _checked_switch(enabled: Switch) -> Switch:
 
 def _asked(switch: Callable[[], bool]) -> bool:
     answer: Any = switch()
-    if hasattr(answer, "__await__"):
-        close = getattr(answer, "close", None)
-        if close is not None:
-            close()
+    if is_awaitable(answer):
+        close_awaitable(answer)
         message = "a switch gives a boolean at once, nothing to await"
         raise TypeError(message)
     return bool(answer)

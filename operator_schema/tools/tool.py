@@ -10,6 +10,7 @@ from ..introspect.docstrings import split_summary
 from ..introspect.nodes import ObjectNode
 from ..json_values import copy_json
 from ..wording import clip, escape, quote, received
+from .awaitables import close_awaitable, is_awaitable
 from .binding import call_arguments, hosted_values, is_union
 from .documentation import has_more, hint_of
 from .metadata import check_metadata, pascal_case, read_documentation
@@ -342,7 +343,7 @@ class Tool(Generic[P, R]):
             ToolError: there is no function.
         """
         result: Any = self._call(given, context, hosted)
-        return await result if hasattr(result, "__await__") else result
+        return await result if is_awaitable(result) else result
 
     def run(self, arguments: object, /, *, context: Context | None = None, **hosted: Any) -> str:
         """Decode arguments, call the function, and write its result for the model.
@@ -362,10 +363,8 @@ class Tool(Generic[P, R]):
             ToolError: there is no function, or it is async.
         """
         result = self.call(self.decode(arguments), context=context, **hosted)
-        if hasattr(result, "__await__"):
-            close = getattr(result, "close", None)
-            if close is not None:
-                close()
+        if is_awaitable(result):
+            close_awaitable(result)
             raise ToolError(self.name, "it gives something to await: use await arun")
         return self.encode_output(result)
 

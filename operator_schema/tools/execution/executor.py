@@ -1,4 +1,4 @@
-"""The executor: calls in, results out, whatever happens."""
+"""The executor: it takes calls and returns results, whatever happens."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ...wording import received
 from ..calls import RawCall, ToolResult
 from ..metadata import is_duration
 from ..registry import Registry
-from . import failures
 from .concurrency import Slots
-from .failures import ShowErrors
-from .run_call import Pending, Work
+from .failures import Failures, ShowErrors
+from .run_call import Pending, RunCall, takes_long
 from .tasks import Tasks
 from .threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping
 
+    from ...errors import DecodeError
     from ..tool import Tool
 
     Context = Mapping[Any, Any]
@@ -33,33 +33,39 @@ class Executor:
     """Run the calls that a model sends, and give a result for each.
 
     A call that fails gives a result that says why: to the model in `content`, to the host in `code`
-    and `details`. Only `KeyboardInterrupt`, `SystemExit` and their like, and the cancellation of the
-    caller, are raised.
+    and `details`; what fails is logged by `logging.getLogger("operator_schema")`. Only
+    `KeyboardInterrupt`, `SystemExit` and the like, and the cancellation of the caller, are raised.
 
-    An async function runs in a task of its own; when its time is over it is cancelled and, for
-    `grace` seconds, awaited. Any other function runs in a thread of its own, which nobody can end: when
-    its time is over, the result says so and the thread is left to itself; at the exit of the
-    interpreter it is dropped.
+    An async function runs in a task of its own. When its time is over it is cancelled, and gets
+    `grace` seconds to clean up. Any other function runs in a thread of its own, which can't be
+    stopped: when its time is over, the call has its result and the thread runs on until the function
+    returns or the interpreter exits.
 
     An executor may be used from any number of event loops and threads at once. A tool that itself
     waits for a call of the same executor needs a second place under `max_concurrency`.
 
     Args:
-        registry: the tools, or any iterable of them. It may change meanwhile.
-        timeout: seconds that a call may take, where its tool does not say so itself; None, as
-            `math.inf` for a tool, for no limit. Waiting for a place does not count.
-        max_concurrency: on the calls that run at once; None for no limit.
-        max_threads: on the threads that run at once, those included that are left to themselves.
-        grace: seconds that an async function gets for tidying up after its cancellation.
-        show_errors: what the model sees of an exception that was not meant for it, as `CallError` is:
-            its type; type and message; or the whole traceback.
+        registry: the tools, or any iterable of them. It may change later.
+        timeout: seconds that a call may take, unless its tool has a timeout; None (for a tool:
+            `math.inf`) for no limit. Waiting for a place under `max_concurrency` does not count.
+        max_concurrency: limit on the calls that run at once; None for no limit.
+        max_threads: limit on the threads that run at once, including those whose calls are over. One
+            tool gets at most three quarters of those that other tools leave.
+        grace: seconds that an async function gets to clean up after its cancellation.
+        show_errors: what the model sees of an exception other than `CallError`: its type; type and
+            message; or the whole traceback.
+        report: takes the `DecodeError` of arguments that do not fit, and returns the text that the
+            model reads instead of `str(error)`.
 
     Raises:
-        DuplicateToolError: two tools have one name.
-        ValueError: an option is not of its kind, or out of range.
+        DuplicateToolError: two tools have the same name.
+        ValueError: an option has the wrong type, or is out of range.
     """
 
-    __slots__ = ("_registry", "_show", "_slots", "_tasks", "_threads", "_timeout", "__weakref__")
+    __slots__ = (
+        *("_decoders", "_failures", "_registry", "_slots", "_tasks", "_threads", "_timeout"),
+        "__weakref__",
+    )
 
     def __init__(
         self,
@@ -70,14 +76,16 @@ class Executor:
         max_threads: int = 64,
         grace: float = 5.0,
         show_errors: ShowErrors = "message",
+        report: Callable[[DecodeError], str] = str,
     ) -> None:
-        _check_options(timeout, max_concurrency, max_threads, grace, show_errors)
+        _check_options(timeout, max_concurrency, max_threads, grace, show_errors, report)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
         self._timeout = timeout
         self._slots = Slots(max_concurrency)
         self._threads = Threads(max_threads)
+        self._decoders = Threads(max_threads)  # apart: tools that hang must not stop decoding
         self._tasks = Tasks(grace)
-        self._show: ShowErrors = show_errors
+        self._failures = Failures(show_errors, report)
 
     @property
     def registry(self) -> Registry:
@@ -87,7 +95,7 @@ class Executor:
     @property
     def abandoned(self) -> int:
         """Number of calls that took too long or were cancelled, and still run."""
-        return self._threads.abandoned + self._tasks.abandoned
+        return self._threads.abandoned + self._decoders.abandoned + self._tasks.abandoned
 
     async def execute(self, call: RawCall, /, *, context: Context | None = None) -> ToolResult:
         """Run one call.
@@ -100,7 +108,7 @@ class Executor:
             The result, or why there is none.
 
         Raises:
-            TypeError: it is no `RawCall`.
+            TypeError: it isn't a `RawCall`.
         """
         _check_calls([call])
         outcome = await self._outcome(call, context)
@@ -121,14 +129,14 @@ class Executor:
             A result for each, in the order of the calls.
 
         Raises:
-            TypeError: one is no `RawCall`; then none is run.
+            TypeError: one isn't a `RawCall`; then none is run.
         """
-        from asyncio import gather  # noqa: PLC0415  # whoever runs this has it already
+        from asyncio import gather  # noqa: PLC0415  # the caller has loaded it
 
         calls = list(calls)
         _check_calls(calls)
         running = [self._outcome(call, context) for call in calls]
-        # Who cancels this must find all of them ended: gather waits for each only like this.
+        # Only like this does gather, when it is cancelled, wait until each call has ended.
         outcomes = await gather(*running, return_exceptions=True)
         results: list[ToolResult] = []
         for outcome in outcomes:
@@ -156,43 +164,65 @@ class Executor:
         return _run(lambda: self.execute_all(calls, context=context), "execute_all")
 
     async def _outcome(self, call: RawCall, context: Context | None) -> ToolResult | BaseException:
-        # What ends a program is returned: raised in a task, it would take the event loop down.
+        """Return the result of a call, or what ends the program: raised in a task, that ends the loop."""
         await self._slots.acquire()
         try:
-            return await self._execute(call, context)
+            outcome = await self._execute(call, context)
+        except Exception as error:  # noqa: BLE001  # one call must not take the others down
+            outcome = error
         finally:
             self._slots.release()
+        return self._failures.failed_badly(call, outcome) if issubclass(type(outcome), Exception) else outcome
 
-    async def _execute(self, call: RawCall, context: Context | None) -> ToolResult | BaseException:
+    async def _execute(self, call: RawCall, context: Context | None) -> Any:
         try:
-            found = _find(self._registry, call)
+            found = self._find(call)
         except Exception as error:  # noqa: BLE001  # a switch is the host's own code
-            return failures.failed(call, error, "type")
+            return self._failures.not_started(call, error, "the switch of the tool failed")
         if isinstance(found, ToolResult):
             return found
-        tool, seconds = found, self._seconds(found)
+        seconds = self._seconds(found)
         try:
-            outcome = await self._work(Work(call, tool, context, self._show), tool, seconds)
+            outcome = await self._run(RunCall(call, found, context, self._failures), call, found, seconds)
         except TimeoutError as late:
-            return failures.timed_out(call, seconds or 0, late)
-        except RuntimeError as error:  # the system gives no more threads
-            return failures.failed(call, error, "type")
-        return failures.cancelled(call, outcome) if _is_cancellation(outcome) else outcome
+            return self._failures.timed_out(call, seconds or 0, late)
+        except RuntimeError as error:
+            return self._failures.not_started(call, error, "the system has no more threads")
+        return self._failures.cancelled(call, outcome) if _is_cancellation(outcome) else outcome
 
-    async def _work(self, work: Work, tool: Tool[..., Any], seconds: float | None) -> Any:
-        if tool.is_async:
-            return await self._tasks.run(work.arun, tool.name, seconds)
+    async def _run(self, run: RunCall, call: RawCall, tool: Tool[..., Any], seconds: float | None) -> Any:
+        if tool.is_async and not takes_long(call.arguments):
+            return await self._tasks.run(run.arun, tool.name, seconds)
         from time import monotonic  # noqa: PLC0415  # built in
 
         end = None if seconds is None else monotonic() + seconds
-        outcome = await self._threads.run(work.run, tool.name, seconds)
-        if isinstance(outcome, Pending):
-            left = None if end is None else max(0.0, end - monotonic())
-            try:
-                return await self._tasks.run(lambda: work.finish(outcome), tool.name, left)
-            finally:
-                outcome.close()
-        return outcome
+        if tool.is_async:
+            outcome = await self._decode(run, tool.name, seconds)
+        else:
+            outcome = await self._threads.run(run.run, tool.name, seconds)
+        if type(outcome) is not Pending:
+            return outcome
+        left = None if end is None else max(0.0, end - monotonic())
+        try:
+            return await self._tasks.run(lambda: run.finish(outcome), tool.name, left)
+        finally:
+            outcome.close()
+
+    async def _decode(self, run: RunCall, name: str, seconds: float | None) -> Any:
+        """Decode arguments in a thread, as the event loop would have to wait for long ones."""
+        try:
+            return await self._decoders.run(run.prepare, name, seconds)
+        except TimeoutError as late:
+            raise TimeoutError(str(late) or "decoding its arguments took too long") from None
+
+    def _find(self, call: RawCall) -> Tool[..., Any] | ToolResult:
+        registry = self._registry
+        try:
+            tool = registry.told(call.name)
+            return tool if registry.is_enabled(call.name) else self._failures.disabled(call)
+        except ToolNotFoundError as error:
+            names = [] if error.suggestions else [tool.name for tool in registry.offered()]
+            return self._failures.not_found(call, error, names)
 
     def _seconds(self, tool: Tool[..., Any]) -> float | None:
         seconds = self._timeout if tool.timeout is None else tool.timeout
@@ -206,22 +236,14 @@ def _check_calls(calls: Iterable[object]) -> None:
             raise TypeError(message)
 
 
-def _find(registry: Registry, call: RawCall) -> Tool[..., Any] | ToolResult:
-    try:
-        tool = registry.told(call.name)
-        return tool if registry.is_enabled(call.name) else failures.disabled(call)
-    except ToolNotFoundError as error:
-        return failures.not_found(call, error, [tool.name for tool in registry.offered()])
-
-
 def _is_cancellation(outcome: object) -> bool:
-    from asyncio import CancelledError  # noqa: PLC0415
+    from asyncio import CancelledError  # noqa: PLC0415  # the caller has loaded it
 
-    return isinstance(outcome, CancelledError)
+    return issubclass(type(outcome), (CancelledError, GeneratorExit))
 
 
 def _run(start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
-    import asyncio  # noqa: PLC0415  # only who has no loop of its own pays for it
+    import asyncio  # noqa: PLC0415  # a host with an event loop does not come here
 
     try:
         asyncio.get_running_loop()
@@ -236,7 +258,12 @@ def _run(start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
 
 
 def _check_options(
-    timeout: object, max_concurrency: object, max_threads: object, grace: object, show_errors: object
+    timeout: object,
+    max_concurrency: object,
+    max_threads: object,
+    grace: object,
+    show_errors: object,
+    report: object,
 ) -> None:
     if timeout is not None and not (is_duration(timeout) and timeout > 0):
         _refuse("timeout", "a positive number of seconds, or None", timeout)
@@ -249,6 +276,8 @@ def _check_options(
     choices = get_args(ShowErrors)
     if show_errors not in choices:
         _refuse("show_errors", f"one of {', '.join([repr(choice) for choice in choices])}", show_errors)
+    if not callable(report):
+        _refuse("report", "a function from a DecodeError to a string", report)
 
 
 def _refuse(option: str, kind: str, value: object) -> NoReturn:

@@ -1,105 +1,171 @@
-"""What the model and the host are told when a call has no result."""
+"""Results of calls that fail: what the model reads, what the host gets, and what is logged."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...errors import CallError, ToolError
-from ...wording import listed, quote
-from ..calls import ToolResult, exception_text, message_of
+from ...json_values import has_surrogate
+from ...wording import clip, escape, listed, quote, show_path
+from ..calls import ToolResult, class_name_of, exception_text, message_of
+from ..log import ERROR, INFO, WARNING, has_plain_traceback, write_log
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ...errors import DecodeError, EncodeError, ToolNotFoundError
     from ..calls import RawCall, ResultCode
 
-__all__ = ["ShowErrors", "cancelled", "disabled", "failed", "invalid", "not_found", "timed_out", "untellable"]
+__all__ = ["Failures", "ShowErrors"]
 
 ShowErrors = Literal["type", "message", "traceback"]
-"""How much of an exception that a function did not mean for the model reaches it."""
+"""How much the model sees of an exception that its function did not raise for the model."""
 
 _SHOWN_LEAVES = 5
+_SHOWN_PROBLEMS = 5
+_NAME_LENGTH = 100
 _TRACEBACK_LENGTH = 10_000
 
 
-def not_found(call: RawCall, error: ToolNotFoundError, names: Sequence[str]) -> ToolResult:
-    """Say that there is no such tool, and which there are."""
-    more = ""
-    if not error.suggestions:
-        more = (
-            f"; the tools are {listed([quote(name) for name in names])}" if names else "; there are no tools"
-        )
-    return _no_result(call, "tool_not_found", f"{error}{more}", error)
-
-
-def disabled(call: RawCall) -> ToolResult:
-    """Say that the tool is switched off."""
-    return _no_result(call, "disabled", f"tool {quote(call.name)} is disabled: it can't be called now")
-
-
-def invalid(call: RawCall, error: DecodeError) -> ToolResult:
-    """Say what is wrong with the arguments."""
-    return _no_result(call, "invalid_params", str(error), error, **error.as_dict())
-
-
-def timed_out(call: RawCall, seconds: float, error: TimeoutError) -> ToolResult:
-    """Say that it took too long, and that its effects are not known."""
-    why = str(error)
-    after = "it was not run" if why else "whether it did its work is not known"
-    content = f"{call.name}: no result within {seconds:g} s; {after}"
-    details = {"reason": why} if why else {}
-    return _no_result(call, "timeout", content, None, seconds=seconds, **details)
-
-
-def cancelled(call: RawCall, error: BaseException) -> ToolResult:
-    """Say that the function ended itself."""
-    return _no_result(call, "execution_failed", f"{call.name} was cancelled", error)
-
-
-def untellable(call: RawCall, error: EncodeError) -> ToolResult:
-    """Say that the function did its work, but that its result is nothing for a model."""
-    content = f"{call.name} did its work, but its result can't be shown; calling it again will not help"
-    return _no_result(call, "execution_failed", content, error, **error.as_dict())
-
-
-def failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
-    """Say what the function raised.
+class Failures:
+    """Make a result for each way in which a call can fail, and log it.
 
     Args:
-        call: whose function it is.
-        error: what it raised. What a `CallError` says is for the model; a `ToolError` is for the host
-            alone.
-        show: how much of any other exception the model sees.
+        show: how much of an exception the model sees.
+        report: writes what the model reads when its arguments do not fit.
     """
-    if isinstance(error, ToolError):
+
+    __slots__ = ("_report", "_show")
+
+    def __init__(self, show: ShowErrors, report: Callable[[DecodeError], str]) -> None:
+        self._show: ShowErrors = show
+        self._report = report
+
+    def not_found(self, call: RawCall, error: ToolNotFoundError, names: Sequence[str]) -> ToolResult:
+        """Say that there is no such tool, and which ones there are where no name is near."""
+        more = ""
+        if not error.suggestions:
+            known = listed([quote(name) for name in names])
+            more = f"; the tools are {known}" if names else "; there are no tools"
+        _log(INFO, call, "there is no such tool")
+        return _no_result(call, "tool_not_found", f"{error}{more}", error)
+
+    def disabled(self, call: RawCall) -> ToolResult:
+        """Say that the tool is switched off."""
+        _log(INFO, call, "the tool is switched off")
+        return _no_result(call, "disabled", f"tool {quote(call.name)} is disabled: it can't be called now")
+
+    def invalid(self, call: RawCall, error: DecodeError) -> ToolResult:
+        """Say what is wrong with the arguments."""
+        found = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in error.problems]
+        # Without the arguments: they may hold secrets.
+        _log(INFO, call, f"the arguments do not fit: {clip(escape(listed(found, _SHOWN_PROBLEMS)), 500)}")
+        return _no_result(call, "invalid_params", self._reported(call, error), error, **error.as_dict())
+
+    def _reported(self, call: RawCall, error: DecodeError) -> str:
+        try:
+            text: Any = self._report(error)
+            if isinstance(text, str):
+                return str.__str__(text)
+            message = f"report returns a string, not {type(text).__name__}"
+            raise TypeError(message)  # noqa: TRY301  # handled like what the function itself raises
+        except Exception as failure:  # noqa: BLE001  # the host's own code
+            _log(ERROR, call, "the function given as report failed", failure)
+            return str(error)
+
+    def timed_out(self, call: RawCall, seconds: float, error: TimeoutError) -> ToolResult:
+        """Say that it took too long, and that its effects are not known."""
+        why = str(error)
+        after = "it was not run" if why else "whether it did its work is not known"
+        _log(WARNING, call, f"no result within {seconds:g} s{f': {why}' if why else ''}")
+        content = f"{call.name}: no result within {seconds:g} s; {after}"
+        details = {"reason": why} if why else {}
+        return _no_result(call, "timeout", content, None, seconds=seconds, **details)
+
+    def cancelled(self, call: RawCall, error: BaseException) -> ToolResult:
+        """Say that the function ended itself."""
+        _log(ERROR, call, "the function cancelled itself", error)
+        return _no_result(call, "execution_failed", f"{call.name} was cancelled", error)
+
+    def not_written(self, call: RawCall, error: EncodeError) -> ToolResult:
+        """Say that the function did its work, but that its result has no JSON form."""
+        _log(ERROR, call, "the function did its work, but its result can't be written", error)
+        content = f"{call.name} did its work, but its result can't be shown; calling it again will not help"
+        return _no_result(call, "execution_failed", content, error, **error.as_dict())
+
+    def failed(self, call: RawCall, error: Exception) -> ToolResult:
+        """Say what the function raised: a `CallError` to the model, a `ToolError` to the host alone."""
+        try:
+            return _failed(call, error, self._show)
+        except Exception:  # noqa: BLE001  # the code of the exception that was raised
+            return self.failed_badly(call, error)
+
+    def not_started(self, call: RawCall, error: Exception, why: str) -> ToolResult:
+        """Say that the function could not be run, as its switch failed or there is no thread for it."""
+        _log(ERROR, call, why, error)
+        return _no_result(call, "execution_failed", f"{call.name} failed: {class_name_of(error)}", error)
+
+    def failed_badly(self, call: RawCall, error: BaseException) -> ToolResult:
+        """Say that a call failed, without a look at the exception, which would raise another one."""
+        _log(ERROR, call, "it failed, and the exception can't be shown", error)
+        return _no_result(call, "execution_failed", f"{call.name} failed", error)
+
+
+def _failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
+    if issubclass(type(error), ToolError):
+        _log(ERROR, call, "the tool can't be run", error)
         content = f"{call.name} can't be run here; calling it again will not help"
         return _no_result(call, "execution_failed", content, error)
     leaves = _leaves(error)
-    if all(isinstance(leaf, CallError) for leaf in leaves):
-        content = "\n".join([message_of(leaf) or type(leaf).__name__ for leaf in leaves])
-        return _no_result(call, "execution_failed", content, error)
+    if all(issubclass(type(leaf), CallError) for leaf in leaves):
+        content = "\n".join([message_of(leaf) or class_name_of(leaf) for leaf in leaves])
+        _log(INFO, call, "the function raised a CallError")
+        return _no_result(call, "execution_failed", _encodable(content), error)
+    _log(ERROR, call, "the function failed", error)
     if show == "type":
         shown = [type(leaf).__name__ for leaf in leaves]
     else:
-        shown = [exception_text(leaf) for leaf in leaves]
+        shown = [exception_text(leaf) for leaf in leaves[:_SHOWN_LEAVES]] + [""] * (
+            len(leaves) - _SHOWN_LEAVES
+        )
     content = f"{call.name} failed: {listed(shown, _SHOWN_LEAVES, '; ')}"
     if show == "traceback":
         content = f"{content}\n\n{_traceback(error)}"
     return _no_result(call, "execution_failed", content, error)
 
 
+def _encodable(text: str) -> str:
+    """Return a text that UTF-8 can encode: as it is, unless it has lone surrogates."""
+    return "\n".join([escape(line) for line in text.split("\n")]) if has_surrogate(text) else text
+
+
 def _leaves(error: BaseException) -> list[BaseException]:
     """List the exceptions of a group, as what runs several tasks at once raises it."""
-    inside: Sequence[BaseException] = getattr(error, "exceptions", ())
-    is_group = isinstance(error, BaseExceptionGroup)
-    return [leaf for inner in inside for leaf in _leaves(inner)] if is_group else [error]
+    found: list[BaseException] = []
+    waiting, seen = [error], set[int]()
+    while waiting:
+        current = waiting.pop()
+        if not issubclass(type(current), BaseExceptionGroup):
+            found.append(current)
+        elif id(current) not in seen:  # groups may share parts: each is listed once
+            seen.add(id(current))
+            waiting += reversed(current.exceptions)  # type: ignore[attr-defined]  # `issubclass` says so
+    return found
 
 
 def _traceback(error: BaseException) -> str:
     from traceback import format_exception  # noqa: PLC0415  # only who asks for it pays for it
 
-    return "".join(format_exception(error))[-_TRACEBACK_LENGTH:]
+    if not has_plain_traceback(error):
+        return "the traceback can't be shown"
+    return _encodable("".join(format_exception(error))[-_TRACEBACK_LENGTH:])
+
+
+def _log(level: int, call: RawCall, message: str, error: BaseException | None = None) -> None:
+    with suppress(Exception):
+        name, call_id = clip(escape(call.name), _NAME_LENGTH), clip(escape(call.id), _NAME_LENGTH)
+        write_log(level, "%s (call %s): %s", name, call_id, message, error=error)
 
 
 def _no_result(

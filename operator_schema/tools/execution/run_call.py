@@ -1,31 +1,61 @@
-"""One call of a tool that was found: decode, run, encode; every failure is a result."""
+"""One call of a tool: decode the arguments, run the function, write its result; each failure is a result."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DecodeError, EncodeError
+from ..awaitables import close_awaitable, is_awaitable
 from ..calls import ToolResult
 from ..raw_arguments import RawArguments
-from . import failures
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
     from ..calls import RawCall
     from ..tool import Tool
-    from .failures import ShowErrors
+    from .failures import Failures
 
-__all__ = ["Pending", "Work"]
+__all__ = ["Pending", "RunCall", "takes_long"]
+
+LONG = 4096
+"""Characters of JSON from which on arguments are decoded in a thread.
+
+Decoding that many blocks an event loop for 0.2 to 2 ms; a thread takes 0.1 ms.
+"""
+
+_VALUE_LENGTH = 8
+"""Characters that a value which is no string counts for."""
+
+
+def takes_long(arguments: object) -> bool:
+    """Return whether decoding arguments would block an event loop for too long."""
+    if isinstance(arguments, (str, bytes, bytearray)):
+        return len(arguments) > LONG
+    left = LONG
+    waiting: list[Any] = [arguments]
+    while waiting:
+        value = waiting.pop()
+        cls: object = type(value)  # exactly: a subclass may have code of its own
+        if cls is str:
+            left -= len(value)
+        elif cls is dict or cls is list:
+            inside: Any = value.values() if cls is dict else value
+            left -= _VALUE_LENGTH * len(inside)
+            if left > 0:
+                waiting += inside
+        if left < 0:
+            return True
+    return False
 
 
 class Pending:
-    """What a function gave that was not async and still gave something to await.
+    """A function's result that is still to be awaited.
 
     Attributes:
-        given: the input.
-        awaitable: what it gave.
-        is_awaited: whether somebody has begun to await it.
+        given: the input of the function.
+        awaitable: what the function returned.
+        is_awaited: whether something has begun to await it.
     """
 
     __slots__ = ("awaitable", "given", "is_awaited")
@@ -36,82 +66,86 @@ class Pending:
         self.is_awaited = False
 
     def close(self) -> None:
-        """Drop what nobody has awaited, and nobody will."""
-        close = getattr(self.awaitable, "close", None)
-        if close is not None and not self.is_awaited:
-            close()
+        """Close it, unless something awaits it."""
+        if not self.is_awaited:
+            close_awaitable(self.awaitable)
 
 
-class Work:
+class RunCall:
     """A call, the tool that it names, and what the host gives.
 
     Args:
         call: as the model sent it.
-        tool: as the model is told about it.
+        tool: as the model sees it.
         context: type, or name of a parameter, to value.
-        show: how much of an exception the model sees.
+        failures: makes the results of what fails.
     """
 
-    __slots__ = ("_call", "_context", "_show", "_tool")
+    __slots__ = ("_call", "_context", "_failures", "_tool")
 
     def __init__(
-        self, call: RawCall, tool: Tool[..., Any], context: Mapping[Any, Any] | None, show: ShowErrors
+        self, call: RawCall, tool: Tool[..., Any], context: Mapping[Any, Any] | None, failures: Failures
     ) -> None:
         self._call = call
         self._tool = tool
         self._context = context
-        self._show: ShowErrors = show
+        self._failures = failures
 
     def run(self) -> ToolResult | Pending:
-        """Do the work of a function that is not async."""
-        try:
-            given = self._decode()
-        except Exception as error:  # noqa: BLE001  # a class's own code runs in it
-            return self._refused(error)
+        """Run a function that isn't async."""
+        given = self._decode()
+        if isinstance(given, ToolResult):
+            return given
         try:
             value = self._tool.call(given, context=self._context)
+            is_pending = is_awaitable(value)
         except Exception as error:  # noqa: BLE001  # every failure is a result
             return self._failed(error, given)
-        return Pending(given, value) if hasattr(value, "__await__") else self._tell(value)
+        return Pending(given, value) if is_pending else self._result(value)
+
+    def prepare(self) -> ToolResult | Pending:
+        """Decode the arguments of an async function, which `finish` then runs."""
+        given = self._decode()
+        if isinstance(given, ToolResult):
+            return given
+        return Pending(given, self._tool.acall(given, context=self._context))
 
     async def arun(self) -> ToolResult:
-        """Do the work of an async function."""
-        try:
-            given = self._decode()
-        except Exception as error:  # noqa: BLE001  # a class's own code runs in it
-            return self._refused(error)
-        return await self.finish(Pending(given, self._tool.acall(given, context=self._context)))
+        """Run an async function."""
+        pending = self.prepare()
+        return pending if isinstance(pending, ToolResult) else await self.finish(pending)
 
     async def finish(self, pending: Pending) -> ToolResult:
-        """Await what a function gave."""
+        """Await what a function returned."""
         pending.is_awaited = True
         try:
             value = await pending.awaitable
         except Exception as error:  # noqa: BLE001  # every failure is a result
             return self._failed(error, pending.given)
-        return self._tell(value)
+        return self._result(value)
 
     def _decode(self) -> Any:
+        """Return the input of the function, or the result that says why there is none."""
         arguments = self._call.arguments
-        is_blank = isinstance(arguments, (str, bytes, bytearray)) and not arguments.strip()
-        return self._tool.decode({} if arguments is None or is_blank else arguments)
-
-    def _refused(self, error: Exception) -> ToolResult:
-        if isinstance(error, DecodeError):
-            return failures.invalid(self._call, error)
-        return self._failed(error, None)
+        try:
+            is_blank = isinstance(arguments, (str, bytes, bytearray)) and not arguments.strip()
+            return self._tool.decode({} if arguments is None or is_blank else arguments)
+        except DecodeError as error:
+            return self._failures.invalid(self._call, error)
+        except Exception as error:  # noqa: BLE001  # a class's own code runs in it
+            return self._failures.failed(self._call, error)
 
     def _failed(self, error: Exception, given: Any) -> ToolResult:
         # Raw arguments are decoded by the function itself.
         if isinstance(error, DecodeError) and isinstance(given, RawArguments) and error.name == given.tool:
-            return failures.invalid(self._call, error)
-        return failures.failed(self._call, error, self._show)
+            return self._failures.invalid(self._call, error)
+        return self._failures.failed(self._call, error)
 
-    def _tell(self, value: object) -> ToolResult:
+    def _result(self, value: object) -> ToolResult:
         try:
             content = self._tool.encode_output(value)
         except EncodeError as error:
-            return failures.untellable(self._call, error)
+            return self._failures.not_written(self._call, error)
         except Exception as error:  # noqa: BLE001  # a leaf's own code runs in it
-            return self._failed(error, None)
+            return self._failures.failed(self._call, error)
         return ToolResult(self._call.id, self._call.name, content)

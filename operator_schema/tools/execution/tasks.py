@@ -1,8 +1,10 @@
-"""Coroutines that are ended when their time is over."""
+"""Coroutines that are cancelled when their time is over."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from ..log import WARNING, write_log
 
 if TYPE_CHECKING:
     from asyncio import Task
@@ -12,10 +14,10 @@ __all__ = ["Tasks"]
 
 
 class Tasks:
-    """Run each coroutine in a task of its own, and end it when its time is over.
+    """Run each coroutine in a task of its own, and cancel it when its time is over.
 
     Args:
-        grace: seconds that a cancelled coroutine gets for tidying up.
+        grace: seconds that a cancelled coroutine gets to clean up.
     """
 
     __slots__ = ("_grace", "_left")
@@ -26,7 +28,7 @@ class Tasks:
 
     @property
     def abandoned(self) -> int:
-        """Number of those that were cancelled and still run."""
+        """Number of coroutines that were cancelled and still run."""
         return len(self._left)
 
     async def run(
@@ -34,7 +36,7 @@ class Tasks:
     ) -> Any:
         """Run a coroutine to its end.
 
-        Cancellation goes on to the coroutine, and is raised again once that has ended.
+        Cancelling this also cancels the coroutine, and raises `CancelledError` once that has ended.
 
         Args:
             start: makes the coroutine.
@@ -42,15 +44,14 @@ class Tasks:
             seconds: that it may take; None for no limit.
 
         Returns:
-            What it returns, or the exception that it raises. That it was cancelled, but not from
-            here, is a `CancelledError` that is returned.
+            What it returns, or the exception that it raises; a `CancelledError` if it cancelled itself.
 
         Raises:
             TimeoutError: it took longer, and was cancelled.
         """
-        import asyncio  # noqa: PLC0415  # whoever runs this has it already
+        import asyncio  # noqa: PLC0415  # the caller has loaded it
 
-        task = asyncio.create_task(_held(start), name=name)
+        task = asyncio.create_task(_outcome_of(start), name=name)
         try:
             await asyncio.wait([task], timeout=seconds)
         except asyncio.CancelledError:
@@ -62,7 +63,7 @@ class Tasks:
         return asyncio.CancelledError() if task.cancelled() else task.result()
 
     async def _end(self, task: Task[Any]) -> None:
-        from asyncio import wait  # noqa: PLC0415
+        from asyncio import wait  # noqa: PLC0415  # the caller has loaded it
 
         task.cancel()
         try:
@@ -72,22 +73,16 @@ class Tasks:
                 # Nothing else keeps a task alive.
                 self._left.add(task)
                 task.add_done_callback(self._left.discard)
-                _warn(task.get_name())
+                write_log(WARNING, "%s: was cancelled, and still runs", task.get_name())
 
 
-async def _held(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+async def _outcome_of(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     """Return what is raised: a task that raises `SystemExit` takes its event loop down."""
-    from asyncio import CancelledError  # noqa: PLC0415
+    from asyncio import CancelledError  # noqa: PLC0415  # the caller has loaded it
 
     try:
         return await start()
     except CancelledError:
         raise
-    except BaseException as error:  # noqa: BLE001  # whoever waits for it raises it
+    except BaseException as error:  # noqa: BLE001  # the one who waits raises it
         return error
-
-
-def _warn(name: str) -> None:
-    from logging import getLogger  # noqa: PLC0415  # only what goes wrong pays for it
-
-    getLogger(__name__).warning("%s: was cancelled and still runs", name)

@@ -1,9 +1,11 @@
-"""Functions that run in threads, which nobody can end."""
+"""Functions that run in threads, which can't be stopped from outside."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..awaitables import close_awaitable
+from ..log import WARNING, write_log
 from .concurrency import Slots
 
 if TYPE_CHECKING:
@@ -17,29 +19,31 @@ class Threads:
     """Run each function in a thread of its own, and stop waiting for it when its time is over.
 
     A pool of `concurrent.futures` would not do: the interpreter waits at its exit for what still runs
-    in one, and what never ends takes a place in it for ever without being counted.
+    in one, and a function that never returns holds a worker of it for ever without being counted.
 
     Args:
-        limit: on the threads that run at once, those for which nobody waits any more included.
+        limit: on the threads that run at once, including those whose calls are over. One name gets at
+            most three quarters of those that the others leave, so that a tool that hangs does not
+            take the threads of all others.
     """
 
     __slots__ = ("_left", "_slots")
 
     def __init__(self, limit: int) -> None:
-        self._slots = Slots(limit)
+        self._slots = Slots(limit, is_shared=True)
         self._left: set[_Run] = set()
 
     @property
     def abandoned(self) -> int:
-        """Number of those for which nobody waits any more, and which still run."""
+        """Number of functions that still run although their calls are over."""
         return len(self._left)
 
     async def run(self, function: Callable[[], Any], name: str, seconds: float | None) -> Any:
-        """Run a function, with the context variables of who calls.
+        """Run a function, with the context variables of the caller.
 
         Args:
             function: to run.
-            name: of the thread.
+            name: of the thread, and of the tool that it runs.
             seconds: to wait for a free thread, and then for the function; None for no limit.
 
         Returns:
@@ -49,20 +53,20 @@ class Threads:
             TimeoutError: it took longer; its text says so if no thread was free.
             RuntimeError: the system gives no more threads.
         """
-        from asyncio import get_running_loop, wait  # noqa: PLC0415  # whoever runs this has it already
-        from contextvars import copy_context  # noqa: PLC0415  # likewise
-        from threading import Thread  # noqa: PLC0415  # likewise
+        from asyncio import get_running_loop, wait  # noqa: PLC0415  # the caller has loaded it
+        from contextvars import copy_context  # noqa: PLC0415  # asyncio has loaded it
+        from threading import Thread  # noqa: PLC0415  # asyncio has loaded it
 
-        if not await self._slots.acquire(seconds):
-            message = f"no thread was free; {self.abandoned} run on from calls that took too long"
+        if not await self._slots.acquire(seconds, name):
+            message = f"no thread was free for it; {self.abandoned} still run after their calls took too long"
             raise TimeoutError(message)
         run = _Run(get_running_loop())
-        target, arguments = copy_context().run, (self._work, function, run)
+        target, arguments = copy_context().run, (self._work, function, run, name)
         thread = Thread(target=target, args=arguments, name=name, daemon=True)
         try:
             thread.start()
-        except Exception:  # it is raised again; the place is free whatever it is
-            self._slots.release()
+        except Exception:
+            self._slots.release(name)
             raise
         try:
             await wait([run.outcome], timeout=seconds)
@@ -74,35 +78,33 @@ class Threads:
             raise TimeoutError
         return run.outcome.result()
 
-    def _work(self, function: Callable[[], Any], run: _Run) -> None:
+    def _work(self, function: Callable[[], Any], run: _Run, name: str) -> None:
         try:
             outcome = function()
-        except BaseException as error:  # noqa: BLE001  # whoever waits for it raises it
+        except BaseException as error:  # noqa: BLE001  # the one who waits raises it
             outcome = error
         run.has_ended = True
         self._left.discard(run)
-        self._slots.release()
+        self._slots.release(name)
         run.deliver(outcome)
 
     def _leave(self, run: _Run, name: str) -> None:
         if run.outcome.done():
-            _drop(run.outcome.result())
+            close_awaitable(run.outcome.result())
             return
         run.outcome.cancel()
         self._left.add(run)
         if run.has_ended:  # between the two lines before
             self._left.discard(run)
             return
-        from logging import getLogger  # noqa: PLC0415  # only what goes wrong pays for it
-
-        getLogger(__name__).warning("%s: still runs, but nobody waits for it", name)
+        write_log(WARNING, "%s: still runs in a thread, but its call is over", name)
 
 
 class _Run:
     """One function in its thread.
 
     Attributes:
-        outcome: what it returns or raises; cancelled when nobody waits for it any more.
+        outcome: what it returns or raises; cancelled when its call is over.
         has_ended: whether the function has.
     """
 
@@ -117,17 +119,11 @@ class _Run:
         """Hand the outcome over, from the thread."""
         try:
             self._loop.call_soon_threadsafe(self._take, outcome)
-        except RuntimeError:  # the loop is closed: nobody waits
-            _drop(outcome)
+        except RuntimeError:  # the loop is closed, and its calls are over
+            close_awaitable(outcome)
 
     def _take(self, outcome: Any) -> None:
         if self.outcome.done():
-            _drop(outcome)
+            close_awaitable(outcome)
         else:
             self.outcome.set_result(outcome)
-
-
-def _drop(outcome: Any) -> None:
-    """Close a coroutine that nobody will await."""
-    if hasattr(outcome, "close"):
-        outcome.close()

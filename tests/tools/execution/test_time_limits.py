@@ -55,11 +55,8 @@ def test_a_sync_tool_is_reported_and_left_to_itself(caplog):
     assert result.code == "timeout"
     assert executor.abandoned == 1
     assert caplog.record_tuples == [
-        (
-            "operator_schema.tools.execution.threads",
-            logging.WARNING,
-            "work: still runs, but nobody waits for it",
-        )
+        ("operator_schema", logging.WARNING, "work: still runs in a thread, but its call is over"),
+        ("operator_schema", logging.WARNING, "work (call 1): no result within 0.05 s"),
     ]
     stop.set()
     assert gone(lambda: executor.abandoned == 0)
@@ -106,7 +103,10 @@ def test_a_tool_that_swallows_its_cancellation_is_left_to_itself(caplog):
         return result.code, before, executor.abandoned
 
     assert asyncio.run(run()) == ("timeout", 1, 0)
-    assert [record.getMessage() for record in caplog.records] == ["stubborn: was cancelled and still runs"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "stubborn: was cancelled, and still runs",
+        "stubborn (call 1): no result within 0.05 s",
+    ]
 
 
 def test_threads_are_counted_and_bounded():
@@ -116,14 +116,19 @@ def test_threads_are_counted_and_bounded():
     def hang() -> None:
         stop.wait(30)
 
-    executor = Executor([hang, ping], timeout=SOON, max_threads=2)
-    calls = [RawCall(str(number), "hang", {}) for number in range(2)]
+    @tool
+    def stall() -> None:
+        stop.wait(30)
+
+    executor = Executor([hang, stall, ping], timeout=SOON, max_threads=2)
+    calls = [RawCall("1", "hang", {}), RawCall("2", "stall", {})]
     assert [result.code for result in executor.execute_all_sync(calls)] == ["timeout", "timeout"]
     assert executor.abandoned == 2
     late = executor.execute_sync(RawCall("3", "ping", {}))
     assert late.code == "timeout"
     assert late.content == "ping: no result within 0.05 s; it was not run"
-    assert late.details["reason"] == "no thread was free; 2 run on from calls that took too long"
+    reason = "no thread was free for it; 2 still run after their calls took too long"
+    assert late.details["reason"] == reason
     stop.set()
     assert gone(lambda: executor.abandoned == 0)
     assert executor.execute_sync(RawCall("4", "ping", {})).content == "pong"

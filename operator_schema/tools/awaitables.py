@@ -1,0 +1,24 @@
+"""What a function that isn't async may give all the same: something to await."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+__all__ = ["close_awaitable", "is_awaitable"]
+
+
+def is_awaitable(value: object) -> bool:
+    """Return whether `await` takes a value.
+
+    `await` looks at the class alone, and so does this: to ask the value itself would run its own
+    `__getattr__`.
+    """
+    return hasattr(type(value), "__await__")
+
+
+def close_awaitable(value: object) -> None:
+    """Close a coroutine that nothing will await, so that Python gives no warning about it."""
+    with suppress(Exception):  # the code of the value
+        close = getattr(value, "close", None)
+        if close is not None:
+            close()
