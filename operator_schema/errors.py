@@ -458,8 +458,8 @@ class TextRefused(ValueError):  # noqa: N818  # likewise: a `DecodeError` is mad
         self.problem = problem
 
 
-class GiveUp(Exception):  # noqa: N818  # likewise
-    """Ends what a compiled function does itself, so that the interpreter is asked; kept inside."""
+class GiveUp(Exception):  # noqa: N818  # it never reaches a caller, so it isn't an error
+    """Signals that a compiled function leaves its value to the interpreter, raised or returned."""
 
 
 def _count(number: int, noun: str) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Path = tuple["Path", str | int] | None
     Steps = tuple[str | int, ...]
 
-__all__ = ["GIVE_UP", "INVALID", "Problems", "Trial", "ignored_keys", "steps_of"]
+__all__ = ["INVALID", "Problems", "Trial", "ignored_keys", "steps_of"]
 
 
 class _Invalid:
@@ -31,15 +31,6 @@ class _Invalid:
 
 
 INVALID: Any = _Invalid()
-
-
-class _GiveUp:
-    """What a compiled function returns for a value that the interpreter is to look at."""
-
-    __slots__ = ()
-
-
-GIVE_UP: Any = _GiveUp()
 
 
 def steps_of(path: Path) -> Steps:

@@ -1,16 +1,17 @@
-"""The two tiers of a codec: what has been compiled, and when to compile the rest."""
+"""The two tiers of a codec: the interpreter, and what has been compiled so far."""
 
 from __future__ import annotations
 
 from functools import partial
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..introspect.graph import Graph
     from ..introspect.unions import UnionPlan
+    from .compile.helpers import Method, Refusal
     from .problems import Problems
 
     Decode = Callable[[Any], Any]
@@ -22,40 +23,41 @@ __all__ = ["COLD_CALLS", "Tiers"]
 COLD_CALLS = 100
 """Values that the interpreter decodes, or encodes, before the compiled tier takes over.
 
-Compiling costs as much as 20 (large types) to 120 (small ones) calls save, so whatever number of
-calls comes, no more than about twice the least time is spent.
+Compiling costs as much as 20 (large types) to 120 (small ones) calls save. So whatever the number of
+calls, they take at most about twice the least possible time.
 """
 
 
 class Tiers:
     """What a codec has compiled so far.
 
-    Each function is published by one assignment: another thread sees None or the whole of it.
-    Threads may count past each other, and may both compile; then one of two equal functions stays.
+    Each function is published by one assignment: another thread sees None or the whole function.
+    Threads may miss each other's counts, and may both compile; then one of two equal functions stays.
 
     Args:
         graph: of the type.
         max_depth: levels of arrays and objects that are followed.
-        graph_of: gives the graph of a class found where the annotation is `Any`, or None.
-        exact: whether a key that is not used is left to the interpreter.
+        graph_of: returns the graph of a class found where the annotation is `Any`, or None.
+        exact: whether a value with a key that is not used is left to the interpreter.
 
     Attributes:
-        decode: takes a JSON value, and answers as `Codec.decode` does; None while it is not compiled.
-        encode: takes an instance, and answers as `Codec.encode` does; likewise.
-        interpret: takes a JSON value that is not all right, walks only into the parts that are not;
-            likewise.
-        expects: the line that reports end with; None until it was asked for.
+        compiled: names of the methods of the codec that are compiled.
+        decode: takes a JSON value and answers as `Codec.decode` does; None until it was compiled, or
+            found to stay interpreted.
+        encode: takes an instance and answers as `Codec.encode` does; None until it was compiled.
+        interpret: takes a JSON value and answers as `interpret` does, but walks only into the parts
+            that aren't right; None until it was compiled.
+        expects: the line that reports end with; None until it is needed.
         plans: of the unions that the interpreter has met, by identity of the node.
     """
 
     __slots__ = (
-        "_decodes",
-        "_encodes",
+        "_calls",
         "_exact",
         "_graph",
         "_graph_of",
-        "_left",
         "_max_depth",
+        "compiled",
         "decode",
         "encode",
         "expects",
@@ -64,95 +66,78 @@ class Tiers:
     )
 
     def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf, *, exact: bool = False) -> None:
+        self._calls: dict[str, int] = {}
         self._exact = exact
         self._graph = graph
         self._max_depth = max_depth
         self._graph_of = graph_of
-        self._decodes = 0
-        self._encodes = 0
-        self._left: int | None = None  # until there is a compiled decoder
+        self.compiled: frozenset[str] = frozenset()
         self.decode: Decode | None = None
         self.encode: Encode | None = None
         self.interpret: Callable[[Any], tuple[Any, Problems]] | None = None
         self.expects: str | None = None
         self.plans: dict[int, UnionPlan] = {}
 
-    def count_decode(self) -> bool:
-        """Count a decode that the interpreter did; say whether it is time to compile."""
-        self._decodes += 1
-        if self._decodes < COLD_CALLS:
-            return False
-        self._decodes = 0
-        return True
+    def count(self, call: Literal["decode", "encode", "left"]) -> bool:
+        """Count a call that the interpreter answers; return whether it is time to compile.
 
-    def count_encode(self) -> bool:
-        """Count an encode that the interpreter did; say whether it is time to compile."""
-        self._encodes += 1
-        if self._encodes < COLD_CALLS:
-            return False
-        self._encodes = 0
-        return True
+        Args:
+            call: the method; or `"left"` for a value that the compiled decoder gave up on.
+        """
+        number = self._calls.get(call, 0) + 1
+        is_warm = number >= COLD_CALLS
+        self._calls[call] = 0 if is_warm else number
+        return is_warm
 
-    def count_left(self) -> bool:
-        """Count a value that a compiled decoder left to the interpreter; say whether to help that one."""
-        if self._left is None or self.interpret is not None:
-            return False
-        self._left += 1
-        if self._left < COLD_CALLS:
-            return False
-        self._left = 0
-        return True
-
-    def compile_decoder(self, codec: Any, interpret: Decode) -> bool:
+    def compile_decoder(self, codec: Any, interpret: Decode, fallback: Method, refusal: Refusal) -> None:
         """Compile and publish the decoder, as a method of a codec.
 
         Args:
-            codec: is asked for what it gives up on.
-            interpret: decodes without it, where the graph stays interpreted.
-
-        Returns:
-            Whether it was compiled.
+            codec: the first argument of each method.
+            interpret: decodes instead, where the graph stays interpreted.
+            fallback: decodes what the compiled function gives up on.
+            refusal: returns the error where the class of the root refuses its fields.
         """
         from .compile.decoder import compile_decoder  # noqa: PLC0415  # most programs never compile
 
-        compiled = compile_decoder(self._graph, self._max_depth, exact=self._exact)
+        compiled = compile_decoder(self._graph, self._max_depth, fallback, refusal, exact=self._exact)
         if compiled is None:
             self.decode = interpret
-            return False
-        self._left = 0
-        self.decode = MethodType(compiled, codec)
-        return True
+        else:
+            self.compiled |= {"decode"}
+            self.decode = MethodType(compiled, codec)
 
     def compile_parts(self) -> None:
         """Compile and publish the decoders of the parts."""
-        from .compile.parts import compile_parts  # noqa: PLC0415  # likewise
-        from .compile.quick import interpret_quickly  # noqa: PLC0415  # likewise
+        from .compile.parts import compile_parts  # noqa: PLC0415  # most programs never compile
+        from .compile.wrong_parts import interpret_wrong_parts  # noqa: PLC0415  # most programs never compile
 
         parts = compile_parts(self._graph, self._max_depth)
         if parts is not None:
-            self.interpret = partial(interpret_quickly, self._graph, parts, self._max_depth, self.plans)
+            self.interpret = partial(interpret_wrong_parts, self._graph, parts, self._max_depth, self.plans)
 
-    def compile_encoder(self, codec: Any, interpret: Encode) -> bool:
+    def compile_encoder(self, codec: Any, interpret: Encode, fallback: Method) -> None:
         """Compile and publish the encoder, as a method of a codec.
 
         Args:
-            codec: is asked for what it gives up on.
-            interpret: encodes without it, where the graph stays interpreted.
-
-        Returns:
-            Whether it was compiled.
+            codec: the first argument of each method.
+            interpret: encodes instead, where the graph stays interpreted.
+            fallback: encodes what the compiled function gives up on.
         """
-        from .compile.encoder import compile_encoder  # noqa: PLC0415  # likewise
+        from .compile.encoder import compile_encoder  # noqa: PLC0415  # most programs never compile
 
-        compiled = compile_encoder(self._graph, self._max_depth, self._graph_of)
-        self.encode = interpret if compiled is None else MethodType(compiled, codec)
-        return compiled is not None
+        compiled = compile_encoder(self._graph, self._max_depth, fallback, self._graph_of)
+        if compiled is None:
+            self.encode = interpret
+        else:
+            self.compiled |= {"encode"}
+            self.encode = MethodType(compiled, codec)
 
-    def source(self) -> str:
-        """Return the source of both."""
-        from .compile.decoder import decoder_source  # noqa: PLC0415  # likewise
-        from .compile.encoder import encoder_source  # noqa: PLC0415  # likewise
+    def source(self, decode: Method, encode: Method) -> str:
+        """Return the source of both, given their fallbacks."""
+        from .compile.decoder import decoder_source  # noqa: PLC0415  # most programs never compile
+        from .compile.encoder import encoder_source  # noqa: PLC0415  # most programs never compile
 
-        decoder = decoder_source(self._graph, self._max_depth, exact=self._exact)
-        encoder = encoder_source(self._graph, self._max_depth, self._graph_of)
+        decoder = decoder_source(self._graph, self._max_depth, decode, exact=self._exact)
+        encoder = encoder_source(self._graph, self._max_depth, encode, self._graph_of)
         return f"# --- decoder\n\n{decoder}\n# --- encoder\n\n{encoder}"

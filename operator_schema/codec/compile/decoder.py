@@ -28,8 +28,8 @@ from ...introspect.unions import make_plan
 from ...json_values import copy_json
 from ..limits import MAX_COLLISIONS
 from .construction import HARMLESS, factory_of, way_of, write_empty, write_instance
-from .helpers import SCALAR_CLASSES, building, chooser_of, integer_of_key
-from .writer import MAX_PLACES, Writer, all_parts_of
+from .helpers import JSON_SCALARS, building, chooser_of, integer_of_key
+from .writer import MAX_PLACES, Writer, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ...introspect.graph import Graph
     from ...introspect.nodes import Field, Node
     from ...introspect.unions import UnionPlan
-    from .helpers import Method
+    from .helpers import Method, Refusal
 
 
 __all__ = ["Decoder", "compile_decoder", "decoder_source", "why_interpreted"]
@@ -54,42 +54,45 @@ _CLASSES = {
 """JSON types and the classes that their values have, or None for null."""
 
 
-def compile_decoder(graph: Graph, max_depth: int, *, exact: bool = False) -> Method | None:
+def compile_decoder(
+    graph: Graph, max_depth: int, fallback: Method, refusal: Refusal, *, exact: bool = False
+) -> Method | None:
     """Compile the decoder of a graph.
 
     Args:
         graph: of the type.
         max_depth: levels of arrays and objects that are followed.
-        exact: whether to give up where an object has a key that is not used, too.
+        fallback: decodes what the compiled function gives up on.
+        refusal: returns the error where the class of the root refuses its fields.
+        exact: whether to also give up where an object has a key that is not used.
 
     Returns:
-        A function of a codec and a JSON value that returns the instance. It asks the codec for what it
-        gives up on, and for the error where the class of the root refuses its fields. None where the graph
-        stays interpreted.
+        A method that takes a JSON value and returns the instance. None where the graph stays
+        interpreted.
     """
     if why_interpreted(graph) is not None:
         return None
-    writer = Decoder(graph, max_depth, exact=exact)
+    writer = Decoder(graph, max_depth, fallback, exact=exact)
     decode = writer.source.link(writer.main(graph.root))
-    return building(writer.user_root.type, decode) if writer.user_root else decode
+    return building(writer.user_root.type, decode, fallback, refusal) if writer.user_root else decode
 
 
-def decoder_source(graph: Graph, max_depth: int, *, exact: bool = False) -> str:
+def decoder_source(graph: Graph, max_depth: int, fallback: Method, *, exact: bool = False) -> str:
     """Return the source that `compile_decoder` compiles, or a comment that says why there is none."""
     why = why_interpreted(graph)
     if why is not None:
         return f"# The decoder stays interpreted: {why}.\n"
-    writer = Decoder(graph, max_depth, exact=exact)
+    writer = Decoder(graph, max_depth, fallback, exact=exact)
     return writer.source.text(writer.main(graph.root))
 
 
 def why_interpreted(graph: Graph) -> str | None:
-    """Say why a graph is not compiled; None if it is.
+    """Return why a graph is not compiled; None if it is.
 
-    Code of the user's runs when an instance is made. It must run once, so it can't run before
-    everything else is found to be right. That holds for the root alone.
+    Where making an instance runs the user's code, that must run once and only on a value that is right
+    as a whole. Only the root is made after everything else was checked.
     """
-    nodes, repeated, places = all_parts_of(graph)
+    nodes, repeated, places = nodes_of(graph)
     if places > MAX_PLACES:
         return f"the type has more than {MAX_PLACES} parts"
     root = graph.root
@@ -110,13 +113,12 @@ class Decoder(Writer):
 
     verb = "decode"
     subject = "value"
-    asked = "_decode_interpreted"
 
-    def __init__(self, graph: Graph, max_depth: int, *, exact: bool) -> None:
+    def __init__(self, graph: Graph, max_depth: int, fallback: Method | None, *, exact: bool) -> None:
         root = graph.root
         is_users = isinstance(root, ObjectNode) and way_of(root) == "user"
         self.user_root: ObjectNode | None = root if is_users and isinstance(root, ObjectNode) else None
-        super().__init__(graph, max_depth, asks=not is_users)
+        super().__init__(graph, max_depth, None if is_users else fallback)
         self._exact = exact
 
     def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
@@ -325,7 +327,7 @@ class Decoder(Writer):
         return made
 
     def _give_up_unless_scalar(self, value: str) -> None:
-        scalars = self.source.bind(SCALAR_CLASSES, "scalars")
+        scalars = self.source.bind(JSON_SCALARS, "scalars")
         self.give_up_if(f"{value}.__class__ not in {scalars}")
 
     def _leaf(self, node: LeafNode, value: str, known: str) -> str:

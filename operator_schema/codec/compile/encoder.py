@@ -12,6 +12,7 @@ from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from ...errors import GiveUp
 from ...introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -28,9 +29,9 @@ from ...introspect.nodes import (
 from ...introspect.traits import flat_members
 from ...json_values import copy_json, fits_types
 from ..encode import encode_part
-from ..problems import GIVE_UP, INVALID
+from ..problems import INVALID
 from .union_dispatch import classes_of, the_one
-from .writer import MAX_PLACES, Writer, all_parts_of
+from .writer import MAX_PLACES, Writer, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,34 +46,35 @@ if TYPE_CHECKING:
 __all__ = ["compile_encoder", "encoder_source"]
 
 
-def compile_encoder(graph: Graph, max_depth: int, graph_of: GraphOf) -> Method | None:
+def compile_encoder(graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf) -> Method | None:
     """Compile the encoder of a graph.
 
     Args:
         graph: of the type.
         max_depth: levels of arrays and objects that are followed.
-        graph_of: gives the graph of a class found where the annotation is `Any`, or None.
+        fallback: encodes what the compiled function gives up on.
+        graph_of: returns the graph of a class found where the annotation is `Any`, or None.
 
     Returns:
-        A function of a codec and an instance that returns its JSON value, and asks the codec for what it
-        gives up on. None where the graph stays interpreted.
+        A method that takes an instance and returns its JSON value. None where the graph stays
+        interpreted.
     """
     if _is_too_large(graph):
         return None
-    writer = _Encoder(graph, max_depth, graph_of)
+    writer = _Encoder(graph, max_depth, fallback, graph_of)
     return writer.source.link(writer.main(graph.root))
 
 
-def encoder_source(graph: Graph, max_depth: int, graph_of: GraphOf) -> str:
+def encoder_source(graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf) -> str:
     """Return the source that `compile_encoder` compiles, or a comment that says why there is none."""
     if _is_too_large(graph):
         return f"# The encoder stays interpreted: the type has more than {MAX_PLACES} parts.\n"
-    writer = _Encoder(graph, max_depth, graph_of)
+    writer = _Encoder(graph, max_depth, fallback, graph_of)
     return writer.source.text(writer.main(graph.root))
 
 
 def _is_too_large(graph: Graph) -> bool:
-    return all_parts_of(graph).places > MAX_PLACES
+    return nodes_of(graph).places > MAX_PLACES
 
 
 class _Encoder(Writer):
@@ -80,10 +82,9 @@ class _Encoder(Writer):
 
     verb = "encode"
     subject = "instance"
-    asked = "_encode_interpreted"
 
-    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf) -> None:
-        super().__init__(graph, max_depth, asks=True)
+    def __init__(self, graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf) -> None:
+        super().__init__(graph, max_depth, fallback)
         self._graph_of = graph_of
 
     def needs_depth(self, node: Node) -> bool:
@@ -321,7 +322,7 @@ class _Encoder(Writer):
 
         def encode(part: Any, depth: int) -> Any:
             encoded = encode_part(node, definitions, part, max_depth, graph_of, depth)
-            return GIVE_UP if encoded is INVALID else encoded
+            return GiveUp if encoded is INVALID else encoded
 
         made = self.source.name("part")
         call = f"{self.source.bind(encode, 'encode_part')}({', '.join([value, *self.depth(depth)])})"
@@ -347,7 +348,7 @@ def _literal_finder(node: LiteralNode) -> Encode:
         for member, encoded in pairs:
             if member is value or (type(member) is type(value) and member == value):
                 return encoded
-        return GIVE_UP
+        return GiveUp
 
     return find
 
@@ -358,6 +359,6 @@ def _finisher(types: tuple[str, ...]) -> Encode:
 
     def finish(encoded: Any) -> Any:
         is_odd = isinstance(encoded, float) and not isfinite(encoded)
-        return GIVE_UP if is_odd or not fits_types(encoded, types) else copy_json(encoded)
+        return GiveUp if is_odd or not fits_types(encoded, types) else copy_json(encoded)
 
     return finish

@@ -1,14 +1,14 @@
-"""What compiled decoders call: the few things that are no straight line."""
+"""Functions that compiled decoders call, because writing them into each would only make it longer."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
+from ...errors import GiveUp
 from ...schema import INTEGER_KEY
 from ..interpret import distance
 from ..limits import MAX_KEY_DIGITS
-from ..problems import GIVE_UP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -17,28 +17,31 @@ if TYPE_CHECKING:
 
     Decode = Callable[[Any], Any]
     Method = Callable[[Any, Any], Any]
+    """Takes the codec that it is a method of, and a value."""
+    Refusal = Callable[[Any, Exception], Exception]
+    """Takes the codec and what making the instance raised; returns the exception to raise."""
     Part = Callable[[Any, int], Any]
     Fill = Callable[[Iterator[Any], list[Any], int], Any]
 
-__all__ = ["SCALAR_CLASSES", "Parts", "building", "chooser_of", "integer_of_key"]
+__all__ = ["JSON_SCALARS", "PartFunctions", "building", "chooser_of", "integer_of_key"]
 
-SCALAR_CLASSES = frozenset({str, int, float, bool, type(None)})
+JSON_SCALARS = frozenset({str, int, float, bool, type(None)})
 _INTEGER_KEY = re.compile(INTEGER_KEY)
 
 
-class Parts:
+class PartFunctions:
     """The compiled functions of the parts of a graph.
 
     Args:
-        decoders: takes a value and its depth, returns what it decodes to, or `GIVE_UP`; by identity
-            of the node.
-        fillers: takes the items of an array that are left, the list of what was made of those before
-            and the depth of an item. It adds to the list until no item is left, or returns `GIVE_UP`
-            at the first that is not right; by identity of the array's node.
+        decoders: by identity of the node, a function that takes a value and its depth, and returns
+            what it decodes to, or `GiveUp`.
+        fillers: by identity of an array's node, a function that takes an iterator over its items, the
+            list of what the items before became, and the depth of an item. It adds to the list until
+            no item is left, or returns `GiveUp` at the first that isn't right.
 
     Attributes:
-        decoder_of: takes the identity of a node, returns its function or None.
-        filler_of: likewise.
+        decoder_of: takes the identity of a node, returns its decoder or None.
+        filler_of: takes the identity of an array's node, returns its filler or None.
     """
 
     __slots__ = ("__weakref__", "decoder_of", "filler_of")
@@ -48,38 +51,40 @@ class Parts:
         self.filler_of = fillers.get
 
 
-def building(cls: Any, gather: Method) -> Method:
-    """Return a decoder that makes an instance by a call, which may run code of the user's: it comes last.
+def building(cls: Any, gather: Method, fallback: Method, refusal: Refusal) -> Method:
+    """Return a decoder that makes an instance by a call, which may run the user's code: it comes last.
 
     Args:
-        cls: what is called.
-        gather: returns its arguments, or `GIVE_UP`.
+        cls: the class that is called.
+        gather: returns its arguments, or `GiveUp`.
+        fallback: decodes the value where `gather` gives up.
+        refusal: returns the error for what the class raised.
     """
 
     def decode(codec: Any, value: Any) -> Any:
         arguments = gather(codec, value)
-        if arguments is GIVE_UP:
-            return codec._decode_interpreted(value)  # noqa: SLF001  # as a method of its would
+        if arguments is GiveUp:
+            return fallback(codec, value)
         try:
             return cls(**arguments)
         except (ValueError, TypeError) as error:
             refused = error
-        raise codec._refusal(refused)  # noqa: SLF001  # likewise
+        raise refusal(codec, refused)
 
     return decode
 
 
 def integer_of_key(key: str) -> int | None:
-    """Return the integer that a key stands for, None if it is none."""
+    """Return the integer that a key is the text of, None if it is another text."""
     is_bad = len(key) > MAX_KEY_DIGITS or not _INTEGER_KEY.fullmatch(key) or key.endswith("\n")
     return None if is_bad else int(key)
 
 
 def chooser_of(*rows: tuple[ObjectNode, Decode]) -> Callable[[dict[Any, Any]], Decode | None]:
-    """Return what finds the function for an object that no tag tells apart.
+    """Return a function that finds the decoder for an object that has no discriminator.
 
-    The interpreter takes the nearest of the members that fit. A member whose required keys are not
-    all there does not; if the nearest of the others decodes, it is the nearest of those that fit.
+    The interpreter takes the nearest of the members that fit. A member doesn't fit if a required key
+    is missing; if the nearest of the others decodes, it is the nearest of those that fit.
     """
     known = [
         (node, {field.key for field in node.fields if field.required}, function) for node, function in rows

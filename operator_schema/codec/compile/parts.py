@@ -1,7 +1,8 @@
-"""Compile the parts of a graph, each to a function of its own: for values that are not all right.
+"""Compile each part of a graph to a function of its own: for values with few mistakes.
 
-What the compiled decoder gives up on, the interpreter walks. It asks these functions first, and
-walks only into the parts that they give up on too: a report takes little longer than what is wrong.
+The interpreter walks the values that the compiled decoder gives up on. It calls these functions
+first, and walks only into the parts that they give up on too. Without them the report of one mistake
+in the benchmarks' `Event` takes 69 µs instead of 43.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...introspect.nodes import ArrayNode
 from ...introspect.traits import parts_of, visit
 from .decoder import Decoder, why_interpreted
-from .helpers import Parts
+from .helpers import PartFunctions
 from .writer import PARTED
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["compile_parts"]
 
 
-def compile_parts(graph: Graph, max_depth: int) -> Parts | None:
+def compile_parts(graph: Graph, max_depth: int) -> PartFunctions | None:
     """Compile the parts of a graph.
 
     Args:
@@ -38,22 +39,22 @@ def compile_parts(graph: Graph, max_depth: int) -> Parts | None:
     return made  # type: ignore[no-any-return]  # what the last line of the source makes
 
 
-class _Asked(NamedTuple):
+class _Wanted(NamedTuple):
     """The nodes that get a function.
 
     Attributes:
-        arrays: whose items one function takes one after the other.
-        others: what has parts and is no array, nor an item of one.
+        arrays: one function takes the items of each, one after the other.
+        others: the others that have parts.
     """
 
     arrays: list[ArrayNode]
     others: list[Node]
 
 
-def _asked_in(root: Node) -> _Asked:
+def _wanted_in(root: Node) -> _Wanted:
     """Find the nodes that get a function.
 
-    What comes round gets none: it would be asked again at each of its levels.
+    Recursive ones get none: they would be tried again at each of their levels.
     """
     arrays: dict[int, ArrayNode] = {}
     others: dict[int, Node] = {}
@@ -63,27 +64,29 @@ def _asked_in(root: Node) -> _Asked:
         else:
             inside = [inner for _, inner in parts_of(node) if isinstance(inner, PARTED)]
             others.update({id(inner): inner for inner in inside if not isinstance(inner, ArrayNode)})
-    return _Asked(list(arrays.values()), list(others.values()))
+    return _Wanted(list(arrays.values()), list(others.values()))
 
 
 class _PartsWriter(Decoder):
     """Writes the functions of the parts of one graph."""
 
     def __init__(self, graph: Graph, max_depth: int) -> None:
-        super().__init__(graph, max_depth, exact=False)
-        self._asked = _asked_in(graph.root)
-        self._repeated |= {id(node) for node in self._asked.others}
+        super().__init__(graph, max_depth, None, exact=False)
+        self._wanted = _wanted_in(graph.root)
+        self._repeated |= {id(node) for node in self._wanted.others}
         # These are called from anywhere: depth is not known when they are written.
         self._counts_depth = True
         self._in_main = False
 
     def tables(self) -> str:
         """Write all functions, and the tables that they are found by; return the name of these."""
-        decoders = ", ".join([f"{id(node)}: {self.function(node)}" for node in self._asked.others])
-        fillers = ", ".join([f"{id(node)}: {self._filler(node)}" for node in self._asked.arrays])
+        decoders = ", ".join([f"{id(node)}: {self.function(node)}" for node in self._wanted.others])
+        fillers = ", ".join([f"{id(node)}: {self._filler(node)}" for node in self._wanted.arrays])
         self.write_pending()
         name = self.source.name("parts")
-        self.source.close_with(f"{name} = {self.source.bind(Parts, 'Parts')}({{{decoders}}}, {{{fillers}}})")
+        self.source.close_with(
+            f"{name} = {self.source.bind(PartFunctions, 'PartFunctions')}({{{decoders}}}, {{{fillers}}})"
+        )
         return name
 
     def _filler(self, node: ArrayNode) -> str:

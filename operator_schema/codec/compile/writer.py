@@ -1,7 +1,9 @@
-"""What writing a decoder and writing an encoder share: scalars, functions, depth, what is too large.
+"""What the writers of decoders and encoders share: functions, depth, limits, and the kinds of node.
 
-Generated code handles what is exactly right and gives up on everything else, so each check here is
-the whole of what the interpreter would complain about, and never less.
+Generated code handles only values that are exactly right and gives up on all others, so each check
+here covers everything that the interpreter would complain about. `GiveUp` is the one signal for
+that: the main function raises it, so that a loop inside a loop can end, and calls its fallback; the
+other functions return it, as returning is faster than raising.
 """
 
 from __future__ import annotations
@@ -21,18 +23,18 @@ from ...introspect.traits import resolve, visit_places
 from ...json_values import has_surrogate
 from ..constraint_checks import is_no_multiple
 from ..limits import MAX_INTEGER_DIGITS
-from ..problems import GIVE_UP
 from .source import Source
 
 if TYPE_CHECKING:
     from ...introspect.graph import Graph
     from ...introspect.nodes import Constraints, Node, ScalarNode
+    from .helpers import Method
     from .source import Function
 
-__all__ = ["MAX_PLACES", "PARTED", "Writer", "all_parts_of"]
+__all__ = ["MAX_PLACES", "PARTED", "Writer", "nodes_of"]
 
 MAX_PLACES = 1000
-"""Places of nodes in a graph that is compiled; the codec of a larger one stays interpreted."""
+"""Nodes, each counted once a place, of a graph that is compiled; a larger one stays interpreted."""
 
 _DEEPEST_BLOCK = 12
 """Blocks within blocks of one function: Python itself allows 20 loops and 100 levels."""
@@ -52,16 +54,16 @@ _LIMITS = (
 )
 
 PARTED = (ObjectNode, ArrayNode, TupleNode, MapNode, UnionNode)
-"""Nodes whose values are taken apart."""
+"""Kinds of node whose values have parts."""
 
 
-class Parts(NamedTuple):
-    """What a graph is made of.
+class GraphNodes(NamedTuple):
+    """The nodes of a graph.
 
     Attributes:
         nodes: each once.
-        repeated: identities of those that stand in more than one place.
-        places: number of places in which a node stands.
+        repeated: identities of those that are in more than one place.
+        places: number of nodes, each counted once for each place that it is in.
     """
 
     nodes: list[Node]
@@ -69,8 +71,8 @@ class Parts(NamedTuple):
     places: int
 
 
-def all_parts_of(graph: Graph) -> Parts:
-    """Take a graph apart."""
+def nodes_of(graph: Graph) -> GraphNodes:
+    """Return all nodes of a graph."""
     found: dict[int, Node] = {}
     repeated: set[int] = set()
     places = 0
@@ -80,7 +82,7 @@ def all_parts_of(graph: Graph) -> Parts:
             found[id(node)] = node
         else:
             repeated.add(id(node))
-    return Parts(list(found.values()), repeated, places)
+    return GraphNodes(list(found.values()), repeated, places)
 
 
 class Writer(ABC):
@@ -92,41 +94,39 @@ class Writer(ABC):
     Args:
         graph: of the type.
         max_depth: levels of arrays and objects that are followed.
-        asks: whether the main function asks its codec where it gives up; else it returns `GIVE_UP` like
-            the others.
+        fallback: the method that the main function calls with its own arguments where it gives up; None
+            makes it return `GiveUp`, as the other functions do.
 
     Attributes:
-        verb: name of the method of `Codec` that the main function stands in for.
-        subject: name of the parameter of both.
-        asked: name of the method of `Codec` that is asked where the main function gives up.
+        verb: name of the main function, which is a method.
+        subject: name of its parameter.
     """
 
     verb: ClassVar[str]
     subject: ClassVar[str]
-    asked: ClassVar[str]
 
-    def __init__(self, graph: Graph, max_depth: int, *, asks: bool) -> None:
+    def __init__(self, graph: Graph, max_depth: int, fallback: Method | None) -> None:
         self.definitions = graph.definitions
         self.source = Source(f"{self.verb}r")
         self.at: Function
         self.max_depth = max_depth
         self._functions: dict[int, str] = {}
         self._pending: list[tuple[Node, Function, str]] = []
-        nodes, repeated, _ = all_parts_of(graph)
+        nodes, repeated, _ = nodes_of(graph)
         self._repeated = repeated | {id(node) for node in graph.definitions.values()}
-        # Fewer nodes than levels can't nest too deep, where none comes round.
+        # Without recursion, values nest no deeper than there are nodes.
         self._checks_depth = bool(graph.definitions) or len(nodes) > max_depth
         self._counts_depth = self._checks_depth or any(map(self.needs_depth, nodes))
         self._in_main = True
-        self._asks = asks
+        self._fallback = fallback
 
     @property
     def give_up(self) -> str:
-        """The name of `GIVE_UP`."""
-        return self.source.bind(GIVE_UP, "GIVE_UP")
+        """The name of `GiveUp`."""
+        return self.source.bind(GiveUp, "GiveUp")
 
     def needs_depth(self, _node: Node) -> bool:
-        """Say whether the code for a node asks for the depth of its value."""
+        """Return whether the code for a node uses the depth of its value."""
         return False
 
     # --- functions -------------------------------------------------------------------------------
@@ -136,11 +136,11 @@ class Writer(ABC):
         main = self.at = self.source.function(self.verb, "codec", self.subject)
         with main.block("try:"):
             main.line(f"return {self.root(root)}")
-        if self._asks:
-            # Behind all of it: an error that is raised there has nothing to do with what happened here.
-            with main.block(f"except ({self.source.bind(GiveUp, 'GiveUp')}, RecursionError):"):
+        if self._fallback:
+            # Called after the handler, so that its errors don't have this one as their context.
+            with main.block(f"except ({self.give_up}, RecursionError):"):
                 main.line("pass")
-            main.line(f"return codec.{self.asked}({self.subject})")
+            main.line(f"return {self.source.bind(self._fallback, 'fallback')}(codec, {self.subject})")
         else:
             with main.block("except RecursionError:"):
                 main.line(f"return {self.give_up}")
@@ -149,7 +149,7 @@ class Writer(ABC):
         return main.name
 
     def write_pending(self) -> None:
-        """Write the functions that were asked for, and those that they ask for."""
+        """Write the functions that were called so far, and those that they call."""
         while self._pending:
             node, self.at, value = self._pending.pop()
             self.at.line(f"return {self.inline(node, value, 0)}")
@@ -208,11 +208,9 @@ class Writer(ABC):
     # --- lines -----------------------------------------------------------------------------------
 
     def leave(self) -> None:
-        """Write that the value is left to the interpreter: by the main function, or by who called another."""
-        if self._in_main and self._asks:
-            self.at.line(f"raise {self.source.bind(GiveUp, 'GiveUp')}")
-        else:
-            self.at.line(f"return {self.give_up}")
+        """Write that the function gives up."""
+        gives_up = "raise" if self._in_main and self._fallback else "return"
+        self.at.line(f"{gives_up} {self.give_up}")
 
     def give_up_if(self, condition: str) -> None:
         """Write that the function gives up where a condition holds."""
@@ -237,8 +235,8 @@ class Writer(ABC):
     def enter(self, depth: int) -> None:
         """Write the check of the depth of an array or object.
 
-        What stands in the main function nests no deeper than the type itself, which was checked at
-        its registration.
+        What the main function handles nests no deeper than the type itself, whose depth was checked
+        at registration.
         """
         if self._checks_depth and not self._in_main:
             self.give_up_if(f"depth > {self.max_depth - depth}")

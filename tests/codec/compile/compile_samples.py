@@ -18,26 +18,25 @@ from operator_schema.codec.compile.decoder import compile_decoder
 from operator_schema.codec.compile.encoder import compile_encoder
 from operator_schema.codec.encode import encode_node
 from operator_schema.codec.interpret import interpret
-from operator_schema.codec.problems import GIVE_UP
+from operator_schema.errors import GiveUp
 
 
 class Refused(Exception):  # noqa: N818  # what an exception that is handed on carries
     pass
 
 
-class Asked:
-    """Stands for the codec that compiled functions ask, with no interpreter behind it."""
+def leave(_codec: object, _value: object) -> Any:
+    """Fall back to nothing, so that a test sees what the compiled function gives up on."""
+    return GiveUp
 
-    def _decode_interpreted(self, _value: object) -> Any:
-        return GIVE_UP
 
-    _encode_interpreted = _decode_interpreted
-    _refusal = Refused
+def refusal(_codec: object, reason: Exception) -> Exception:
+    return Refused(reason)
 
 
 def compiled_decoder(graph: Any, max_depth: int, **options: Any) -> Callable[[Any], Any] | None:
-    compiled = compile_decoder(graph, max_depth, **options)
-    return None if compiled is None else partial(compiled, Asked())
+    compiled = compile_decoder(graph, max_depth, leave, refusal, **options)
+    return None if compiled is None else partial(compiled, None)
 
 
 @functools.lru_cache(maxsize=32)
@@ -45,13 +44,13 @@ def decoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
     """Return the compiled decoder with no interpreter behind it."""
     options = codec._options
     decode = compiled_decoder(codec.graph, options["max_depth"], exact=options["repair"])
-    return decode or Asked()._decode_interpreted
+    return decode or partial(leave, None)
 
 
 @functools.lru_cache(maxsize=32)
 def encoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
-    compiled = compile_encoder(codec.graph, codec._options["max_depth"], codec._graph_of)
-    return Asked()._decode_interpreted if compiled is None else partial(compiled, Asked())
+    compiled = compile_encoder(codec.graph, codec._options["max_depth"], leave, codec._graph_of)
+    return partial(compiled or leave, None)
 
 
 def check_decoder(codec: Codec[Any], value: Any) -> Any:
@@ -63,15 +62,15 @@ def check_decoder(codec: Codec[Any], value: Any) -> Any:
     except Refused as refused:
         assert [p.code for p in problems.found] == ["rejected"]
         assert str(refused.args[0]) in str(problems.found[0])
-        made = GIVE_UP
+        made = GiveUp
     assert same(value, before)
     if problems.found:
-        assert made is GIVE_UP
+        assert made is GiveUp
         with pytest.raises(DecodeError) as caught:
             codec.decode(value)
         assert list(caught.value.problems) == problems.found
-        return GIVE_UP
-    assert made is GIVE_UP or same(made, expected)
+        return GiveUp
+    assert made is GiveUp or same(made, expected)
     assert same(codec.decode(value), expected)
     return expected
 
@@ -80,12 +79,12 @@ def check_encoder(codec: Codec[Any], instance: Any) -> None:
     graph = codec.graph
     expected, problems = encode_node(graph.root, graph.definitions, instance, 100, codec._graph_of)
     made = encoder_of(codec)(instance)
-    assert made is GIVE_UP if problems.found else made is GIVE_UP or same(made, expected)
+    assert made is GiveUp if problems.found else made is GiveUp or same(made, expected)
 
 
 def check(codec: Codec[Any], value: Any) -> None:
     instance = check_decoder(codec, value)
-    if instance is not GIVE_UP:
+    if instance is not GiveUp:
         check_encoder(codec, instance)
 
 

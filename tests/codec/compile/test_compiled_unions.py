@@ -12,7 +12,7 @@ import pytest
 from compile_samples import Colour, Expression, Part, check, check_encoder, encoder_of
 
 from operator_schema import Codec
-from operator_schema.codec.problems import GIVE_UP
+from operator_schema.errors import GiveUp
 
 
 @dataclass
@@ -98,5 +98,5 @@ def test_a_subclass_is_left_to_the_interpreter():
         pass
 
     codec = Codec(list[Part]).compile()
-    assert encoder_of(codec)([Same("a")]) is GIVE_UP
+    assert encoder_of(codec)([Same("a")]) is GiveUp
     assert codec.encode([Same("a")]) == [{"name": "a", "size": 3}]

@@ -7,7 +7,7 @@ from typing import ClassVar
 from uuid import UUID, uuid4
 
 import pytest
-from compile_samples import Checked, check
+from compile_samples import Checked, check, leave, refusal
 
 from operator_schema import Codec, DecodeError
 from operator_schema.codec.compile.decoder import compile_decoder, why_interpreted
@@ -71,7 +71,8 @@ class Stamped:
 def test_factories_run_once_and_only_on_valid_values():
     codec = Codec(list[Stamped]).compile()
     Stamped.made.clear()
-    assert codec._tiers.decode([{"x": 1, "id": 7}]) == [Stamped(1, 7)]
+    assert codec.compiled == {"decode", "encode"}
+    assert codec.decode([{"x": 1, "id": 7}]) == [Stamped(1, 7)]
     assert Stamped.made == []
     assert [s.id for s in codec.decode([{"x": 1}, {"x": 2}])] == [1, 2]
     with pytest.raises(DecodeError):
@@ -98,6 +99,6 @@ def test_classes_inside_that_run_their_own_code_stay_interpreted(annotation):
     codec = Codec(annotation).compile()
     assert "stays interpreted: making a '" in codec.source()
     assert why_interpreted(codec.graph)
-    assert compile_decoder(codec.graph, 100) is None
+    assert compile_decoder(codec.graph, 100, leave, refusal) is None
     for value in ([{"x": 1}], {"checked": {"x": -1}}, {}, {"next": {}}, {"x": 1}, None):
         check(codec, value)

@@ -1,4 +1,4 @@
-"""Decode what is not all right: only the parts that their compiled functions give up on are walked.
+"""Interpret only the parts of a value whose compiled functions give up: for values with few mistakes.
 
 The interpreter still makes every report.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...errors import GiveUp
 from ..interpret import DECODERS, Run, Shared, follow
-from ..problems import GIVE_UP, INVALID, Problems
+from ..problems import INVALID, Problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,37 +18,37 @@ if TYPE_CHECKING:
     from ...introspect.nodes import ArrayNode, Node
     from ...introspect.unions import UnionPlan
     from ..problems import Path
-    from .helpers import Fill, Parts
+    from .helpers import Fill, PartFunctions
 
-__all__ = ["interpret_quickly"]
+__all__ = ["interpret_wrong_parts"]
 
 
-def interpret_quickly(
-    graph: Graph, parts: Parts, max_depth: int, plans: dict[int, UnionPlan], value: object
+def interpret_wrong_parts(
+    graph: Graph, parts: PartFunctions, max_depth: int, plans: dict[int, UnionPlan], value: object
 ) -> tuple[Any, Problems]:
-    """Decode a JSON value as `interpret` does, sooner where little of it is wrong.
+    """Decode a JSON value as `interpret` does, faster where little of it is wrong.
 
     Args:
         graph: of the type.
         parts: the compiled functions of the graph. Keys that name no field are not noted in what
             they decode.
         max_depth: levels of arrays and objects that are followed.
-        plans: of the unions of this graph, as `interpret` takes them.
-        value: likewise.
+        plans: as `interpret` takes them.
+        value: as `interpret` takes it.
 
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
     shared = Shared(graph.definitions, max_depth, plans)
-    return follow(_QuickRun(shared, Problems(graph.definitions), parts), graph.root, value)
+    return follow(_PartsRun(shared, Problems(graph.definitions), parts), graph.root, value)
 
 
-class _QuickRun(Run):
+class _PartsRun(Run):
     """A decode that walks only into the parts that their compiled functions give up on."""
 
     __slots__ = ("_decoder_of", "_filler_of")
 
-    def __init__(self, shared: Shared, problems: Problems, parts: Parts) -> None:
+    def __init__(self, shared: Shared, problems: Problems, parts: PartFunctions) -> None:
         super().__init__(shared, problems)
         self._decoder_of = parts.decoder_of
         self._filler_of = parts.filler_of
@@ -57,9 +58,9 @@ class _QuickRun(Run):
         if part is not None:
             try:
                 decoded = part(value, depth)
-            except RecursionError:  # the walk finds out whose it is
-                decoded = GIVE_UP
-            if decoded is not GIVE_UP:
+            except RecursionError:  # the interpreter finds out whether it is the user's
+                decoded = GiveUp
+            if decoded is not GiveUp:
                 return decoded
         return DECODERS[node.__class__](self, node, value, path, depth)
 
@@ -70,7 +71,7 @@ class _QuickRun(Run):
         valid = True
         decoded: list[Any] = []
         items = iter(value)
-        while _stops(fill, items, decoded, depth):
+        while _gives_up(fill, items, decoded, depth):
             index = len(decoded)
             result = Run.decode(self, node.items, value[index], (path, index), depth)
             valid = valid and result is not INVALID
@@ -78,8 +79,8 @@ class _QuickRun(Run):
         return decoded if valid else None
 
 
-def _stops(fill: Fill, items: Iterator[Any], decoded: list[Any], depth: int) -> bool:
+def _gives_up(fill: Fill, items: Iterator[Any], decoded: list[Any], depth: int) -> bool:
     try:
-        return fill(items, decoded, depth) is GIVE_UP
-    except RecursionError:  # likewise
+        return fill(items, decoded, depth) is GiveUp
+    except RecursionError:  # the interpreter finds out whether it is the user's
         return True
