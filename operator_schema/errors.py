@@ -140,7 +140,8 @@ class Complaint(Value):
         hint = f" Did you mean {self.suggestion}?" if self.suggestion else ""
         of = escape(self.type)
         place = f"{where} (in {of})" if where else of
-        return f"{place}: {self.message}.{hint} {self.remedy}."
+        stop = "" if self.message.endswith("?") else "."
+        return f"{place}: {self.message}{stop}{hint} {self.remedy}."
 
 
 class SchemaError(TypeError):
@@ -149,16 +150,18 @@ class SchemaError(TypeError):
     Attributes:
         name: name of the type that was to be registered.
         complaints: everything that is wrong with it, in the order of its fields.
+        about: what the complaints are about, such as `type` or `function`.
     """
 
-    def __init__(self, name: str, complaints: Sequence[Complaint]) -> None:
-        super().__init__(name, tuple(complaints))
+    def __init__(self, name: str, complaints: Sequence[Complaint], about: str = "type") -> None:
+        super().__init__(name, tuple(complaints), about)
+        self.about = about
         self.name = name
         self.complaints: tuple[Complaint, ...] = tuple(complaints)
 
     def __str__(self) -> str:
         """Write one line a complaint, below a line that names the type; past 50 they are counted."""
-        head = f"{self.name}: {_count(len(self.complaints), 'complaint')} about the type"
+        head = f"{self.name}: {_count(len(self.complaints), 'complaint')} about the {self.about}"
         lines = [f"- {complaint}" for complaint in self.complaints[:SHOWN_COMPLAINTS]]
         rest = len(self.complaints) - SHOWN_COMPLAINTS
         return "\n".join([head, *lines, *([f"- … and {rest} more"] if rest > 0 else [])])

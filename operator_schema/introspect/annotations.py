@@ -34,7 +34,9 @@ from .names import name_of, show_annotation, show_value
 from .nodes import (
     ANY,
     NULL,
+    STRING,
     UNKNOWN,
+    AnyNode,
     ArrayNode,
     EnumNode,
     LeafNode,
@@ -145,16 +147,24 @@ def _tuple(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
 def _map_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
     def read(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
         keys, values = args or (str, Any)
-        key_node = _key_node(walk.node(keys, place))
+        read_keys = walk.node(keys, place)
+        key_node = _key_node(read_keys)
         if key_node is None:
-            message = f"the keys of {show_annotation(annotation)} are no texts"
-            remedy = (
-                "Make them str, int, an Enum or Literal of texts or ints, or a type whose leaf is a string"
-            )
-            key_node = walk.complain(place, "unsupported", message, remedy)
+            key_node = _complain_keys(walk, annotation, read_keys, place)
         return MapNode(key_node, walk.item_node(values, place), container, accepts or container)
 
     return read
+
+
+def _complain_keys(walk: Walk, annotation: Any, keys: Node, place: Place) -> Node:
+    if isinstance(keys, ScalarNode) and keys.type == "integer":
+        message = f"the keys of {show_annotation(annotation)} have limits, which no schema can put on keys"
+        return walk.complain(
+            place, "bad_constraint", message, "Use int keys, and check them in __post_init__"
+        )
+    message = f"the keys of {show_annotation(annotation)} aren't text, as keys in JSON are"
+    remedy = "Make them str, int, an Enum or Literal of texts or ints, or a type whose leaf is a string"
+    return walk.complain(place, "unsupported", message, remedy)
 
 
 def _key_node(node: Node) -> Node | None:
@@ -162,6 +172,8 @@ def _key_node(node: Node) -> Node | None:
     match node:
         case ScalarNode(type="string") | ScalarNode(type="integer", constraints=None):
             return node
+        case AnyNode():
+            return node if node is UNKNOWN else STRING
         case LeafNode(leaf=leaf) if leaf.json_types == ("string",) and leaf.type.__hash__ is not None:
             return node
         case LiteralNode() | EnumNode():
@@ -171,7 +183,7 @@ def _key_node(node: Node) -> Node | None:
             table = dict(zip(map(choice_key, texts), node.table.values(), strict=True))
             return node.replace(values=texts, table=table)
         case _:
-            return node if node is UNKNOWN else None
+            return None
 
 
 def _key_text(value: object) -> str | None:
@@ -291,8 +303,11 @@ def _type_variable(walk: Walk, variable: Any, _args: tuple[Any, ...], place: Pla
     if variable in bindings:
         return walk.node(bindings[variable], Place(place.path, place.owner, place.scope.outside()))
     if not place.scope.declares(variable):
-        message = f"what {show_annotation(variable)} stands for is not known here"
-        remedy = "Write the type out: before Python 3.12 a TypedDict forgets its bases"
+        name = variable.__name__
+        message = f"{show_annotation(variable)} isn't a type parameter of {place.owner}"
+        remedy = f"Write the type, or add Generic[{name}] to the bases of the class"
+        if place.scope.forgets_bases:
+            remedy = "Write the type: before Python 3.12 a TypedDict forgets its bases"
         return walk.complain(place, "unresolved", message, remedy)
     default: Any = getattr(variable, "__default__", MISSING)
     if default is not MISSING and type(default).__name__ != "NoDefaultType":

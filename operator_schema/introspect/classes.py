@@ -27,7 +27,6 @@ __all__ = [
     "is_closed",
     "lineage",
     "qualifiers",
-    "remedy_for",
 ]
 
 
@@ -289,25 +288,6 @@ def annotations_of(cls: Any) -> Mapping[str, Any]:
         return cls.__annotations__  # type: ignore[no-any-return]  # a function's
     annotations: Mapping[str, Any] = vars(cls).get("__annotations__", {})
     return annotations
-
-
-def remedy_for(annotation: Any, *, is_root: bool) -> str:
-    """Say what to do about an annotation that is not supported.
-
-    Args:
-        annotation: what it is.
-        is_root: whether it stands at the place of the whole type, where a value may stand by mistake.
-    """
-    kind: type = annotation.__class__
-    is_class = isinstance(annotation, type)
-    is_instance = not is_class and hasattr(kind, "__dataclass_fields__")
-    if is_root and (is_instance or isinstance(annotation, (dict, list, bytes, int, float))):
-        return "It is a value, no annotation; the annotation comes first: decode(annotation, value)"
-    if not is_class and hasattr(kind, "input_type"):
-        return "It is a tool; give its input_type"
-    if kind is type and annotations_of(annotation):
-        return "Make it a dataclass, with @dataclass next to the class, or give a SchemaLeaf for it"
-    return "See the page of supported annotations, or give a SchemaLeaf for it"
 
 
 _QUALIFIERS = frozenset({"Required", "NotRequired", "ReadOnly", "Final"})

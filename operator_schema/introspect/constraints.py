@@ -60,6 +60,8 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
             pattern = _checked_pattern(item)  # pyright: ignore[reportUnknownArgumentType]  # str or bytes
             _add(found, "pattern", pattern, pattern)
             continue
+        if getattr(item, "func", None) is isfinite:
+            continue  # every number of a tool is finite
         if type(item).__module__ == "annotated_types" and type(item).__name__ in _UNTELLABLE:
             message = f"the constraint {_show(item)} has no form in JSON Schema"
             raise Unfit(message, "Check it in __post_init__")

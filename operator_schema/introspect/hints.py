@@ -13,7 +13,7 @@ from types import CellType
 from typing import TYPE_CHECKING, Any, ForwardRef, get_args, get_origin
 
 from ..immutable import Value
-from ..wording import clip, escape
+from ..wording import clip, escape, nearest
 from .names import annotation_key
 
 if TYPE_CHECKING:
@@ -45,11 +45,13 @@ class Unresolved(Value):
         text: the annotation as written.
         reason: why, on one line.
         remedy: what to do about it, on one line.
+        suggestion: the name that was probably meant, or None.
     """
 
     text: str
     reason: str
     remedy: str
+    suggestion: str | None = None
 
     def __repr__(self) -> str:
         return self.text
@@ -117,6 +119,11 @@ class Scope:
         # Before PEP 695 a function declares those that it uses.
         is_open = self._owner is None or hasattr(self._owner, "__globals__")
         return is_open or _declares(self._owner, parameter)
+
+    @property
+    def forgets_bases(self) -> bool:
+        """Whether the owner is a TypedDict of a Python that doesn't keep its bases."""
+        return sys.version_info < (3, 12) and hasattr(self._owner, "__total__")
 
     @property
     def identity(self) -> Hashable:
@@ -218,18 +225,34 @@ class Scope:
         shown = clip(escape(text), _TEXT_LENGTH)
         if not isinstance(error, NameError):
             reason = f"{type(error).__name__}: {clip(escape(str(error)), _REASON_LENGTH)}"
-            return Unresolved(shown, reason, "Mend the annotation")
+            is_partial = "partially initialized module" in reason
+            return Unresolved(shown, reason, _CIRCULAR if is_partial else "Fix the annotation")
         name = clip(escape(error.name or "it"), _TEXT_LENGTH)
         where = "here" if self._owner is None else f"in module {self._owner.__module__}"
         reason = f"the name {name} is not defined {where}"
+        if name in typing.__all__:
+            return Unresolved(
+                shown, reason, f"Import it (from typing import {name}) or give namespace={{{name!r}: …}}"
+            )
+        near = nearest(name, [other for other, value in self._reachable().items() if _is_type(value)])
         if "<locals>" in getattr(self._owner, "__qualname__", ""):
             what = "class" if isinstance(self._owner, type) else "function"
             remedy = f"The {what} is defined inside a function: move {name} to module level"
-            return Unresolved(shown, reason, f"{remedy} or give namespace={{{name!r}: …}}")
+            return Unresolved(shown, reason, f"{remedy} or give namespace={{{name!r}: …}}", near)
         remedy = f"Import {name} at run time (not under TYPE_CHECKING) or give namespace={{{name!r}: …}}"
-        return Unresolved(shown, reason, remedy)
+        return Unresolved(shown, reason, remedy, near)
+
+    def _reachable(self) -> dict[str, Any]:
+        """Return the names that an annotation may use, and those of `typing`."""
+        of_typing = {name: getattr(typing, name) for name in typing.__all__}
+        return {**self._namespace, **self._own_names(), **self._module(), **_BUILTINS, **of_typing}
 
 
+def _is_type(value: object) -> bool:
+    return isinstance(value, type) or type(value).__module__ in {"typing", "types", "typing_extensions"}
+
+
+_CIRCULAR = "The modules import each other: register the type, or make the tool, where both are loaded"
 NO_BINDINGS: Bindings = {}
 _NOT_FOUND: Any = object()
 _BUILTINS: dict[str, Any] = builtins.__dict__

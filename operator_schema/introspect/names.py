@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import FunctionType, GenericAlias, NoneType, UnionType
+from types import BuiltinFunctionType, FunctionType, GenericAlias, NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin
 
 from ..wording import clip, escape, excerpt
@@ -69,6 +69,7 @@ def _show(annotation: Any, levels: int, *, with_module: bool) -> str:
         return " | ".join(shown)
     if origin is Literal:
         shown = [show_value(arg) for arg in get_args(annotation)[:_SHOWN_ARGUMENTS]]
+    star = "*" if getattr(annotation, "__unpacked__", False) else ""
     name = (
         getattr(origin, "__name__", None)
         or getattr(origin, "_name", None)
@@ -76,12 +77,14 @@ def _show(annotation: Any, levels: int, *, with_module: bool) -> str:
     )
     if isinstance(origin, type):
         name = _show_bare(origin, with_module=with_module)
-    return f"{name}[{', '.join(shown)}]"
+    return f"{star}{name}[{', '.join(shown)}]"
 
 
 def _show_bare(annotation: object, *, with_module: bool) -> str:
     if annotation is NoneType:
         return "None"
+    if annotation is Ellipsis:
+        return "..."
     if isinstance(annotation, type):
         if not with_module:
             return class_name(annotation)
@@ -108,7 +111,7 @@ def show_value(value: object) -> str:
     """Write an object as `repr` does, whatever that raises."""
     if value.__class__ is int:
         return excerpt(value)
-    if isinstance(value, FunctionType):
+    if isinstance(value, (FunctionType, BuiltinFunctionType)):
         return f"the function {value.__qualname__}"
     try:
         return repr(value)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 from ..json_values import has_surrogate
 from ..wording import received
 from .annotations import CLASSES, NAMED, ORIGINS
-from .classes import declared_fields, form_of, is_closed, remedy_for
+from .classes import declared_fields, form_of, is_closed
 from .constructors import report_class
 from .descriptions import describe_fields
 from .equality import Distinct
@@ -220,7 +220,7 @@ class Walk:
             return self._text_node(str(getattr(annotation, "__forward_arg__", annotation)), meant, place)
         if isinstance(annotation, Unresolved):
             message = f"the annotation {annotation.text} can't be evaluated: {annotation.reason}"
-            return self.complain(place, "unresolved", message, annotation.remedy)
+            return self.complain(place, "unresolved", message, annotation.remedy, annotation.suggestion)
         # typing and typing_extensions have classes of their own for the same special form.
         form = getattr(get_origin(annotation) or annotation, "_name", None)
         arm = NAMED.get(form or "") or NAMED.get(type(annotation).__name__)
@@ -437,6 +437,8 @@ class Walk:
 
     def complain_unsupported(self, annotation: object, place: Place) -> Node:
         """Complain about an annotation that has no meaning here."""
+        from .remedies import remedy_for  # noqa: PLC0415  # only what is wrong pays for it
+
         message = f"{show_annotation(annotation)} is not supported"
         remedy = remedy_for(annotation, is_root=not place.path)
         return self.complain(place, "unsupported", message, remedy)

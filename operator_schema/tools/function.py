@@ -239,7 +239,7 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
         annotation, doc = visible.annotation, _whole_doc(callee, visible, owner, complaints)
     codec = register(annotation, owner, options, complaints)
     if codec is None:
-        raise SchemaError(owner, complaints)
+        raise SchemaError(owner, complaints, "function")
     whole = None if visible.annotation is None else visible.fields[0].name
     metadata = make_metadata(name, options, doc_of(codec) if doc is None else doc, codec)
     body = Body(callee, visible.hosted, whole)
@@ -266,7 +266,7 @@ def _callee_or_raise(function: Any, owner: str, complaints: list[Complaint]) -> 
         return read_callee(function)
     except Unfit as unfit:
         found = Complaint((), "unsupported", owner, unfit.message, unfit.remedy)
-        raise SchemaError(owner, [*complaints, found]) from None
+        raise SchemaError(owner, [*complaints, found], "function") from None
 
 
 def _input_type(callee: Callee, visible: Visible) -> type[Any]:

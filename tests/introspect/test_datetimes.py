@@ -25,6 +25,7 @@ from operator_schema import (
     decode,
     json_schema,
 )
+from operator_schema.immutable import content_of
 from operator_schema.introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
 from operator_schema.testing import arguments
 
@@ -209,5 +210,5 @@ def test_every_local_value_can_be_written(moment, clock):
 
 def test_the_local_leaves_are_as_a_users_own_would_have_to_be():
     for leaf in (LOCAL_DATETIME, LOCAL_TIME):
-        assert SchemaLeaf(*leaf.content()) == leaf
+        assert SchemaLeaf(*content_of(leaf)) == leaf
         assert pickle.loads(pickle.dumps(leaf)) == leaf

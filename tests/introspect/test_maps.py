@@ -12,6 +12,7 @@ from typing import (
 from uuid import UUID
 
 import pytest
+from annotated_types import Ge
 from annotation_samples import (
     IDENTIFIER,
     INTEGER,
@@ -84,7 +85,7 @@ def test_keys_of_a_map(key, names, value, decoded, bad):
 @pytest.mark.parametrize(
     "key",
     [
-        bool, float, None, Any, object, bytes | None, str | int, str | None, list[int],
+        bool, float, None, bytes | None, str | int, str | None, list[int],
         tuple[str, ...], Decimal,
         U1, Literal[True], Literal[None, "a"], Literal[1.5], Literal["1", 1], Nothing,
     ],
@@ -94,6 +95,20 @@ def test_keys_that_are_no_texts(key):
     complaint = complaint_of(dict[key, int])
     assert (complaint.path, complaint.code) == ((), "unsupported")
     assert "keys" in complaint.message
+
+
+@pytest.mark.parametrize("key", [Any, object])
+def test_keys_of_any_kind_are_text(key):
+    check_agreement(dict[key, int])
+    codec = Codec(dict[key, int])
+    assert codec.json_schema() == Codec(dict[str, int]).json_schema()
+    assert codec.decode({"a": 1}) == {"a": 1}
+
+
+def test_limits_on_keys_are_named_as_what_cannot_be_said():
+    complaint = complaint_of(dict[Annotated[int, Ge(3)], int])
+    assert complaint.code == "bad_constraint"
+    assert "have limits, which no schema can put on keys" in complaint.message
 
 
 def test_keys_that_mean_the_same_are_a_problem():

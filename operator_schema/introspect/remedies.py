@@ -1,0 +1,94 @@
+"""What to write instead of an annotation that isn't supported."""
+
+from __future__ import annotations
+
+import collections.abc
+import sys
+import typing
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, get_origin
+
+from .classes import annotations_of
+from .leaves import has_attribute
+from .names import name_of, show_annotation
+
+__all__ = ["PAGE", "remedy_for"]
+
+PAGE = "docs/annotations.md"
+"""The page that lists what is supported."""
+
+_CALLABLE = (
+    "A function has no JSON form: leave it out, or let the host give it (Annotated[…, skip] in a tool)"
+)
+_SPELLINGS: dict[object, str] = {
+    any: "Write Any (from typing import Any)",
+    callable: _CALLABLE,
+    collections.abc.Callable: _CALLABLE,
+    typing.Optional: "Write X | None with the type in place of X, such as str | None",
+    typing.Union: "Write X | Y with the types in place of X and Y, such as int | str",
+}
+"""What is often written, and what to do about it."""
+
+
+def remedy_for(annotation: Any, *, is_root: bool) -> str:
+    """Return what to do about an annotation that isn't supported.
+
+    Args:
+        annotation: what it is.
+        is_root: whether it is the whole type, for which a value may be given by mistake.
+    """
+    spelling = _spelling(annotation)
+    if spelling is not None:
+        return spelling
+    kind: type = annotation.__class__
+    if is_root and not isinstance(annotation, type):
+        if has_attribute(kind, "__dataclass_fields__"):
+            name = name_of(kind)
+            return f"It is an instance; the annotation comes first: Codec({name}), decode({name}, value)"
+        if isinstance(annotation, (dict, list, bytes, int, float)):
+            return "It is a value, not an annotation; the annotation comes first: decode(annotation, value)"
+    if not isinstance(annotation, type) and hasattr(kind, "input_type"):
+        return "It is a tool; give its input_type"
+    if kind is type and _is_of_user(annotation):
+        return "Make it a dataclass, with @dataclass next to the class, or give a SchemaLeaf for it"
+    return f"See {PAGE} for what is, or give a SchemaLeaf for it"
+
+
+def _is_of_user(cls: type) -> bool:
+    """Return whether a class was written by somebody who could also write a dataclass."""
+    if cls.__module__.partition(".")[0] in sys.stdlib_module_names - {"__main__"}:
+        return False
+    return bool(annotations_of(cls)) or isinstance(cls.__dict__.get("__init__"), FunctionType)
+
+
+def _spelling(annotation: Any) -> str | None:
+    """Return what is meant by what looks like an annotation."""
+    known = [_SPELLINGS[what] for what in (annotation, get_origin(annotation)) if _is_spelled(what)]
+    if known:
+        return known[0]
+    if isinstance(annotation, (list, tuple)) and annotation and all(map(_is_type, annotation)):
+        items = [show_annotation(item) for item in annotation]
+        if isinstance(annotation, list) and len(items) == 1:
+            return f"Write list[{items[0]}]"
+        return f"Write tuple[{', '.join(items)}] for one of each, or list[{' | '.join(items)}]"
+    if isinstance(annotation, dict) and len(annotation) == 1 and all(map(_is_type, *annotation.items())):
+        [(key, value)] = annotation.items()
+        return f"Write dict[{show_annotation(key)}, {show_annotation(value)}]"
+    if isinstance(annotation, ModuleType):
+        name = annotation.__name__.rpartition(".")[2]
+        return (
+            f"It is a module: write the class in it, such as {name}.{name}"
+            if hasattr(annotation, name)
+            else None
+        )
+    if isinstance(annotation, (FunctionType, BuiltinFunctionType)):
+        return "It is a function: give a type"
+    return None
+
+
+def _is_spelled(annotation: Any) -> bool:
+    return getattr(type(annotation), "__hash__", None) is not None and annotation in _SPELLINGS
+
+
+def _is_type(item: object) -> bool:
+    return isinstance(item, type) or get_origin(item) is not None

@@ -1,0 +1,187 @@
+"""What registration says of common mistakes: what is wrong, and what to write."""
+
+from __future__ import annotations
+
+import collections.abc
+import datetime as dt
+import fractions
+import sys
+import types
+import typing
+from dataclasses import dataclass
+from enum import Enum
+from math import isfinite
+from typing import Annotated, Any, Generic, List, Optional, TypedDict, TypeVar, Union  # noqa: UP035
+
+import pytest
+from annotated_types import IsFinite, Predicate
+
+from operator_schema import Codec, SchemaError, tool
+
+T = TypeVar("T")
+
+
+class Priority(Enum):
+    LOW = "low"
+
+
+class WithInit:
+    def __init__(self, x: int) -> None:
+        self.x = x
+
+
+class Bare:
+    x: int
+
+
+@dataclass
+class Point:
+    x: int = 0
+
+
+def complaint(annotation: Any) -> str:
+    with pytest.raises(SchemaError) as caught:
+        Codec(annotation)
+    return str(caught.value).partition("\n- ")[2]
+
+
+def field_complaint(annotation: Any) -> str:
+    """Return the complaint about a field with an annotation that is no type."""
+    made = dataclass(type("Made", (), {"__annotations__": {"x": annotation}, "__module__": __name__}))
+    return complaint(made)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "said"),
+    [
+        (any, "the function any is not supported. Write Any (from typing import Any)."),
+        (callable, "the function callable is not supported. A function has no JSON form: leave it out"),
+        (collections.abc.Callable, "Callable is not supported. A function has no JSON form"),
+        (typing.Callable[[int], str], "is not supported. A function has no JSON form"),
+        ([int], "[<class 'int'>] is not supported. Write list[int]."),
+        ([int, str], "Write tuple[int, str] for one of each, or list[int | str]."),
+        ((int, str), "Write tuple[int, str] for one of each, or list[int | str]."),
+        ({str: int}, "Write dict[str, int]."),
+        ({str: 5}, "See docs/annotations.md for what is, or give a SchemaLeaf for it."),
+        ([], "See docs/annotations.md"),
+        (Optional, "Optional is not supported. Write X | None with the type in place of X"),
+        (Union, "Union is not supported. Write X | Y with the types in place"),
+        (dt, "It is a module: write the class in it, such as datetime.datetime."),
+        (types, "See docs/annotations.md"),
+        (len, "the function len is not supported. It is a function: give a type."),
+        (WithInit, "Make it a dataclass, with @dataclass next to the class, or give a SchemaLeaf for it."),
+        (Bare, "Make it a dataclass, with @dataclass next to the class, or give a SchemaLeaf for it."),
+        (fractions.Fraction, "See docs/annotations.md for what is, or give a SchemaLeaf for it."),
+        (
+            complex,
+            "complex is not supported. See docs/annotations.md for what is, or give a SchemaLeaf for it.",
+        ),
+    ],
+    ids=str,
+)
+def test_what_looks_like_an_annotation_is_answered_with_the_right_spelling(annotation, said):
+    assert said in field_complaint(annotation)
+
+
+def test_an_instance_is_answered_with_its_class():
+    said = "It is an instance; the annotation comes first: Codec(Point), decode(Point, value)."
+    assert said in complaint(Point())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "Prioriti",
+            "the name Prioriti is not defined in module test_messages_for_mistakes. Did you mean Priority?",
+        ),
+        ("list[Strng]", "Did you mean str?"),
+        ("lisst[int]", "Did you mean list?"),
+        ("pont | None", "Did you mean Point?"),
+        ("Literal['a']", "Import it (from typing import Literal) or give namespace={'Literal': …}."),
+        ("Qqqqq", "is not defined in module test_messages_for_mistakes. Import Qqqqq at run time"),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_the_nearest(text, said):
+    assert said in field_complaint(text)
+
+
+def test_a_name_of_the_namespace_may_be_the_nearest():
+    made = dataclass(type("Made", (), {"__annotations__": {"x": "Locall"}, "__module__": __name__}))
+    with pytest.raises(SchemaError, match=r"Did you mean Local\?"):
+        Codec(made, namespace={"Local": int})
+
+
+def test_modules_that_import_each_other_are_named_as_such(tmp_path, monkeypatch):
+    (tmp_path / "first_half.py").write_text(
+        "from __future__ import annotations\nimport second_half\nclass A: ...\n", encoding="utf-8"
+    )
+    (tmp_path / "second_half.py").write_text(
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "import first_half\n"
+        "from operator_schema import Codec\n"
+        "@dataclass\n"
+        "class B:\n    a: first_half.A\n"
+        "CODEC = Codec(B)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(SchemaError) as caught:
+        __import__("first_half")
+    assert (
+        "The modules import each other: register the type, or make the tool, where both are loaded."
+        in str(caught.value)
+    )
+    for name in ("first_half", "second_half"):
+        sys.modules.pop(name, None)
+
+
+def test_a_type_parameter_that_is_not_of_the_class_is_named_with_the_remedy():
+    @dataclass
+    class Box:
+        x: List[T]  # noqa: UP006  # the older spelling has type parameters, too
+
+    said = field_complaint(Box)
+    assert (
+        "~T isn't a type parameter of Box. Write the type, or add Generic[T] to the bases of the class."
+        in said
+    )
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="a TypedDict knows its bases since Python 3.12")
+def test_a_typed_dict_that_forgot_its_bases_is_named_as_such():
+    class Base(TypedDict, Generic[T]):
+        x: T
+
+    class Middle(Base[int]):
+        y: str
+
+    class Derived(Middle):
+        z: str
+
+    assert "before Python 3.12 a TypedDict forgets its bases" in complaint(Derived)
+
+
+def test_an_unpacked_tuple_is_shown_with_its_star():
+    assert "tuple[int, *tuple[str, ...]]" in field_complaint(tuple[int, *tuple[str, ...]])
+
+
+def test_every_float_is_finite_already():
+    schema = {"type": "number"}
+    assert Codec(IsFinite[float]).json_schema() == schema
+    assert Codec(Annotated[float, Predicate(isfinite)]).json_schema() == schema
+
+
+def test_a_complaint_about_a_function_says_so():
+    with pytest.raises(SchemaError, match=r"^send: 1 complaint about the function\n- to"):
+
+        @tool
+        def send(to: complex) -> None:
+            """Send."""
+
+
+def test_a_question_ends_a_message_without_a_full_stop():
+    made = dataclass(type("Made", (), {"__annotations__": {"x": int}, "x": "5", "__module__": __name__}))
+    assert "?." not in complaint(made)
+    assert "did you mean 5? Change the default or the annotation." in complaint(made)
