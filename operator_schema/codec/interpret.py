@@ -102,10 +102,9 @@ class Fitting:
     def tagged(self, node: UnionNode, value: dict[Any, Any]) -> list[Node]:
         """Return the member of a union that the tag of an object names; none where there is no such tag."""
         tag = self._trial.shared.plan(node).tag
-        given = None if tag is None else value.get(tag.key)
-        member = None
-        if tag is not None and isinstance(given, (str, int, float)):
-            member = tag.members.get(choice_key(given))
+        if tag is None or not isinstance(value.get(tag.key, MISSING), (str, int, float, type(None))):
+            return []
+        member = tag.members.get(choice_key(value[tag.key]))
         return [] if member is None else [member]
 
 

@@ -1,9 +1,9 @@
-"""Members of a union that can't be told apart by their JSON, which registration complains about."""
+"""Members of a union that JSON can't distinguish, which registration complains about."""
 
 from __future__ import annotations
 
-from itertools import combinations
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from ..json_values import choice_key
 from ..wording import listed
@@ -23,37 +23,49 @@ from .nodes import (
     TupleNode,
     UnionNode,
 )
-from .traits import received_types
-from .unions import leaf_rank, tags_of_field
+from .traits import flat_members, received_types, resolve
+from .unions import choices_of, leaf_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from ..errors import Complaint
-    from .nodes import Field
+    from .nodes import Field, Target
 
 __all__ = ["check_union", "node_name"]
 
-_TEXT = frozenset({"string"})
+_TEXT_ALONE = frozenset({"string"})
+_OBJECT_ALONE = frozenset({"object"})
 # These read the same texts.
 _ALIKE = ({"SplitResult", "ParseResult"},)
 
 
-def check_union(members: Sequence[Node], path: tuple[str, ...], owner: str) -> Iterator[Complaint]:
-    """Complain about each pair of members of a union that can't be told apart.
+def check_union(
+    members: Sequence[Node], path: tuple[str, ...], owner: str, definitions: Mapping[Target, Node], most: int
+) -> Iterator[Complaint | int]:
+    """Complain about each pair of members of a union that JSON can't distinguish.
 
     Args:
         members: as `flat_members` gives them.
         path: where the union stands.
         owner: name of the class in which it stands.
+        definitions: of the graph.
+        most: members and pairs that may be looked at.
+
+    Yields:
+        First the number of members and pairs to look at; then the complaints, if these are not too many.
     """
     if any(member is UNKNOWN for member in members):
+        yield 0
         return
-    objects = [member for member in members if isinstance(member, ObjectNode)]
-    # One alone is told from what is no object by its JSON type.
-    marks = {id(node): _Marks(node) for node in objects} if len(objects) > 1 else {}
-    for one, other in combinations(members, 2):
-        remedy = _why_alike(one, other, marks)
+    objects = _Objects(members, definitions)
+    pairs = list(islice(_close_pairs(members, objects), most))
+    yield len(members) + len(pairs)
+    if len(members) + len(pairs) >= most:
+        return
+    for i, j in sorted(set(pairs)):
+        one, other = members[i], members[j]
+        remedy = _why_alike(one, other, objects)
         if remedy:
             first, second = sorted([node_name(one), node_name(other)])
             if first == second:
@@ -64,36 +76,125 @@ def check_union(members: Sequence[Node], path: tuple[str, ...], owner: str) -> I
             yield Complaint(path, "ambiguous", owner, message, remedy)
 
 
+class _Objects:
+    """The objects of a union, and what distinguishes each from others."""
+
+    __slots__ = ("_definitions", "_marks", "numbers")
+
+    def __init__(self, members: Sequence[Node], definitions: Mapping[Target, Node]) -> None:
+        self._definitions = definitions
+        self._marks: dict[int, _Marks] = {}
+        self.numbers = [i for i, member in enumerate(members) if isinstance(member, ObjectNode)]
+
+    def marks(self, node: ObjectNode) -> _Marks:
+        marks = self._marks.get(id(node))
+        if marks is None:
+            marks = self._marks[id(node)] = _Marks(node)
+        return marks
+
+    def differ(self, one: ObjectNode, other: ObjectNode, levels: int = 3) -> bool:
+        """Return whether no object of the one can be read as the other."""
+        first, second = self.marks(one), self.marks(other)
+        shared = first.fields.keys() & second.fields.keys()
+        if not (first.written | second.written) <= shared:
+            return True
+        return any(
+            (key in first.written or second.fields[key].required)
+            and (key in second.written or first.fields[key].required)
+            and self._are_disjoint(first.fields[key], second.fields[key], levels)
+            for key in shared
+        )
+
+    def _are_disjoint(self, one: Field, other: Field, levels: int) -> bool:
+        """Return whether two fields take no value in common."""
+        values, others = _choice_keys(one), _choice_keys(other)
+        if values and others:
+            return not values & others
+        common = self._types(one) & self._types(other)
+        if common != _OBJECT_ALONE or not levels:
+            return not common
+        inner, outer = resolve(one.node, self._definitions), resolve(other.node, self._definitions)
+        if isinstance(inner, ObjectNode) and isinstance(outer, ObjectNode):
+            return self.differ(inner, outer, levels - 1)
+        return False
+
+    def _types(self, field: Field) -> frozenset[str]:
+        null = frozenset({"null"} if field.absent_is_none else ())
+        return null.union(*map(received_types, flat_members(field.node, self._definitions)))
+
+
+def _choice_keys(field: Field) -> frozenset[Hashable]:
+    values = choices_of(field.node)
+    also = (None,) if field.absent_is_none and values else ()
+    return frozenset(map(choice_key, (*values, *also)))
+
+
 class _Marks:
-    """What tells an object from others.
+    """What distinguishes an object from others.
 
     Attributes:
-        keys: of all its fields.
-        written: those that stand in every encoded instance.
-        tags: key to its one value, where every value of the object has it.
+        fields: by JSON key.
+        written: keys of those that stand in every encoded instance.
+        choices: key of those to the values that it may have there, where they are few.
     """
 
-    __slots__ = ("keys", "tags", "written")
+    __slots__ = ("choices", "fields", "written")
 
     def __init__(self, node: ObjectNode) -> None:
-        self.keys = {field.key for field in node.fields}
+        self.fields = {field.key: field for field in node.fields}
         self.written = _always_written(node)
-        self.tags = {
-            field.key: choice_key(literal.values[0])
-            for field in node.fields
-            if field.required or field.key in self.written
-            for literal in tags_of_field(field)
-        }
-
-    def differ_from(self, other: _Marks) -> bool:
-        shared = self.tags.keys() & other.tags.keys()
-        if any(self.tags[key] != other.tags[key] for key in shared):
-            return True
-        return not (self.written | other.written) <= (self.keys & other.keys)
+        found = {key: _choice_keys(self.fields[key]) for key in self.written}
+        self.choices = {key: values for key, values in found.items() if values}
 
 
-def _why_alike(one: Node, other: Node, marks: Mapping[int, _Marks]) -> str | None:
-    """Return what to do about two members that can't be told apart, None where they can be."""
+def _close_pairs(members: Sequence[Node], objects: _Objects) -> Iterator[tuple[int, int]]:
+    """Find the pairs of members that might be alike, without looking at every pair.
+
+    Choices are alike where they share a value, objects where each has the keys of the other; the rest
+    are few in any union that makes sense.
+    """
+    special = (ObjectNode, LiteralNode, EnumNode)
+    for i, member in enumerate(members):
+        if not isinstance(member, special):
+            yield from [(j, i) for j in range(i)]
+            yield from [(i, j) for j in range(i + 1, len(members)) if isinstance(members[j], special)]
+    holders: dict[Hashable, list[int]] = {}
+    for i, member in enumerate(members):
+        for value in member.table if isinstance(member, (LiteralNode, EnumNode)) else ():
+            yield from [(j, i) for j in holders.setdefault(value, [])]
+            holders[value].append(i)
+    if len(objects.numbers) > 1:
+        yield from _close_objects({i: objects.marks(members[i]) for i in objects.numbers})  # type: ignore[arg-type]  # these are objects
+
+
+def _close_objects(marks: Mapping[int, _Marks]) -> Iterator[tuple[int, int]]:
+    """Find the pairs of objects that might be alike.
+
+    Whatever is like an object has each key that the object writes, and takes one of its values there:
+    the key that the fewest others have leads to those.
+    """
+    holders: dict[tuple[str, Hashable], list[int]] = {}
+    for i, each in marks.items():
+        for key in each.fields:
+            for value in (_ALL, *each.choices.get(key, (_OPEN,))):
+                holders.setdefault((key, value), []).append(i)
+
+    def near(each: _Marks, key: str) -> list[list[int]]:
+        values = [_OPEN, *each.choices[key]] if key in each.choices else [_ALL]
+        return [holders[key, value] for value in values if (key, value) in holders]
+
+    for i, each in marks.items():
+        found = [near(each, key) for key in each.written] or [[list(marks)]]
+        for several in min(found, key=lambda lists: sum(map(len, lists))):
+            yield from [(min(i, j), max(i, j)) for j in several if i != j]
+
+
+_ALL: Final = object()
+_OPEN: Final = object()
+
+
+def _why_alike(one: Node, other: Node, objects: _Objects) -> str | None:
+    """Return what to do about two members that JSON can't distinguish, None where it can."""
     if (_is_null(one) and _reads_null_as_none(other)) or (_is_null(other) and _reads_null_as_none(one)):
         return None
     common = received_types(one) & received_types(other)
@@ -102,11 +203,15 @@ def _why_alike(one: Node, other: Node, marks: Mapping[int, _Marks]) -> str | Non
     if isinstance(one, ScalarNode) and isinstance(other, ScalarNode):
         return None if one.type != other.type else _KEEP_ONE
     if isinstance(one, ObjectNode) and isinstance(other, ObjectNode):
-        return None if marks[id(one)].differ_from(marks[id(other)]) else _ADD_TAG
-    if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == _TEXT:
+        return None if objects.differ(one, other) else _ADD_TAG
+    if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == _TEXT_ALONE:
         names = {one.leaf.type.__name__, other.leaf.type.__name__}
         return None if leaf_rank(one) != leaf_rank(other) and names not in _ALIKE else _KEEP_ONE
-    if LeafNode in {type(one), type(other)} and ScalarNode in {type(one), type(other)} and common == _TEXT:
+    if (
+        LeafNode in {type(one), type(other)}
+        and ScalarNode in {type(one), type(other)}
+        and common == _TEXT_ALONE
+    ):
         return None
     return _KEEP_ONE
 

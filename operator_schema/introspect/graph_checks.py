@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_COMPARED_MEMBERS", "check_graph"]
 
 MAX_COMPARED_MEMBERS = 1_000_000
-"""Pairs of union members that one registration compares: about 1,400 members in one union."""
+"""Members of unions, and pairs of them that might be alike, that one registration compares."""
 
 
 def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
@@ -78,11 +78,13 @@ class _Unions:
 
     def check(self, node: UnionNode, path: Path, owner: str) -> Iterator[Complaint]:
         members = self.members_of(node)
-        before = self._compared
-        self._compared += len(members) ** 2 // 2
-        if self._compared <= MAX_COMPARED_MEMBERS:
-            yield from check_union(members, path, owner)
-        elif before <= MAX_COMPARED_MEMBERS:
+        left = MAX_COMPARED_MEMBERS - self._compared
+        for found in check_union(members, path, owner, self._graph.definitions, left + 1):
+            if isinstance(found, int):
+                self._compared += found
+            else:
+                yield found
+        if left >= 0 and self._compared > MAX_COMPARED_MEMBERS:
             from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
 
             message = "the unions of the type have too many members to be told apart"

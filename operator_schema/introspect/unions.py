@@ -7,27 +7,27 @@ the fewest keys unused. `ambiguity` finds what can't be told apart.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
 from ..json_values import JSON_TYPES, choice_key
-from .nodes import EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode
+from .nodes import EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from .traits import flat_members, received_types
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Mapping, Sequence
 
-    from .nodes import Field, Node, Target, UnionNode
+    from .nodes import Field, Node, Target
 
 __all__ = [
     "LEAF_ORDER",
     "Tag",
     "UnionPlan",
+    "choices_of",
     "is_shipped",
     "leaf_rank",
     "make_plan",
     "tag_of",
-    "tags_of_field",
 ]
 
 LEAF_ORDER = (
@@ -55,11 +55,11 @@ _LAST = len(LEAF_ORDER) + 1
 
 
 class Tag(Value):
-    """The key that tells the objects of a union apart.
+    """The discriminator of a union: the key whose value says which of its objects is meant.
 
     Attributes:
         key: its JSON name.
-        members: `choice_key(value)` of the tag to the member.
+        members: `choice_key(value)` of each of its values to the member.
         choices: a node of all its values, for messages.
         required: whether it must be there in each of them.
     """
@@ -133,27 +133,45 @@ _STANDARD = frozenset(
 )
 
 
-def tag_of(objects: list[ObjectNode]) -> Tag | None:
-    """Find the key that tells objects apart: one literal of its own in each of them."""
-    if len(objects) < 2:  # noqa: PLR2004  # nothing to tell apart
+def tag_of(objects: Sequence[ObjectNode]) -> Tag | None:
+    """Find the discriminator of objects: a key at which no two of them take the same value.
+
+    Of several keys the one that each of them requires wins, then the one with the fewest values.
+    """
+    if len(objects) < 2:  # noqa: PLR2004  # nothing to distinguish
         return None
-    for field in objects[0].fields:
-        literals = [literal for node in objects for literal in _one_value(node, field.key)]
-        values = tuple([literal.values[0] for literal in literals])
-        members: dict[Hashable, ObjectNode] = dict(zip(map(choice_key, values), objects, strict=False))
-        if len(literals) == len(objects) == len(members):
-            table = {choice_key(value): value for value in values}
-            required = all(field.key in [f.key for f in node.fields if f.required] for node in objects)
-            return Tag(field.key, members, LiteralNode(values, values, table), required)
-    return None
+    fields = [{field.key: field for field in node.fields} for node in objects]
+    found = [tag for key in fields[0] for tag in _tags_at(key, objects, fields)]
+    return min(found, key=lambda tag: (not tag.required, len(tag.members)), default=None)
 
 
-def _one_value(node: ObjectNode, key: str) -> list[LiteralNode]:
-    """Return the literal of one value that stands at a key, if one does."""
-    return [literal for field in node.fields if field.key == key for literal in tags_of_field(field)]
+def _tags_at(key: str, objects: Sequence[ObjectNode], fields: Sequence[Mapping[str, Field]]) -> list[Tag]:
+    """Return the discriminator that a key is, if it is one."""
+    rows = [(node, known[key]) for node, known in zip(objects, fields, strict=True) if key in known]
+    values = [choices_of(field.node) for _, field in rows]
+    if len(rows) < len(objects) or not all(values):
+        return []
+    nullable = [number for number, (_, field) in enumerate(rows) if field.absent_is_none]
+    if len(nullable) == 1 and not any(None in several for several in values):
+        values[nullable[0]] = (*values[nullable[0]], None)
+    members = {
+        choice_key(value): node for (node, _), several in zip(rows, values, strict=True) for value in several
+    }
+    every = tuple([value for several in values for value in several])
+    if len(members) < len(every):
+        return []
+    table = {choice_key(value): value for value in every}
+    required = all(field.required for _, field in rows)
+    return [Tag(key, members, LiteralNode(every, every, table), required)]
 
 
-def tags_of_field(field: Field) -> list[LiteralNode]:
-    """Return the literal of one value that a field holds, if it does."""
-    node = field.node
-    return [node] if isinstance(node, LiteralNode) and len(node.values) == 1 else []
+def choices_of(node: Node) -> tuple[Any, ...]:
+    """Return the JSON values of a node that takes no others than a few; nothing for any other node."""
+    if isinstance(node, (LiteralNode, EnumNode)):
+        return node.values
+    if isinstance(node, ScalarNode) and node.type == "null":
+        return (None,)
+    if not isinstance(node, UnionNode):
+        return ()
+    several = [choices_of(member) for member in node.members]
+    return tuple([value for values in several for value in values]) if all(several) else ()

@@ -197,7 +197,21 @@ def union(rng: random.Random, depth: int) -> Any:
     optional = [
         make_dataclass(f"Loose{i}_{next(COUNTER)}", [("name", str), (f"o{i}", int, 0)]) for i in range(2)
     ]
+    several = [
+        make_dataclass(f"Several{i}_{next(COUNTER)}", [("kind", values), ("v", random_type(rng, depth - 2))])
+        for i, values in enumerate([Literal["a"], Optional[Literal["b"]], Literal["c", 1, True]])
+    ]
+    typed = [
+        make_dataclass(f"Typed{i}_{next(COUNTER)}", [("name", str), ("v", inner)])
+        for i, inner in enumerate([rng.choice([int, float]), str, list[int], Optional[tagged[0]]])
+    ]
+    nested = [
+        make_dataclass(f"Nested{i}_{next(COUNTER)}", [("inner", inner)]) for i, inner in enumerate(tagged)
+    ]
     pools: list[list[Any]] = [
+        [*several, str, None],
+        [*typed, int, None],
+        [*nested, bool, None],
         [int, float, str, bool, None],
         [*tagged, str, None, list[int]],
         [*keyed, int, None],

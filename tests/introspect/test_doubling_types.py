@@ -99,7 +99,7 @@ def test_a_recursive_alias_beside_what_it_stands_for():
 
 def test_unions_with_too_many_members_are_refused():
     count = int((2 * MAX_COMPARED_MEMBERS) ** 0.5) + 10
-    classes = [make_dataclass(f"C{i}", [("kind", Literal[f"k{i}"])]) for i in range(count)]
+    classes = [make_dataclass(f"C{i}", [("same", int)]) for i in range(count)]
     with pytest.raises(SchemaError) as caught:
         Codec(Union[tuple(classes)] | list[int])
     [complaint] = caught.value.complaints
