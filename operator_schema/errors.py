@@ -435,6 +435,10 @@ class ToolNotFoundError(LookupError):
         return f"tool {quote(self.tool, _NAME_LENGTH)} not found{hint}"
 
 
+class LimitError(ValueError):
+    """A leaf read a value that is beyond the limits of its annotation; kept inside."""
+
+
 class Unfit(Exception):  # noqa: N818  # not an error of the caller's: a complaint is made of it
     """A constraint that no schema can hold, or that says nothing about its type; kept inside.
 

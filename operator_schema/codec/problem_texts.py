@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import Problem
+from ..errors import LimitError, Problem
 from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from ..introspect.traits import received_types, spread_members
 from ..json_values import fits_types, is_array, is_object, type_of
@@ -17,6 +17,7 @@ from .json_in_strings import quoted_scalar, quoted_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from ..errors import ProblemCode
     from ..introspect.nodes import Field, Node, Target
 
     Definitions = Mapping[Target, Node]
@@ -246,7 +247,8 @@ def _no_json_form(steps: Steps, value: object) -> Problem:
 def _bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -> Problem:
     what = expected(node)
     message = f"{excerpt(value)} is not accepted: {_said(reason)}"
-    return Problem(steps, "bad_format", message, what, received(value))
+    code: ProblemCode = "out_of_range" if isinstance(reason, LimitError) else "bad_format"
+    return Problem(steps, code, message, what, received(value))
 
 
 def _rejected(steps: Steps, type_name: str, reason: Exception) -> Problem:

@@ -7,17 +7,21 @@ be there, and whatever follows its vocabulary works: https://github.com/annotate
 from __future__ import annotations
 
 import re
+import sys
 from math import ceil, floor, isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Unfit
 from ..json_values import LONGEST_BITS, has_surrogate
 from ..wording import clip, escape, excerpt, received
+from .decimal_limits import is_decimal, limit_leaf, limits_of
 from .names import show_value
-from .nodes import ArrayNode, Constraints, MapNode, Node, RefNode, ScalarNode, UnionNode
+from .nodes import ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from .leaves import SchemaLeaf
 
 __all__ = ["constrained", "read_constraints"]
 
@@ -93,6 +97,7 @@ def _add(found: dict[str, Any], slot: str, value: Any, item: object) -> None:
 
 
 def _checked_number(name: str, value: object, item: object) -> float:
+    value = _of_decimal(value)
     is_finite = isinstance(value, int) or (isinstance(value, float) and isfinite(value))
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not is_finite:
         message = f"{name} of {_show(item)} is {received(value)}, not a finite number"
@@ -100,16 +105,31 @@ def _checked_number(name: str, value: object, item: object) -> float:
     _refuse_long(name, value)
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_INTEGER
     number: float = int(value) if is_whole else value
-    if name == "multiple_of":
-        if number <= 0:
-            message = f"multiple_of is {excerpt(value)}, not above zero"
-            raise Unfit(message, "Give a positive number")
-        if number.as_integer_ratio()[1] > _EXACT_DENOMINATOR:
-            message = (
-                f"multiple_of {excerpt(value)} has no exact binary form, so that validators disagree about it"
-            )
-            raise Unfit(message, "Count in the smaller unit as int, or give a SchemaLeaf")
+    if name == "multiple_of" and number <= 0:
+        message = f"multiple_of is {excerpt(value)}, not above zero"
+        raise Unfit(message, "Give a positive number")
     return number
+
+
+def _of_decimal(value: object) -> object:
+    """Return the number of JSON that is written like a decimal; anything else as it is."""
+    decimal = sys.modules.get("decimal")
+    if decimal is None or not isinstance(value, decimal.Decimal) or not value.is_finite():
+        return value
+    if abs(value.adjusted()) < _MOST_DECIMAL_PLACES:
+        number = int(value) if value == value.to_integral_value() else float(value)
+        if isinstance(number, int) or decimal.Decimal(repr(number)) == value:
+            return number
+    message = f"the limit {excerpt(str(value))} has more digits than a number of JSON is read with"
+    raise Unfit(message, "Give one of at most 15 digits")
+
+
+_MOST_DECIMAL_PLACES = 300
+
+
+def _has_exact_step(constraints: Constraints) -> bool:
+    step = constraints.multiple_of
+    return step is None or step.as_integer_ratio()[1] <= _EXACT_DENOMINATOR
 
 
 def _checked_length(name: str, value: object, item: object) -> int:
@@ -170,6 +190,12 @@ def constrained(node: Node, constraints: Constraints) -> Node:
                 if getattr(constraints, slot) is not None and slot not in allowed:
                     message = f"the constraint {slot} says nothing about {_kind(node)}"
                     raise Unfit(message, "Leave it out, or change the type")
+            if not _has_exact_step(constraints):
+                message = (
+                    f"multiple_of {excerpt(constraints.multiple_of)} has no exact binary form,"
+                    " so that validators disagree about it"
+                )
+                raise Unfit(message, "Count in the smaller unit as int, or use Decimal")
             together = _together(node.constraints, constraints)
             _refuse_contradiction(node, together)
             return node.replace(constraints=together)
@@ -178,9 +204,21 @@ def constrained(node: Node, constraints: Constraints) -> Node:
                 f"{node.target.name} is recursive, and its one definition can't be constrained here alone"
             )
             raise Unfit(message, "Put them where it is defined, or into a dataclass of their own")
+        case LeafNode(leaf=leaf) if is_decimal(leaf):
+            return node.replace(leaf=_limited(leaf, constraints))
         case _:
-            message = "constraints are for strings, numbers, arrays and maps"
+            message = "constraints are for strings, numbers, arrays, maps and Decimal"
             raise Unfit(message, "Leave them out, or say it in the type or its leaf")
+
+
+def _limited(leaf: SchemaLeaf[Any], constraints: Constraints) -> SchemaLeaf[Any]:
+    for slot in Constraints.__slots__:
+        if getattr(constraints, slot) is not None and slot not in _ON_NUMBERS:
+            message = f"the constraint {slot} says nothing about a Decimal"
+            raise Unfit(message, "Leave it out, or change the type")
+    together = _together(limits_of(leaf), constraints)
+    _refuse_contradiction(ScalarNode("number"), together)
+    return limit_leaf(leaf, together, _has_exact_step(together))
 
 
 _ON_LENGTH = frozenset({"min_length", "max_length"})

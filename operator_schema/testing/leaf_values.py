@@ -23,6 +23,7 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
+from ..introspect.decimal_limits import limits_of
 from ..introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
 from ..introspect.shipped_leaves import shipped_leaf
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..introspect.leaves import SchemaLeaf
+    from ..introspect.nodes import Constraints
 
 __all__ = ["SHIPPED", "leaf_values"]
 
@@ -40,6 +42,9 @@ def leaf_values(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
     """Generate JSON values that a leaf decodes; for a user's own the encoded placeholder alone."""
     if shipped_leaf(leaf.type) is leaf and leaf.type in SHIPPED:
         return SHIPPED[leaf.type]
+    limits = limits_of(leaf)
+    if limits is not None:
+        return _decimals_within(leaf, limits)
     if leaf in _LOCAL:
         return _LOCAL[leaf]
     return st.just(leaf.placeholder).map(leaf.encode)
@@ -125,6 +130,35 @@ def _uuids() -> SearchStrategy[str]:
 def _decimals() -> SearchStrategy[Any]:
     finite = st.decimals(allow_nan=False, allow_infinity=False).map(str)
     return finite | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+
+
+def _decimals_within(leaf: SchemaLeaf[Any], limits: Constraints) -> SearchStrategy[Any]:
+    lows = [limit for limit in (limits.minimum, limits.exclusive_minimum) if limit is not None]
+    highs = [limit for limit in (limits.maximum, limits.exclusive_maximum) if limit is not None]
+    low = max([Decimal(repr(limit)) for limit in lows], default=None)
+    high = min([Decimal(repr(limit)) for limit in highs], default=None)
+    step = Decimal(repr(limits.multiple_of or 1))
+    near = leaf.placeholder
+    steps = st.integers(-5, 5).map(lambda count: near + count * step)
+    between = st.decimals(low, high, allow_nan=False, allow_infinity=False)
+
+    def takes(number: Decimal) -> bool:
+        try:
+            leaf.encode(number)
+        except ValueError:
+            return False
+        return True
+
+    # A step between decimals is rarely hit by chance.
+    numbers = st.just(near) | (steps if limits.multiple_of else steps | between).filter(takes)
+    return numbers.map(str) | numbers.filter(_is_integer).map(int)
+
+
+def _is_integer(number: Decimal) -> bool:
+    return abs(number) < _LARGEST_INTEGER and number == number.to_integral_value()
+
+
+_LARGEST_INTEGER = 10**18
 
 
 def _base64() -> SearchStrategy[str]:
