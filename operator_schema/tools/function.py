@@ -10,6 +10,7 @@ from typing import (
     ParamSpec,
     Protocol,
     TypeVar,
+    Unpack,
     overload,
 )
 
@@ -22,10 +23,11 @@ from ..introspect.names import name_of
 from ..wording import clip, escape, quote
 from .input_tool import InputTool, pickle_through_tool
 from .input_types import install, make_input_type
-from .metadata import check_metadata, pascal_case, snake_case
+from .metadata import pascal_case, snake_case
+from .options import check_option_names, check_options, codec_options
 from .output_type import NO_OUTPUT, Output
-from .parameters import class_of, evaluate_signature, read_parameters
-from .registration import check_option_names, codec_options, doc_of, make_metadata, register
+from .parameters import class_of, description_in, evaluate_signature, read_parameters
+from .registration import doc_of, make_metadata, register
 from .signature import (
     caller_module,
     gives_context_manager,
@@ -36,11 +38,10 @@ from .signature import (
 from .tool import Body, Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable
     from types import FrameType
 
-    from ..codec.options import UnknownFields
-    from .metadata import Enabled
+    from .options import InputToolOptions, ToolOptions
     from .parameters import Visible
     from .signature import Callee
 
@@ -89,36 +90,9 @@ def tool(function: staticmethod[P, R], /) -> _UnboundTool[P, R]: ...
 @overload
 def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
 @overload
-def tool(
-    description: str | None = None,
-    /,
-    *,
-    name: str | None = None,
-    summary: str | None = None,
-    skip: Collection[str] = (),
-    enabled: Enabled = None,
-    timeout: float | None = None,
-    repair: bool = False,
-    unknown_fields: UnknownFields = "ignore",
-    examples: Collection[Any] = (),
-    tags: Collection[str] = (),
-    namespace: Mapping[str, Any] | None = None,
-) -> _Decorator: ...
+def tool(description: str | None = None, /, **options: Unpack[ToolOptions]) -> _Decorator: ...
 @overload
-def tool(
-    *,
-    description: str | None,
-    name: str | None = None,
-    summary: str | None = None,
-    skip: Collection[str] = (),
-    enabled: Enabled = None,
-    timeout: float | None = None,
-    repair: bool = False,
-    unknown_fields: UnknownFields = "ignore",
-    examples: Collection[Any] = (),
-    tags: Collection[str] = (),
-    namespace: Mapping[str, Any] | None = None,
-) -> _Decorator: ...
+def tool(*, description: str | None, **options: Unpack[ToolOptions]) -> _Decorator: ...
 def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the options are its arguments
     """Make a tool of a function, which can still be called as before.
 
@@ -131,12 +105,12 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
         enabled: whether the model may call it, or a function that says so; the registry decides
             unless given.
         timeout: seconds that a call may take; the executor decides unless given.
-        repair: as for `Codec`.
-        unknown_fields: `"ignore"` drops arguments that name no parameter, `"reject"` makes each a
-            problem.
+        flatten: whether the fields of a dataclass that is the only parameter are the tool's own
+            arguments; True unless given.
         examples: arguments of calls, as dicts, JSON text or inputs.
         tags: for the host to choose by.
-        namespace: names that annotations written as text may use besides those of their module.
+        param_descriptions, unknown_fields, repair, leaves, namespace, max_depth, attribute_docs,
+            json_loads: as for `Codec`; the leaves count for the result too.
 
     Returns:
         A `Tool`; with options, a decorator that makes one.
@@ -161,20 +135,7 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
 @overload
 def tool_input(annotation: type[R], /) -> InputTool[..., R]: ...
 @overload
-def tool_input(
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    summary: str | None = None,
-    output: Any = MISSING,
-    enabled: Enabled = None,
-    timeout: float | None = None,
-    repair: bool = False,
-    unknown_fields: UnknownFields = "ignore",
-    examples: Collection[Any] = (),
-    tags: Collection[str] = (),
-    namespace: Mapping[str, Any] | None = None,
-) -> _InputDecorator: ...
+def tool_input(**options: Unpack[InputToolOptions]) -> _InputDecorator: ...
 def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D417  # likewise
     """Make a tool without a function of a dataclass or a union of tagged ones, for a host that runs it.
 
@@ -190,11 +151,10 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
         enabled: whether the model may call it, or a function that says so; the registry decides
             unless given.
         timeout: seconds that a call may take; the host decides unless given.
-        repair: as for `Codec`.
-        unknown_fields: `"ignore"` drops arguments that name no field, `"reject"` makes each a problem.
         examples: arguments of calls, as dicts, JSON text or inputs.
         tags: for the host to choose by.
-        namespace: names that annotations written as text may use besides those of their module.
+        param_descriptions, unknown_fields, repair, leaves, namespace, max_depth, attribute_docs,
+            json_loads: as for `Codec`; the leaves count for the result too.
 
     Returns:
         A `Tool`; with options, a decorator that makes one.
@@ -221,7 +181,7 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
         name = name_of_callee(function) or snake_case(type(function).__name__)
     owner = clip(escape(name), 100) if isinstance(name, str) else "tool"
     check_option_names(owner, options, "tool")
-    wrong = check_metadata({**options, "name": name})
+    wrong = check_options({**options, "name": name})
     if wrong:
         options = {key: value for key, value in options.items() if key not in wrong}
     complaints = list(wrong.values())
@@ -229,9 +189,9 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
     complaints += _complain_result(callee, owner)
     namespace: dict[str, Any] = dict(options.get("namespace") or {})
     signature = evaluate_signature(callee, namespace, frame)
-    visible = read_parameters(callee, signature, options.get("skip", ()), owner)
+    visible = read_parameters(callee, signature, options, owner)
     complaints += visible.complaints
-    output = Output(callee.returns, signature.returns, signature.scope)
+    output = Output(callee.returns, signature.returns, signature.scope, options.get("leaves", ()))
     complaints += output.complaints(owner, "return")
     if visible.annotation is None:
         annotation, doc = _input_type(callee, visible), None
@@ -292,7 +252,10 @@ def _input_type(callee: Callee, visible: Visible) -> type[Any]:
 
 
 def _whole_doc(callee: Callee, visible: Visible, owner: str, complaints: list[Complaint]) -> str | None:
-    """Return the prose of a function whose one parameter is described by its own class."""
+    """Return the documentation of a function whose only parameter takes the whole input.
+
+    The arguments have no place for a description of that parameter, so it follows the prose.
+    """
     parsed = parse_docstring(callee.source.__doc__)
     names = [p.name for p in callee.parameters] + list(callee.hidden)
     only = visible.fields[0].name
@@ -301,7 +264,8 @@ def _whole_doc(callee: Callee, visible: Visible, owner: str, complaints: list[Co
             message = f"it describes {quote(name)}, which isn't a parameter"
             remedy = f"Rename or remove it; the fields of {quote(only)} are described in its class"
             complaints.append(Complaint(("__doc__",), "unknown_description", owner, message, remedy))
-    return parsed.text or None
+    about = description_in(visible.declared[0].hint) or parsed.parameters.get(only)
+    return "\n\n".join([text for text in (parsed.text, about) if text]) or None
 
 
 def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> InputTool[..., Any]:
@@ -313,12 +277,12 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
         name = "" if form_of(cls) is None else snake_case(cls.__name__)
     owner = (clip(escape(name), 100) if isinstance(name, str) else "") or name_of(annotation)
     check_option_names(owner, options, "tool_input")
-    wrong = check_metadata({**options, "name": name})
+    wrong = check_options({**options, "name": name})
     output = options.get("output", MISSING)
     options = {key: value for key, value in options.items() if key not in wrong}
     complaints = list(wrong.values())
     scope = Scope(None, options.get("namespace") or {})
-    declared = NO_OUTPUT if output is MISSING else Output(output, output, scope)
+    declared = NO_OUTPUT if output is MISSING else Output(output, output, scope, options.get("leaves", ()))
     codec = register(annotation, owner, options, complaints)
     if codec is None and not name and len(complaints) > len(wrong):
         complaints.remove(wrong["name"])  # only a class has a name

@@ -16,7 +16,10 @@ from ..json_values import has_surrogate
 from .binding import is_union
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..errors import Complaint
+    from ..introspect.leaves import SchemaLeaf
 
 __all__ = ["NO_OUTPUT", "Output", "to_json_text"]
 
@@ -29,11 +32,13 @@ class Output:
         hint: the evaluated annotation; an `Unresolved` is evaluated again when the type is first
             asked for.
         scope: what names in it mean.
+        leaves: leaves for this type alone.
     """
 
-    __slots__ = ("_codec", "_scope", "_type", "_written")
+    __slots__ = ("_codec", "_leaves", "_scope", "_type", "_written")
 
-    def __init__(self, written: Any, hint: Any, scope: Scope) -> None:
+    def __init__(self, written: Any, hint: Any, scope: Scope, leaves: Iterable[SchemaLeaf[Any]] = ()) -> None:
+        self._leaves = leaves
         self._written = written
         self._scope: Scope | None = scope
         self._type: Any = hint if isinstance(hint, Unresolved) else _awaited(hint)
@@ -93,10 +98,7 @@ class Output:
             return []
         names = {} if self._scope is None else self._scope.names
         try:
-            try:
-                self._codec = codec_of(hint)
-            except SchemaError:
-                self._codec = Codec(hint, namespace=names)
+            self._codec = self._make_codec(hint, names)
         except SchemaError as error:
             if any(complaint.code == "unresolved" for complaint in error.complaints):
                 return []
@@ -106,6 +108,18 @@ class Output:
             if self._codec is not MISSING:
                 self._scope = None
         return []
+
+    def _make_codec(self, hint: Any, names: Mapping[str, Any]) -> Codec[Any]:
+        if not self._leaves:
+            try:
+                return codec_of(hint)
+            except SchemaError:
+                pass
+        return Codec(hint, namespace=names, leaves=self._leaves)
+
+    def with_leaves(self, leaves: Iterable[SchemaLeaf[Any]]) -> Output:
+        """Return the same declared type with leaves of its own."""
+        return Output(self._written, self._type, self._scope or Scope(None, {}), leaves)
 
     def encode(self, value: object, name: str) -> str:
         """Write a result as the text that the model gets.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .signature import Callee, Parameter
 
-__all__ = ["Signature", "Visible", "class_of", "evaluate_signature", "read_parameters"]
+__all__ = ["Signature", "Visible", "class_of", "description_in", "evaluate_signature", "read_parameters"]
 
 
 class Visible:
@@ -98,15 +98,16 @@ def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: Fram
     return Signature(hints, returns, scope)
 
 
-def read_parameters(callee: Callee, signature: Signature, skip: Collection[str], owner: str) -> Visible:
+def read_parameters(callee: Callee, signature: Signature, options: Mapping[str, Any], owner: str) -> Visible:
     """Separate the parameters that the model gives from those that the host gives.
 
     Args:
         callee: the function.
         signature: its evaluated annotations.
-        skip: names of parameters that the host gives.
+        options: of the tool: `skip`, `flatten` and `leaves`.
         owner: name of the tool, for complaints.
     """
+    skip: Collection[str] = options.get("skip", ())
     receiver = callee.receiver
     written = callee.parameters if receiver is None else callee.parameters[1:]
     hints, scope = signature.hints, signature.scope
@@ -132,7 +133,7 @@ def read_parameters(callee: Callee, signature: Signature, skip: Collection[str],
         declared.append(_declare(field, Any if complaint is not None else hint, scope))
     if skip:
         complaints += _unknown_skips(skip, callee, owner)
-    annotation = _whole_annotation(fields, declared)
+    annotation = _whole_annotation(fields, declared, options)
     if annotation is None and takes_raw:
         message = "RawArguments takes all arguments, so no other parameter can take one"
         remedy = "Leave the others to require and optional, or let the host give them"
@@ -256,7 +257,9 @@ def _unknown_skips(skip: Collection[str], callee: Callee, owner: str) -> list[Co
     return complaints
 
 
-def _whole_annotation(fields: Sequence[Parameter], declared: Sequence[Declared]) -> Any:
+def _whole_annotation(
+    fields: Sequence[Parameter], declared: Sequence[Declared], options: Mapping[str, Any]
+) -> Any:
     """Return the annotation of the only visible parameter, where its fields are the tool's own."""
     if len(fields) != 1 or fields[0].kind in {"rest", "extra"} or fields[0].default is not MISSING:
         return None
@@ -266,11 +269,20 @@ def _whole_annotation(fields: Sequence[Parameter], declared: Sequence[Declared])
     cls = class_of(hint)
     if cls is RawArguments:
         return hint
-    if not isinstance(cls, type) or form_of(cls) is None or _has_leaf(hint, cls):
+    if options.get("flatten") is False or not isinstance(cls, type) or form_of(cls) is None:
+        return None
+    if _has_leaf(hint, cls) or any(leaf.type is cls for leaf in options.get("leaves", ())):
         return None
     while get_origin(hint) is Annotated:
         hint = hint.__origin__
     return hint
+
+
+def description_in(hint: Any) -> str | None:
+    """Return the description in the metadata of an annotation: the last string or `Doc` (PEP 727)."""
+    metadata: tuple[Any, ...] = getattr(hint, "__metadata__", ())
+    texts = [item if isinstance(item, str) else getattr(item, "documentation", None) for item in metadata]
+    return next((text for text in reversed(texts) if isinstance(text, str)), None)
 
 
 def class_of(hint: Any) -> Any:

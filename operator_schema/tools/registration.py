@@ -1,4 +1,4 @@
-"""What tools of functions and of input types share: registration, options and examples."""
+"""What tools of functions and of input types share: registration and examples."""
 
 from __future__ import annotations
 
@@ -9,52 +9,26 @@ from ..errors import Complaint, DecodeError, EncodeError, SchemaError
 from ..introspect.names import name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, is_object
-from ..wording import nearest
 from .metadata import Metadata, read_documentation
+from .options import codec_options
 from .parameters import class_of
 from .raw_arguments import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-__all__ = ["check_option_names", "codec_options", "doc_of", "make_metadata", "register"]
-
-_OPTIONS = frozenset(
-    (
-        *("name", "description", "summary", "skip", "enabled", "timeout"),
-        *("repair", "unknown_fields", "examples", "tags", "namespace", "output"),
-    )
-)
-
-
-_OF_CODEC = frozenset({"unknown_fields", "repair", "namespace"})
-
-
-def check_option_names(owner: str, options: Mapping[str, Any], door: str) -> None:
-    """Refuse an option that there is not, as Python refuses an unknown keyword."""
-    for option in options:
-        known = _OPTIONS - ({"output"} if door == "tool" else {"skip"})
-        if option not in known:
-            near = nearest(option, sorted(known))
-            hint = f"; did you mean {near}?" if near else ""
-            message = f"{door}() got an unexpected option {option!r} for {owner}{hint}"
-            raise TypeError(message)
-
-
-def codec_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are the codec's; what is not given is left to it."""
-    return {name: value for name, value in options.items() if value and name in _OF_CODEC}
+__all__ = ["changed_metadata", "doc_of", "make_metadata", "register"]
 
 
 def register(
     annotation: Any, name: str, options: Mapping[str, Any], complaints: list[Complaint]
 ) -> Codec[Any] | None:
-    """Register an input type; with any complaint, give none."""
+    """Register an input type; return None if there are complaints, old or new."""
     try:
         codec: Codec[Any] = Codec(annotation, name=name, **codec_options(options))
     except SchemaError as error:
         own = annotation.__name__ if isinstance(annotation, type) else None
-        complaints += [_told_of(complaint, own, name) for complaint in error.complaints]
+        complaints += [_about_the_tool(complaint, own, name) for complaint in error.complaints]
         return None
     complaints += _check_root(codec, name)
     if not complaints and "examples" in options:
@@ -62,8 +36,8 @@ def register(
     return None if complaints else codec
 
 
-def _told_of(complaint: Complaint, own: str | None, name: str) -> Complaint:
-    """Tell a complaint about the class that was made of a function as one about the function."""
+def _about_the_tool(complaint: Complaint, own: str | None, name: str) -> Complaint:
+    """Turn a complaint about the input class of a function into one about the function."""
     is_parameter = complaint.type == own and len(complaint.path) == 1
     if is_parameter and complaint.code in {"unsupported", "unresolved"}:
         more = f'{complaint.remedy}, or let the host give it: skip=("{complaint.path[0]}",)'
@@ -80,7 +54,7 @@ def _check_root(codec: Codec[Any], name: str) -> list[Complaint]:
     is_raw = class_of(codec.type) is RawArguments
     if is_raw or all(isinstance(graph.resolve(member), ObjectNode) for member in members):
         return []
-    message = f"arguments are a JSON object, and {name_of(codec.type)} is none"
+    message = f"arguments are a JSON object, and {name_of(codec.type)} isn't one"
     return [Complaint((), "unsupported", name, message, "Give a dataclass, or a union of dataclasses")]
 
 
@@ -91,7 +65,7 @@ def _check_examples(codec: Codec[Any], examples: Collection[Any], name: str) -> 
             _example(codec, example)
         except (DecodeError, EncodeError) as error:
             for problem in error.problems:
-                message = f"example {number} does not fit: {problem}"
+                message = f"example {number} doesn't fit: {problem}"
                 remedy = "Change the example or the parameters"
                 complaints.append(Complaint((), "bad_option", name, message, remedy))
     return complaints
@@ -112,13 +86,13 @@ def _example(codec: Codec[Any], example: Any) -> Any:
 
 
 def doc_of(codec: Codec[Any]) -> str | None:
-    """Return the prose in the docstring of an input type, which for a function is the function's."""
+    """Return the prose in the docstring of an input type, or of the function that it was made for."""
     root = codec.graph.resolve_root()
     return root.doc if isinstance(root, ObjectNode) else None
 
 
 def make_metadata(name: str, options: Mapping[str, Any], doc: str | None, codec: Codec[Any]) -> Metadata:
-    """Gather what is told about a tool, of options that were checked."""
+    """Gather the metadata of a tool from checked options."""
     documentation = read_documentation(name, options.get("description"), options.get("summary"), doc)
     if not options:
         return Metadata(name, documentation)
@@ -130,3 +104,25 @@ def make_metadata(name: str, options: Mapping[str, Any], doc: str | None, codec:
         tuple(options.get("tags", ())),
         tuple([_example(codec, example) for example in options.get("examples", ())]),
     )
+
+
+def changed_metadata(metadata: Metadata, given: Mapping[str, Any], codec: Codec[Any]) -> Metadata:
+    """Return metadata with checked changes.
+
+    Args:
+        metadata: before.
+        given: option to value.
+        codec: of the input, with its changes.
+    """
+    kept = {
+        option: given[option] for option in ("name", "enabled", "timeout", "described_by") if option in given
+    }
+    description, summary = given.get("description"), given.get("summary")
+    if description is not None or summary is not None:
+        text = metadata.documentation.details if description is None else description
+        kept["documentation"] = read_documentation(given["name"], text, summary, None)
+    if "tags" in given:
+        kept["tags"] = tuple(given["tags"])
+    if "examples" in given:
+        kept["examples"] = tuple([_example(codec, example) for example in given["examples"]])
+    return metadata.replace(**kept)

@@ -13,16 +13,19 @@ from ..wording import clip, escape, quote, received
 from .awaitables import close_awaitable, is_awaitable
 from .binding import call_arguments, hosted_values, is_union
 from .documentation import has_more, hint_of
-from .metadata import check_metadata, pascal_case, read_documentation
+from .metadata import pascal_case
+from .options import check_option_names, check_options, codec_options
 from .raw_arguments import RawArguments
+from .registration import changed_metadata, register
 from .signature import caller_module, is_coroutine_function
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-    from typing import Concatenate
+    from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec
     from .metadata import Enabled, Metadata
+    from .options import ToolChanges
     from .output_type import Output
     from .signature import Callee, Parameter
 
@@ -387,48 +390,38 @@ class Tool(Generic[P, R]):
         """
         return self._output.encode(result, self.name)
 
-    def with_(
-        self,
-        *,
-        name: str | None = None,
-        description: str | None = None,
-        summary: str | None = None,
-        enabled: Enabled = None,
-        timeout: float | None = None,
-        tags: Sequence[str] | None = None,
-        described_by: str | None = None,
-    ) -> Tool[P, R]:
-        """Return a copy of which some things are told differently; what is not given stays.
+    def with_(self, **changes: Unpack[ToolChanges]) -> Tool[P, R]:
+        """Return a copy with other options; what isn't given, or is None, stays as it is.
+
+        `param_descriptions` add to those that are there.
 
         Raises:
             SchemaError: with everything that is wrong.
         """
+        given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
+        check_option_names(self.name, given, "with_")
         metadata = self._metadata
-        changes = {"enabled": enabled, "timeout": timeout, "tags": tags, "described_by": described_by}
-        kept: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
-        given = {
-            "name": metadata.name if name is None else name,
-            "description": description,
-            "summary": summary,
-        }
-        complaints = check_metadata({**given, **kept})
+        name: str = given.setdefault("name", metadata.name)
+        complaints = list(check_options(given).values())
         if complaints:
-            raise SchemaError(metadata.name, list(complaints.values()))
-        if description is not None:
-            kept["documentation"] = read_documentation(given["name"] or "", description, summary, None)
-        elif summary is not None:
-            kept["documentation"] = read_documentation(
-                given["name"] or "", metadata.documentation.details, summary, None
-            )
-        if tags is not None:
-            kept["tags"] = tuple(tags)
-        metadata = metadata.replace(name=given["name"], **kept)
-        codec = self._codec
-        if metadata.name != self.name:
-            codec = type(codec)(codec.type, name=metadata.name, **self._options)
+            raise SchemaError(metadata.name, complaints)
+        content: dict[str, Any] = {}
+        changed = codec_options(given)
+        if changed or name != metadata.name or "examples" in given:
+            if "param_descriptions" in changed:
+                before: Mapping[str, str] = self._options.get("param_descriptions") or {}
+                changed["param_descriptions"] = {**before, **changed["param_descriptions"]}
+            options = {**self._options, **changed}
+            codec = register(self._codec.type, name, {**given, **options}, complaints)
+            if codec is None:
+                raise SchemaError(name, complaints)
+            content = {"_codec": codec, "_options": options}
+        if "leaves" in changed:
+            content["_output"] = self._output.with_leaves(changed["leaves"])
+        content["_metadata"] = changed_metadata(metadata, given, content.get("_codec", self._codec))
         # A copy belongs to the module that makes it.
         home = caller_module(sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose copy it is
-        made: Tool[P, R] = self._copy(_metadata=metadata, _codec=codec, _home=home, __changed__=True)
+        made: Tool[P, R] = self._copy(**content, _home=home, __changed__=True)
         return made
 
     def _call(self, given: Any, context: Context | None, hosted: Mapping[str, Any]) -> Any:

@@ -65,7 +65,7 @@ def test_the_documentation_of_a_whole_parameter():
             to: Where.
         """
 
-    assert move.definition()["description"] == "Move."
+    assert move.definition()["description"] == "Move.\n\nWhere."
     with pytest.raises(SchemaError) as caught:
 
         @tool

@@ -1,0 +1,168 @@
+"""The options of `tool`, `tool_input` and `Tool.with_`: the type and the check of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..codec.options import DEFAULTS, CodecOptions, checked_options
+from ..errors import Complaint
+from ..wording import clip, escape, nearest, quote, received
+from .metadata import is_duration, is_switch
+
+if TYPE_CHECKING:
+    from .metadata import Enabled
+
+__all__ = [
+    "InputToolOptions",
+    "ToolChanges",
+    "ToolOptions",
+    "check_option_names",
+    "check_options",
+    "codec_options",
+]
+
+
+class _CommonOptions(CodecOptions, total=False):
+    summary: str | None
+    enabled: Enabled
+    timeout: float | None
+    examples: Collection[Any]
+    tags: Collection[str]
+
+
+class ToolOptions(_CommonOptions, total=False):
+    """What `tool` takes besides the description."""
+
+    skip: Collection[str]
+    flatten: bool
+
+
+class InputToolOptions(_CommonOptions, total=False):
+    """What `tool_input` takes."""
+
+    description: str | None
+    output: Any
+
+
+class ToolChanges(_CommonOptions, total=False):
+    """What `Tool.with_` takes."""
+
+    description: str | None
+    described_by: str | None
+
+
+Door = Literal["tool", "tool_input", "with_"]
+
+CODEC_OPTIONS = frozenset(DEFAULTS) - {"name"}
+_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_NAME_REMEDY = "Give name= with 1 to 64 letters, digits, _ and - of ASCII"
+_FLAG_REMEDY = "Give True or False"
+
+
+def check_option_names(owner: str, options: Mapping[str, Any], door: Door) -> None:
+    """Refuse an unknown option, as Python refuses an unknown keyword.
+
+    Raises:
+        TypeError: with the nearest option.
+    """
+    known = _KNOWN[door]
+    for option in options:
+        if option not in known:
+            near = nearest(option, sorted(known))
+            hint = f"; did you mean {near}?" if near else ""
+            message = f"{door}() got an unexpected option {option!r} for {owner}{hint}"
+            raise TypeError(message)
+
+
+def codec_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are the codec's; it has its defaults for the others."""
+    return {name: value for name, value in options.items() if name in CODEC_OPTIONS}
+
+
+def check_options(given: Mapping[str, Any]) -> dict[str, Complaint]:
+    """Return option to complaint, for the options whose value is of the wrong kind.
+
+    Args:
+        given: option to value, with a name.
+    """
+    name = given["name"]
+    owner = clip(escape(name), 100) if name and isinstance(name, str) else "tool"
+    found: dict[str, Complaint] = {}
+    for option, value in given.items():
+        wrong = _complain(option, value)
+        if wrong is not None:
+            found[option] = Complaint((), "bad_option", owner, *wrong)
+    if "name" in found or not _TOOL_NAME.fullmatch(name):
+        what = quote(name, 100) if isinstance(name, str) else received(name)
+        message = f"the name {what} is refused by providers" if name != "" else "it has no name"
+        found["name"] = Complaint((), "bad_name", owner, message, _NAME_REMEDY)
+    return found
+
+
+def _complain(option: str, value: Any) -> tuple[str, str] | None:
+    """Return message and remedy for a value of the wrong kind, None for a right one."""
+    if option in CODEC_OPTIONS:
+        try:
+            checked_options({option: value})
+        except ValueError as error:
+            return str(error), "Give what Codec takes for it"
+        return None
+    fits, kind, remedy = _ROWS.get(option, _ANY)
+    return None if fits(value) else (f"{option} is {received(value)}, not {kind}", remedy)
+
+
+def _is_text(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_name(value: object) -> bool:
+    return value is None or (isinstance(value, str) and _TOOL_NAME.fullmatch(value) is not None)
+
+
+def _is_enabled(value: object) -> bool:
+    return value is None or is_switch(value)
+
+
+def _is_timeout(value: Any) -> bool:
+    return value is None or (is_duration(value) and value > 0)
+
+
+def _is_collection(value: object) -> bool:
+    return isinstance(value, Collection) and not isinstance(value, (str, bytes))
+
+
+def _are_examples(value: object) -> bool:
+    return _is_collection(value) and not isinstance(value, Mapping)  # a mapping is one example
+
+
+def _are_names(value: Any) -> bool:
+    return _is_collection(value) and all(isinstance(item, str) for item in value)
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+_ANY: tuple[Callable[[Any], bool], str, str] = (lambda _: True, "", "")
+_ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
+    "name": (lambda name: isinstance(name, str), "a string", _NAME_REMEDY),
+    "description": (_is_text, "a string", "Write it as text"),
+    "summary": (_is_text, "a string", "Write it as text"),
+    "described_by": (_is_name, "the name of a tool", "Give the name of a tool"),
+    "skip": (_are_names, "a list of names", 'Write skip=("db",)'),
+    "flatten": (_is_flag, "True or False", _FLAG_REMEDY),
+    "enabled": (_is_enabled, "a boolean", "Give True, False, or a function without parameters (def)"),
+    "timeout": (_is_timeout, "a positive number", "Give it in seconds"),
+    "examples": (_are_examples, "a list", "Give a list with the arguments of a call for each"),
+    "tags": (_are_names, "a list of texts", 'Write tags=("files",)'),
+    "output": _ANY,
+}
+"""The options that aren't the codec's: the check, what is wanted, and the remedy."""
+
+_KNOWN: Mapping[Door, frozenset[str]] = {
+    "tool": CODEC_OPTIONS | _ROWS.keys() - {"output", "described_by"},
+    "tool_input": CODEC_OPTIONS | _ROWS.keys() - {"skip", "flatten", "described_by"},
+    "with_": CODEC_OPTIONS | _ROWS.keys() - {"skip", "flatten", "output"},
+}

@@ -1,0 +1,188 @@
+"""`tool`, `tool_input` and `with_` take the options of `Codec`; one parameter may stay one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import pytest
+
+from operator_schema import Codec, DecodeError, SchemaError, SchemaLeaf, tool, tool_input
+from operator_schema.codec.options import DEFAULTS
+
+
+class Money:
+    def __init__(self, cents: int) -> None:
+        self.cents = cents
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Money) and other.cents == self.cents
+
+    __hash__ = None
+
+
+MONEY = SchemaLeaf(Money, {"type": "integer"}, Money, lambda money: money.cents, Money(1))
+
+
+@dataclass
+class Place:
+    """A place on the map."""
+
+    x: int
+    """Where it is."""
+    y: int = 0
+
+
+def pay(amount: Money, note: str = "") -> Money:
+    """Pay."""
+    return amount
+
+
+def go(place: Place) -> str:
+    """Go somewhere."""
+    return f"{place.x}, {place.y}"
+
+
+OPTIONS: dict[str, Any] = {
+    "param_descriptions": {"x": "How far."},
+    "unknown_fields": "reject",
+    "repair": True,
+    "leaves": [MONEY],
+    "namespace": {"Unheard": int},
+    "max_depth": 3,
+    "attribute_docs": True,
+    "json_loads": json.loads,
+}
+
+
+def test_these_are_all_options_of_a_codec():
+    assert OPTIONS.keys() == DEFAULTS.keys() - {"name"}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_of_a_codec_is_one_of_a_tool(option):
+    given = {option: OPTIONS[option]}
+    expected = Codec(Place, name="go", **given)
+    for made in (tool(**given)(go), tool(go).with_(**given), tool_input(name="go", **given)(Place)):
+        assert made.input_schema() == expected.json_schema()
+        for arguments in ({"x": 1}, {"x": "1"}, {"x": 1, "z": 2}):
+            assert _outcome(made.codec, arguments) == _outcome(expected, arguments)
+
+
+def _outcome(codec, arguments):
+    try:
+        return codec.decode_json(json.dumps(arguments))
+    except DecodeError as error:
+        return error.problems
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("leaves", [1], "leaves are SchemaLeaf values, not integer 1"),
+        ("max_depth", 0, "max_depth is an integer of at least 1"),
+        ("attribute_docs", 1, "attribute_docs is True or False"),
+        ("json_loads", "orjson", "json_loads is a function"),
+        ("flatten", "no", 'flatten is string "no", not True or False'),
+        ("param_descriptions", {"z": "No field."}, 'describes "z"'),
+    ],
+)
+def test_a_wrong_value_is_a_complaint(option, value, message):
+    with pytest.raises(SchemaError) as caught:
+        tool(**{option: value})(go)
+    assert message in str(caught.value)
+
+
+def test_unknown_options_name_the_nearest():
+    with pytest.raises(TypeError, match=r"tool\(\) got an unexpected option 'leafs' for go; .* leaves"):
+        tool(leafs=[MONEY])(go)
+    with pytest.raises(TypeError, match=r"with_\(\) got an unexpected option 'flaten' for go"):
+        tool(go).with_(flaten=False)
+    with pytest.raises(TypeError, match=r"tool_input\(\) got an unexpected option 'skip'"):
+        tool_input(skip=("x",))(Place)
+
+
+def test_leaves_count_for_arguments_and_results():
+    made = tool(leaves=[MONEY])(pay)
+    assert made.run({"amount": 5}) == "5"
+    assert made.output_schema() == {"type": "integer"}
+    with pytest.raises(SchemaError, match="Money"):
+        tool(pay)
+
+
+def test_a_leaf_for_the_only_parameter_keeps_it():
+    leaf = SchemaLeaf(
+        Place, {"type": "string"}, lambda text: Place(int(text)), lambda place: str(place.x), Place(1)
+    )
+    assert tool(leaves=[leaf])(go).run({"place": "7"}) == "7, 0"
+
+
+def test_with_keeps_and_changes_options():
+    made = tool(repair=True, param_descriptions={"x": "How far."})(go)
+    changed = made.with_(unknown_fields="reject", param_descriptions={"y": "How high."})
+    assert changed.run({"x": "3"}) == "3, 0"
+    properties = changed.input_schema()["properties"]
+    assert (properties["x"]["description"], properties["y"]["description"]) == ("How far.", "How high.")
+    with pytest.raises(DecodeError, match="z: unknown"):
+        changed.decode({"x": 1, "z": 1})
+    assert changed.with_(repair=False).codec.decode({"x": 1}) == Place(1)
+    with pytest.raises(DecodeError):
+        changed.with_(repair=False).decode({"x": "3"})
+    assert made.with_(leaves=[MONEY]).run({"x": 1}) == "1, 0"
+
+
+def test_with_checks_examples_and_descriptions():
+    made = tool(go).with_(examples=[{"x": 1}, Place(2)])
+    assert made.examples == ({"x": 1}, {"x": 2, "y": 0})
+    with pytest.raises(SchemaError, match="example 1 doesn't fit"):
+        made.with_(examples=[{"x": "a"}])
+    with pytest.raises(SchemaError, match='describes "z"'):
+        made.with_(param_descriptions={"z": "No field."})
+
+
+# --- the only parameter --------------------------------------------------------------------------
+
+
+def test_the_only_parameter_may_stay_a_parameter():
+    flat, kept = tool(go), tool(flatten=False)(go)
+    assert flat.run({"x": 1}) == kept.run({"place": {"x": 1}}) == "1, 0"
+    assert kept.input_schema()["required"] == ["place"]
+    assert kept.input_type(Place(1)).place == Place(1)
+    assert tool(flatten=True)(go).input_schema() == flat.input_schema()
+
+
+def documented(place: Place) -> str:
+    """Go somewhere. It takes a while.
+
+    Args:
+        place: Where to go.
+    """
+    return ""
+
+
+def annotated(place: Annotated[Place, "Where to go."]) -> str:
+    """Go somewhere. It takes a while."""
+    return ""
+
+
+class Doc:
+    documentation = "Where to go."
+
+
+def with_doc(place: Annotated[Place, Doc(), 3]) -> str:
+    """Go somewhere. It takes a while."""
+    return ""
+
+
+@pytest.mark.parametrize("function", [documented, annotated, with_doc])
+def test_what_is_written_about_it_follows_the_description(function):
+    made = tool(function)
+    assert made.description == "Go somewhere. It takes a while.\n\nWhere to go."
+    assert made.summary == "Go somewhere."
+
+
+def test_it_alone_describes_the_tool():
+    def bare(place: Annotated[Place, "Where to go."]) -> str: ...
+
+    assert tool(bare).description == "Where to go."
