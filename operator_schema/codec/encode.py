@@ -16,6 +16,7 @@ from ..introspect.nodes import (
     ANY,
     NULL,
     STRING,
+    TAG,
     AnyNode,
     ArrayNode,
     EnumNode,
@@ -364,6 +365,8 @@ def _is_iterator(value: object) -> bool:
 def _read(node: ObjectNode, field: Field, value: Any) -> Any:
     if field.init_only:
         return MISSING
+    if field.name == TAG and isinstance(field.node, LiteralNode):
+        return field.node.members[0]
     if node.form == "typed_dict":
         return value.get(field.name, MISSING)
     return getattr(value, field.name, MISSING)

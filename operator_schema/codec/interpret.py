@@ -12,6 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..introspect.nodes import (
+    TAG,
     AnyNode,
     ArrayNode,
     EnumNode,
@@ -232,6 +233,8 @@ class Run:
     def _build(self, node: ObjectNode, arguments: dict[str, Any], path: Path) -> Any:
         if not self.builds:
             return object()
+        if node.form == "struct":
+            arguments.pop(TAG, None)
         try:
             return node.type(**arguments)
         except (ValueError, TypeError) as error:

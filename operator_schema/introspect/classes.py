@@ -88,6 +88,11 @@ def form_of(cls: Any) -> ObjectForm | None:
         return "typed_dict"
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):  # pyright: ignore[reportUnknownArgumentType]  # likewise
         return "named_tuple"
+    # Where neither library is loaded, none of its classes can be there.
+    if "attr" in sys.modules and has_attribute(cls, "__attrs_attrs__"):  # pyright: ignore[reportUnknownArgumentType]  # of whatever type
+        return "attrs"
+    if "msgspec" in sys.modules and has_attribute(cls, "__struct_fields__"):  # pyright: ignore[reportUnknownArgumentType]  # of whatever type
+        return "struct"
     return None
 
 
@@ -252,8 +257,38 @@ def _named_tuple_fields(cls: Any, own: Scope) -> dict[str, Declared]:
     }
 
 
-def is_closed(cls: type) -> bool:
-    """Say whether a TypedDict refuses keys that it does not name, which it inherits (PEP 728)."""
+def _library_fields(cls: type, own: Scope) -> dict[str, Declared]:
+    from .foreign_classes import fields_of  # noqa: PLC0415  # few classes are of another library
+
+    sources = fields_of(cls)
+    scopes = _Scopes(cls, own)
+    owners = [_annotator(source.name, cls) for source in sources]
+    found: dict[str, Declared] = {}
+    written = [
+        annotations_of(owner)[source.name] if source.annotation is MISSING else source.annotation
+        for source, owner in zip(sources, owners, strict=True)
+    ]
+    hints = scopes.evaluate(written, owners)
+    for source, hint, owner in zip(sources, hints, owners, strict=True):
+        declared = Declared(
+            source.name, hint, scopes.of(owner), source.default, has_factory=source.has_factory
+        )
+        declared.metadata = source.metadata
+        found[source.name] = declared
+    return found
+
+
+def _annotator(name: str, cls: type) -> type:
+    """Return the class in the MRO whose annotation a field has, which knows the names in it."""
+    return next((base for base in cls.__mro__ if name in annotations_of(base)), cls)
+
+
+def is_closed(cls: Any, form: ObjectForm) -> bool:
+    """Return whether a class itself refuses keys that it does not name: a TypedDict (PEP 728) or a Struct."""
+    if form == "struct":
+        return bool(cls.__struct_config__.forbid_unknown_fields)
+    if form != "typed_dict":
+        return False
     said = (getattr(base, "__closed__", None) for base in lineage(cls))
     return next((closed for closed in said if closed is not None), False) or _extra_items(cls) in _NEVER
 
@@ -274,6 +309,8 @@ _READERS: dict[ObjectForm, Callable[[type, Scope], Mapping[str, Declared]]] = {
     "dataclass": _dataclass_fields,
     "typed_dict": _typed_dict_fields,
     "named_tuple": _named_tuple_fields,
+    "attrs": _library_fields,
+    "struct": _library_fields,
 }
 
 

@@ -39,6 +39,14 @@ def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report
             if extra_items(cls) is not None:
                 message = "its extra_items (PEP 728) have no place in the schema"
                 report("__extra_items__", "unsupported", message, "Leave them out, or use a dict", None)
+        case "attrs":
+            _report_decorated(cls, "__attrs_attrs__", "attrs.define", report)
+            _report_attrs(cls, report)
+            _report_init(cls, names, report)
+        case "struct":
+            if cls.__struct_config__.array_like:
+                message = "it is array_like, so that its JSON has no keys"
+                report("__struct_config__", "unsupported", message, "Take array_like=True out", None)
         case "function":
             pass  # its class is made here
 
@@ -48,12 +56,7 @@ def _report_dataclass(cls: Any, report: Report) -> None:
     if cls.__init__ is object.__init__ and fields:
         message = "it has fields, but no __init__ that takes them"
         report("__init__", "unsupported", message, "Leave out init=False or write an __init__", None)
-    if "__dataclass_fields__" not in cls.__dict__ and own_annotations(cls):
-        message = "it has annotations of its own, but it isn't a dataclass itself"
-        report("__annotations__", "unsupported", message, "Decorate it with @dataclass", None)
-    if cls.__flags__ & _IS_ABSTRACT:
-        message = "it is abstract and can't be built"
-        report("__init__", "unsupported", message, "Register a class that implements all its methods", None)
+    _report_decorated(cls, "__dataclass_fields__", "dataclass", report)
     if "__pydantic_fields__" in cls.__dict__:
         from .foreign_classes import aliased_fields  # noqa: PLC0415  # few dataclasses are pydantic's
 
@@ -66,6 +69,23 @@ def _report_dataclass(cls: Any, report: Report) -> None:
         message = f"{ATTRIBUTE} is declared as a field"
         remedy = f"Assign it without annotation ({ATTRIBUTE} = {{…}}) or annotate it as ClassVar"
         report(ATTRIBUTE, "bad_description", message, remedy, None)
+
+
+def _report_decorated(cls: Any, attribute: str, decorator: str, report: Report) -> None:
+    if attribute not in cls.__dict__ and own_annotations(cls):
+        noun = "a dataclass" if decorator == "dataclass" else "an attrs class"
+        message = f"it has annotations of its own, but it isn't {noun} itself"
+        report("__annotations__", "unsupported", message, f"Decorate it with @{decorator}", None)
+    if cls.__flags__ & _IS_ABSTRACT:
+        message = "it is abstract and can't be built"
+        report("__init__", "unsupported", message, "Register a class that implements all its methods", None)
+
+
+def _report_attrs(cls: Any, report: Report) -> None:
+    for field in cls.__attrs_attrs__:
+        if field.init and field.alias != field.name:
+            message = f"its __init__ takes it as {quote(field.alias)}"
+            report(field.name, "unsupported", message, f"Give it attrs.field(alias={field.name!r})", None)
 
 
 def _report_init(cls: Any, names: Mapping[str, object], report: Report) -> None:

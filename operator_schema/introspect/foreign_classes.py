@@ -3,16 +3,76 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from .hints import Unresolved
+from .nodes import TAG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .classes import Declared
 
-__all__ = ["aliased_fields", "read_pydantic_defaults"]
+__all__ = ["WrittenField", "aliased_fields", "fields_of", "read_pydantic_defaults"]
+
+
+class WrittenField:
+    """One field as a class of another library has it.
+
+    Attributes:
+        name: of the attribute.
+        annotation: as the library has it; `dataclasses.MISSING` where the class has it.
+        default: the default, or `dataclasses.MISSING`.
+        has_factory: whether a factory makes the default.
+        metadata: as that of a dataclass field, or None.
+    """
+
+    __slots__ = ("annotation", "default", "has_factory", "metadata", "name")
+
+    def __init__(self, name: str, annotation: Any, default: Any, metadata: Mapping[Any, Any] | None) -> None:
+        # Both libraries have a class of this name.
+        self.has_factory = type(default).__name__ == "Factory"
+        self.name = name
+        self.annotation = annotation
+        self.default = MISSING if self.has_factory else default
+        self.metadata = metadata
+
+
+def fields_of(cls: Any) -> Sequence[WrittenField]:
+    """Return the fields of an attrs class or a Struct that its constructor takes, and the tag of a Struct."""
+    return _attrs_fields(cls) if hasattr(cls, "__attrs_attrs__") else _struct_fields(cls)
+
+
+def _attrs_fields(cls: Any) -> list[WrittenField]:
+    found: list[WrittenField] = []
+    for field in cls.__attrs_attrs__:
+        if field.init:
+            default = MISSING if type(field.default).__name__ == "_Nothing" else field.default
+            annotation = _NO_ANNOTATION if field.type is None else field.type
+            found.append(WrittenField(field.name, annotation, default, field.metadata))
+    return found
+
+
+_NO_ANNOTATION = Unresolved("of the field", "there is none", "Write one: `x: int = attrs.field()`")
+
+
+def _struct_fields(cls: Any) -> list[WrittenField]:
+    config = cls.__struct_config__
+    found: list[WrittenField] = []
+    if config.tag is not None:
+        annotation: Any = Literal[config.tag]
+        found.append(WrittenField(TAG, annotation, MISSING, {"alias": config.tag_field}))
+    names: tuple[str, ...] = cls.__struct_fields__
+    given: tuple[Any, ...] = cls.__struct_defaults__
+    defaults = [MISSING] * (len(names) - len(given)) + [_struct_default(default) for default in given]
+    for name, key, default in zip(names, cls.__struct_encode_fields__, defaults, strict=True):
+        metadata = None if key == name else {"alias": key}
+        found.append(WrittenField(name, MISSING, default, metadata))
+    return found
+
+
+def _struct_default(default: Any) -> Any:
+    return MISSING if type(default).__name__ == "NoDefaultType" else default
 
 
 def read_pydantic_defaults(fields: Iterable[Declared]) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "ANY",
     "NULL",
     "STRING",
+    "TAG",
     "UNKNOWN",
     "AnyNode",
     "ArrayNode",
@@ -47,7 +48,9 @@ __all__ = [
 ]
 
 ScalarType = Literal["string", "integer", "number", "boolean", "null"]
-ObjectForm = Literal["dataclass", "typed_dict", "named_tuple", "function"]
+ObjectForm = Literal["dataclass", "typed_dict", "named_tuple", "function", "attrs", "struct"]
+TAG: Final = "<tag>"
+"""The name of a field that its class holds: no instance has it as an attribute, no constructor takes it."""
 
 
 class Constraints(Value):

@@ -363,7 +363,7 @@ class Walk:
         report_collisions(fields, report)
         if text and has_surrogate(text):
             report("__doc__", "bad_description", "it has half of a surrogate pair", "Take it out", None)
-        closed = self._closed or (form == "typed_dict" and is_closed(cls))
+        closed = self._closed or is_closed(cls, form)
         return ObjectNode(cls, place.owner, form, tuple(fields), closed, text)
 
     def _field(

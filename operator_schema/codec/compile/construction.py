@@ -7,15 +7,17 @@ from dataclasses import MISSING
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Literal
 
+from ...introspect.nodes import TAG
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ...introspect.nodes import Field, ObjectNode
     from .source import Function, Source
 
     Way = Literal["attributes", "dictionary", "slots", "call", "tuple", "dict", "user"]
 
-__all__ = ["HARMLESS", "factory_of", "way_of", "write_empty", "write_instance"]
+__all__ = ["HARMLESS", "constructor_of", "factory_of", "way_of", "write_empty", "write_instance"]
 
 HARMLESS = frozenset({list, dict, tuple, set, frozenset, deque, OrderedDict})
 """Default factories that nobody sees running."""
@@ -42,6 +44,8 @@ def way_of(node: ObjectNode) -> Way:
     if node.form == "typed_dict":
         return "dict"
     if type(node.type).__call__ is not type.__call__ or hasattr(node.type, "__del__"):
+        return "user"
+    if node.form in {"attrs", "struct"}:
         return "user"
     if node.form == "named_tuple":
         return "tuple" if _is_stock_tuple(node.type) else "user"
@@ -98,6 +102,19 @@ def _way_of_dataclass(node: ObjectNode) -> Way:
     if all(slots):
         return "slots"
     return "call" if any(slots) else "dictionary"
+
+
+def constructor_of(node: ObjectNode) -> Callable[..., Any]:
+    """Return what makes an instance of a class from the values of its fields."""
+    cls = node.type
+    if all(field.name != TAG for field in node.fields):
+        return cls
+
+    def construct(**fields: Any) -> Any:
+        del fields[TAG]
+        return cls(**fields)
+
+    return construct
 
 
 def factory_of(node: ObjectNode, field: Field) -> Any:

@@ -27,7 +27,7 @@ from ...introspect.nodes import (
 from ...introspect.unions import make_plan
 from ...json_values import copy_json
 from ..limits import MAX_COLLISIONS
-from .construction import HARMLESS, factory_of, way_of, write_empty, write_instance
+from .construction import HARMLESS, constructor_of, factory_of, way_of, write_empty, write_instance
 from .helpers import JSON_SCALARS, building, chooser_of, integer_of_key
 from .writer import MAX_PLACES, Writer, nodes_of
 
@@ -74,7 +74,8 @@ def compile_decoder(
         return None
     writer = Decoder(graph, max_depth, fallback, exact=exact)
     decode = writer.source.link(writer.main(graph.root))
-    return building(writer.user_root.type, decode, fallback, refusal) if writer.user_root else decode
+    root = writer.user_root
+    return building(constructor_of(root), decode, fallback, refusal) if root else decode
 
 
 def decoder_source(graph: Graph, max_depth: int, fallback: Method, *, exact: bool = False) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import GiveUp
 from ...introspect.nodes import (
+    TAG,
     AnyNode,
     ArrayNode,
     EnumNode,
@@ -147,6 +148,8 @@ class _Encoder(Writer):
     def _reading(self, field: Field, value: str, *, is_dict: bool) -> str:
         if is_dict:
             return f"{value}[{field.name!r}]"
+        if field.name == TAG and isinstance(field.node, LiteralNode):
+            return self.source.literal(field.node.values[0])
         attribute = self.source.attribute(field.name)
         return f"{value}.{attribute}" if attribute else f"getattr({value}, {field.name!r})"
 
