@@ -146,8 +146,11 @@ class _Writer:
             return self.hoisted.move(document)
         return document
 
-    def choice(self, node: LiteralNode | EnumNode) -> dict[str, Any]:
+    def literal(self, node: LiteralNode) -> dict[str, Any]:
         return _choice(node.values)
+
+    def enum(self, node: EnumNode) -> dict[str, Any]:
+        return _described(_choice(node.values), node.doc)
 
     def union(self, node: UnionNode) -> dict[str, Any]:
         return {"anyOf": [self.schema(member) for member in node.members]}
@@ -217,8 +220,8 @@ _ARMS: Mapping[type[Any], Callable[[_Writer, Any], dict[str, Any]]] = {
     ScalarNode: _Writer.scalar,
     AnyNode: _Writer.any,
     LeafNode: _Writer.leaf,
-    LiteralNode: _Writer.choice,
-    EnumNode: _Writer.choice,
+    LiteralNode: _Writer.literal,
+    EnumNode: _Writer.enum,
     ArrayNode: _Writer.array,
     TupleNode: _Writer.tuple,
     MapNode: _Writer.map,

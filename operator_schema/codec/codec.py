@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 from ..introspect.classes import form_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.names import annotation_key, name_of
-from ..introspect.nodes import UNKNOWN, AnyNode
+from ..introspect.nodes import UNKNOWN, AnyNode, EnumNode
 from ..introspect.walk import Walk
+from ..json_values import choice_key
 from .interpret import interpret
 from .options import DEFAULTS, checked_options
 from .problems import Problems, ignored_keys
@@ -538,9 +539,17 @@ def _misfit_complaints(entry: Defaulted, what: str, value: object, problems: Pro
         return
     for problem in problems.found:
         message = f"its {what} does not fit: {problem}"
-        yield Complaint(
-            entry.path, "bad_default", entry.owner, message, f"Change the {what} or the annotation"
-        )
+        remedy = f"Change the {what} or the annotation"
+        yield Complaint(entry.path, "bad_default", entry.owner, message, remedy, _member_meant(entry, value))
+
+
+def _member_meant(entry: Defaulted, value: object) -> str | None:
+    """Return the member of an Enum whose JSON value is given in its place."""
+    node = entry.field.node
+    if not isinstance(node, EnumNode) or not isinstance(value, (str, int, float)):
+        return None
+    member = node.table.get(choice_key(value))
+    return None if member is None else f"{node.type.__name__}.{member.name}"
 
 
 # --- a cache of codecs -----------------------------------------

@@ -86,8 +86,7 @@ def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place)
     for text in map(_text, metadata):
         if text is not None:
             if has_surrogate(text):
-                message = f"the description {quote(text)} has half of a surrogate pair, which JSON can't hold"
-                return walk.complain(place, "bad_description", message, "Take it out")
+                return walk.complain(place, "bad_description", _SURROGATE.format(quote(text)), "Take it out")
             node = node.replace(description=text)
     return walk.distinct.union(node) if isinstance(node, UnionNode) else node
 
@@ -269,7 +268,23 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
             return walk.complain(place, "ambiguous", message, "Give each a value of its own")
     if not values:
         return walk.complain(place, "bad_enum", f"{name_of(cls)} has no members", "Give it some")
-    return EnumNode(cls, tuple(values), table)
+    doc = None
+    if cls.__dict__.get("__doc__") is not None:
+        doc = _prose_of(cls, walk, place)
+    return EnumNode(cls, tuple(values), table, doc)
+
+
+def _prose_of(cls: type[Enum], walk: Walk, place: Place) -> str | None:
+    from .descriptions import own_docstring  # noqa: PLC0415  # few Enums have a docstring
+    from .docstrings import parse_docstring  # noqa: PLC0415  # as above
+
+    text = parse_docstring(own_docstring(cls)).text
+    if has_surrogate(text):
+        walk.complain(place, "bad_description", _SURROGATE.format(quote(text)), "Take it out")
+    return text or None
+
+
+_SURROGATE: Final = "the description {} has a lone surrogate, which JSON can't hold"
 
 
 def _flag(walk: Walk, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> Node:

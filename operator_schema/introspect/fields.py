@@ -79,7 +79,7 @@ def _report_surrogates(
     texts = ((description, "bad_description"), (alias, "bad_metadata"), (name, "bad_metadata"))
     for text, code in texts:
         if text and has_surrogate(text):
-            message = f"{quote(text)} has half of a surrogate pair, which JSON can't hold"
+            message = f"{quote(text)} has a lone surrogate, which JSON can't hold"
             report(escape(name), code, message, "Take it out", None)
 
 

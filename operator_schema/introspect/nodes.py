@@ -134,26 +134,29 @@ class LiteralNode(Value):
 
 
 class EnumNode(Value):
-    """A member of an Enum, told by its value.
+    """A member of an Enum, given by its value.
 
     Attributes:
         type: the Enum.
         values: the members' JSON values, in order of declaration.
         table: `choice_key(value)` to member.
+        doc: the Enum's own docstring, which every other description wins over.
     """
 
     type: builtins.type[Enum]
     values: tuple[Any, ...]
     table: Mapping[Hashable, Any]
+    doc: str | None = None
     description: str | None = None
 
     if not TYPE_CHECKING:
 
-        def __new__(cls, type, values, table, description):
+        def __new__(cls, type, values, table, doc, description):
             self = cls._draft()
             self.type = type
             self.values = values
             self.table = table
+            self.doc = doc
             self.description = description
             self.__class__ = cls
             return self

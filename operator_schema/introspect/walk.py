@@ -362,7 +362,7 @@ class Walk:
             fields.append(self._field(source, described, documented, place, report))  # noqa: PERF401  # no closure
         report_collisions(fields, report)
         if text and has_surrogate(text):
-            report("__doc__", "bad_description", "it has half of a surrogate pair", "Take it out", None)
+            report("__doc__", "bad_description", "it has a lone surrogate", "Take it out", None)
         closed = self._closed or is_closed(cls, form)
         return ObjectNode(cls, place.owner, form, tuple(fields), closed, text)
 
