@@ -27,6 +27,7 @@ from operator_schema.wording import EXCERPT_LENGTH
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "annotations.md").read_text(encoding="utf-8")
 HEADER = "| annotation | schema | decodes | refused |"
+MAX_CELL = 100
 LEAF_IS_STRICTER = {"bad_format"}
 
 
@@ -57,10 +58,27 @@ def cells_of(line):
 
 def row_of(line):
     annotation, schema, decodes, refused = cells_of(line)
+    if "below" in {schema, decodes}:
+        details = details_of(annotation)
+        if schema == "below":
+            block = re.search(r"```json\n(.*?)```", details, re.DOTALL)[1]
+            schema = json.dumps(json.loads(block), ensure_ascii=False)
+        if decodes == "below":
+            decodes = re.search(r"^`.+`\n→ `.+`$", details, re.MULTILINE)[0].replace("\n", " ")
     value, decoded = re.fullmatch(r"`(.+)` → `(.+)`", decodes).groups()
     example = None if refused == "nothing" else re.fullmatch(r"`(.+)`: `(\w+)`", refused)
     bad, code = (None, None) if example is None else example.groups()
     return Row(annotation.strip("`"), schema.strip("`"), value, decoded, bad, code)
+
+
+def details_of(annotation):
+    """What stands below a table about one of its rows."""
+    return PAGE.split(f"\n**{annotation}**\n")[1].partition("\n**`")[0].partition("\n#")[0]
+
+
+def setup():
+    """The block of Python that defines the names in the tables."""
+    return re.search(r"```python\n(.*?)```", PAGE.split("### The names in the tables")[1], re.DOTALL)[1]
 
 
 def rows():
@@ -72,11 +90,10 @@ def rows():
 
 @pytest.fixture(scope="module")
 def names():
-    """What the page's first block of Python defines."""
+    """What the page defines for its tables."""
     module = types.ModuleType("docs_annotations")
     sys.modules[module.__name__] = module
-    setup = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
-    exec(compile(setup, "annotations.md", "exec", dont_inherit=True), vars(module))  # noqa: S102  # the page is ours
+    exec(compile(setup(), "annotations.md", "exec", dont_inherit=True), vars(module))  # noqa: S102  # the page is ours
     yield vars(module)
     del sys.modules[module.__name__]
 
@@ -128,8 +145,13 @@ def test_every_kind_of_annotation_is_on_the_page(origin):
     name: Any = getattr(origin, "__name__", None) or getattr(origin, "_name", None)
     shown = {"UnionType": "|"}.get(name, name)
     assert any(re.search(rf"(^|\W){re.escape(shown)}(\W|$)", row.annotation) for row in ROWS) or (
-        f"{shown}[" in re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
+        f"{shown}[" in setup()
     )
+
+
+def test_cells_are_short_enough_to_read():
+    tables = [line for line in PAGE.split("\n") if line.startswith("| ")]
+    assert max(len(cell) for line in tables for cell in cells_of(line)) <= MAX_CELL
 
 
 def test_the_limits_of_the_page():
