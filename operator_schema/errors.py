@@ -374,17 +374,18 @@ class MissingContextError(ToolError):
         message: what to do about it.
     """
 
-    def __init__(self, tool: str, parameters: Sequence[str]) -> None:
+    def __init__(self, tool: str, parameters: Sequence[str], hint: str = "") -> None:
         names = ", ".join(parameters)
         one = parameters[0] if parameters else ""
         by_name = f'by name ({one}=… or context={{"{one}": …}})'
         by_type = "or, where it has a type, by that (context={Type: …})"
-        message = f"the host must give {names}: {by_name} {by_type}"
+        message = f"the host must give {names}: {by_name} {by_type}{f'; {hint}' if hint else ''}"
         super().__init__(tool, message)
         self.parameters: tuple[str, ...] = tuple(parameters)
+        self._hint = hint
 
-    def __reduce__(self) -> tuple[type[MissingContextError], tuple[str, tuple[str, ...]]]:
-        return type(self), (self.tool, self.parameters)
+    def __reduce__(self) -> tuple[type[MissingContextError], tuple[str, tuple[str, ...], str]]:
+        return type(self), (self.tool, self.parameters, self._hint)
 
 
 class CallError(Exception):
@@ -404,15 +405,24 @@ class DuplicateToolError(ValueError):
 
     Attributes:
         tool: the name.
+        places: module and name of the tool that is registered, and of the one that is not.
     """
 
-    def __init__(self, tool: str) -> None:
-        super().__init__(tool)
+    def __init__(self, tool: str, places: Sequence[str] = ()) -> None:
+        super().__init__(tool, tuple(places))
         self.tool = tool
+        self.places: tuple[str, ...] = tuple(places)
 
     def __str__(self) -> str:
-        """Write the name and what is wrong with it."""
-        return f"tool {quote(self.tool, _NAME_LENGTH)} already registered"
+        """Write the name, both places, and what to do about it."""
+        message = f"tool {quote(self.tool, _NAME_LENGTH)} already registered"
+        if not self.places:
+            return message
+        first, *others = [clip(escape(place), 2 * _NAME_LENGTH) for place in dict.fromkeys(self.places)]
+        if not others:
+            return f"{message}: {first} is there twice. Leave one out, or rename it: tool.with_(name=…)"
+        names = f"{first} and {others[0]} have this name"
+        return f"{message}: {names}. Rename one (tool.with_(name=…)) or a group (registry.prefix(…))"
 
 
 class ToolNotFoundError(LookupError):

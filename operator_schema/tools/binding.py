@@ -75,8 +75,21 @@ def hosted_values(
         elif parameter.kind not in {"rest", "extra"}:
             missing.append(parameter.name)
     if missing:
-        raise MissingContextError(tool, tuple(missing))
+        wanted = [hint for parameter, hint in hosted if parameter.name in missing]
+        raise MissingContextError(tool, tuple(missing), _hint_of(wanted, context))
     return found
+
+
+def _hint_of(wanted: Sequence[Any], context: Context | None) -> str:
+    """Return what may be wrong: the context has the name of a class where the class is wanted."""
+    for hint in wanted:
+        for cls in alternatives_of(hint):
+            name = getattr(cls, "__name__", None)
+            if name is not None and name in (context or ()):
+                return (
+                    f"the context has the text {quote(name)}, but the class is wanted: context={{{name}: …}}"
+                )
+    return ""
 
 
 def _from_context(tool: str, parameter: Parameter, hint: Any, context: Context) -> Any:

@@ -7,12 +7,15 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ..wording import listed, quote
 from .tool import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["GROUP", "offered_by_distributions", "tools_in"]
+__all__ = ["GROUP", "offered_by_distributions", "own_tools_of", "tools_in"]
+
+_SHOWN_NAMES = 5
 
 GROUP = "operator_schema.tools"
 """The group of entry points in which a distribution names its tools."""
@@ -43,8 +46,36 @@ def tools_in(module: ModuleType | str) -> list[Tool[..., Any]]:
     return list({id(tool): tool for tool in tools}.values())
 
 
+def own_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
+    """List the tools of a module, as `tools_in` does, for a registry that would be empty without them.
+
+    Raises:
+        ValueError: it is a package without tools and without `__all__`, whose submodules may have some.
+    """
+    if isinstance(module, str):
+        module = import_module(module)
+    tools = tools_in(module)
+    if not tools and hasattr(module, "__path__") and not hasattr(module, "__all__"):
+        _refuse_package(module, module.__path__)
+    return tools
+
+
+def _refuse_package(module: ModuleType, path: Iterable[str]) -> None:
+    from pkgutil import iter_modules  # noqa: PLC0415  # a package with tools does not need it
+
+    names = [f"{module.__name__}.{found.name}" for found in iter_modules(path)]
+    if names:
+        one = quote(names[0])
+        message = (
+            f"the package {module.__name__} itself has no tools, and its submodules aren't looked at:"
+            f" {listed(names, _SHOWN_NAMES)}. Give one, Registry.from_module({one}), and merge the others,"
+            f" or import their tools in the package and name them in __all__"
+        )
+        raise ValueError(message)
+
+
 def _is_imported(found: Tool[..., Any], module: ModuleType) -> bool:
-    """Say whether another module made a tool and has it under a name of its own."""
+    """Return whether another module made a tool and has it under a name of its own."""
     home = found.home
     if home == module.__name__ or home not in sys.modules:
         return False
@@ -72,7 +103,7 @@ def offered_by_distributions(group: str) -> Iterator[tuple[str, Any]]:
             if isinstance(found, Tool):
                 found = (found,)
             elif isinstance(found, ModuleType):
-                found = tools_in(found)
+                found = own_tools_of(found)
         except Exception as error:  # it is raised again, with its place
             error.add_note(f"while loading the entry point {place}, group {group}")
             raise

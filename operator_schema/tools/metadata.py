@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ..immutable import Value
 from ..introspect.docstrings import split_summary
-from .signature import is_coroutine_function, is_generator_function
+from .signature import is_coroutine_function, is_generator_function, needs_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,8 +94,10 @@ def is_switch(value: object) -> bool:
     """Return whether it is a boolean, or a function that returns one without being awaited."""
     if isinstance(value, bool):
         return True
+    if not callable(value) or needs_arguments(value):
+        return False
     # Coroutines and generators count as true, whatever they would return.
-    return callable(value) and not is_coroutine_function(value) and not is_generator_function(value)
+    return not is_coroutine_function(value) and not is_generator_function(value)
 
 
 def is_duration(value: object) -> TypeGuard[float]:

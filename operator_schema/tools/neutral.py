@@ -26,6 +26,7 @@ from ..introspect.nodes import (
 from ..introspect.schema_references import with_references_resolved
 from ..introspect.traits import flat_members
 from ..schema import render
+from ..wording import quote
 from .tool import Tool
 
 if TYPE_CHECKING:
@@ -112,12 +113,17 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
         message = f"a list of tools is wanted, not the tool {tools.name} alone: write [{tools.name}]"
         raise TypeError(message)
     found: list[Tool[..., Any]] = []
-    for item in tools.values() if hasattr(tools, "values") else tools:
+    is_mapping = hasattr(tools, "items")
+    for key, item in tools.items() if is_mapping else enumerate(tools):
         tool: Any = item
         if isinstance(getattr(item, "__func__", None), Tool):
             tool = item.__func__.__get__(item.__self__, item.__self__)
         if not isinstance(tool, Tool):
             message = f"a {type(item).__name__} is no Tool; decorate it with @tool"
+            raise TypeError(message)
+        if is_mapping and key != tool.name:
+            remedy = f"give a list, or rename the tool: {tool.name}.with_(name={quote(str(key))})"
+            message = f"the key {quote(str(key))} isn't the name of its tool, {quote(tool.name)}: {remedy}"
             raise TypeError(message)
         found.append(cast("Tool[..., Any]", tool))
     return found

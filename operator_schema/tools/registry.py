@@ -1,4 +1,4 @@
-"""Tools by name: what may be called, and what the model is told about it."""
+"""Tools by name: which ones a model may call, and the definitions that it gets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from ..json_values import copy_json
 from ..wording import nearest_names, received
 from .awaitables import close_awaitable, is_awaitable
 from .describe import is_describer
-from .discovery import GROUP, offered_by_distributions, tools_in
+from .discovery import GROUP, offered_by_distributions, own_tools_of
 from .log import WARNING, write_log
 from .metadata import is_switch
 from .neutral import tools_of
+from .signature import needs_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,29 +33,30 @@ AnyTool = TypeVar("AnyTool", bound="Tool[..., Any]")
 _SUGGESTED = 3
 
 
-class _Entries:
-    """All that a registry holds at one time; never changed, only replaced.
+class _Snapshot:
+    """What a registry holds at one time; it never changes.
 
     Attributes:
         tools: name to tool, in the order of registration.
         switches: name to what the registry says about this one tool.
-        enabled: what holds for those about which nobody says anything.
+        enabled: what holds for tools without a switch of their own.
     """
 
-    __slots__ = ("tools", "switches", "enabled", "_describer", "_told", "_definitions")
+    __slots__ = ("tools", "switches", "enabled", "_describer", "_definitions", "_shown")
 
     def __init__(
         self,
-        tools: Mapping[str, Tool[..., Any]],
-        switches: Mapping[str, Switch],
+        tools: dict[str, Tool[..., Any]],
+        switches: dict[str, Switch],
         enabled: Switch,
+        describer: str | None,
     ) -> None:
         self.tools = tools
         self.switches = switches
         self.enabled = enabled
-        self._describer = next((name for name, tool in tools.items() if is_describer(tool)), None)
-        # Filled when asked for, by name and describing tool: whoever comes second writes the same.
-        self._told: dict[tuple[str, str | None], Tool[..., Any]] = {}
+        self._describer = describer
+        # Filled on demand, by name and describing tool; two threads may write the same entry twice.
+        self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
         self._definitions: dict[tuple[str, str | None], dict[str, Any]] = {}
 
     def switch_of(self, name: str) -> Switch:
@@ -68,7 +70,7 @@ class _Entries:
         return _asked(switch) if callable(switch) else switch
 
     def is_offered(self, name: str) -> bool:
-        """Say whether a tool is enabled; one whose switch fails is not, and takes no other along."""
+        """Return whether a tool is enabled; one whose switch fails isn't."""
         try:
             return self.is_enabled(name)
         except Exception as error:  # noqa: BLE001  # a switch is the host's own code
@@ -83,42 +85,42 @@ class _Entries:
         name = self._describer
         return name if name is not None and self.is_offered(name) else None
 
-    def told(self, name: str, described_by: str | None) -> Tool[..., Any]:
+    def shown(self, name: str, described_by: str | None) -> Tool[..., Any]:
         key = name, described_by
-        tool = self._told.get(key)
+        tool = self._shown.get(key)
         if tool is None:
             tool = self.tools[name]
             if described_by is not None and tool.described_by is None and not is_describer(tool):
                 tool = tool.with_(described_by=described_by)
-            self._told[key] = tool
+            self._shown[key] = tool
         return tool
 
     def definition(self, name: str, described_by: str | None) -> dict[str, Any]:
         key = name, described_by
         definition = self._definitions.get(key)
         if definition is None:
-            definition = self._definitions[key] = self.told(name, described_by).definition()
+            definition = self._definitions[key] = self.shown(name, described_by).definition()
         return copy_json(definition)  # type: ignore[no-any-return]  # a dict again
 
 
 class Registry:
     """Hold tools by name, in the order of their registration.
 
-    A registry may be used and changed by any number of threads at once: whoever reads it sees it
-    before a change or after it. With a tool of `describe_tools` among them, the others tell the model
-    their summary alone, and their errors point there.
+    A registry may be read and changed by any number of threads at once: a reader sees it before a
+    change or after it. With a tool of `describe_tools` among them, the definitions of the others have
+    their summary alone, and their errors mention that tool.
 
     Args:
-        tools: the first tools, or name to tool.
-        enabled: whether the model may call those tools that do not say so themselves: a boolean, or
-            a function that is asked every time.
+        tools: the first tools, or a mapping from the name of each to the tool.
+        enabled: whether the model may call the tools that do not say so themselves: a boolean, or
+            a function without parameters that is asked every time.
 
     Raises:
-        DuplicateToolError: two tools have one name.
-        TypeError: something is no tool, or `enabled` is neither.
+        DuplicateToolError: two tools have the same name.
+        TypeError: something isn't a tool, a key isn't the name of its tool, or `enabled` is neither.
     """
 
-    __slots__ = ("_entries", "_lock", "__weakref__")
+    __slots__ = ("_describers", "_enabled", "_lock", "_snapshot", "_switches", "_tools", "__weakref__")
 
     def __init__(
         self,
@@ -128,8 +130,23 @@ class Registry:
         enabled: Switch = True,
     ) -> None:
         self._lock = RLock()
-        self._entries = _Entries({}, {}, _checked_switch(enabled))
+        self._tools: dict[str, Tool[..., Any]] = {}
+        self._switches: dict[str, Switch] = {}
+        self._describers: list[str] = []
+        self._enabled = _checked_switch(enabled)
+        # Made when somebody reads, so that registering one by one takes no copy each.
+        self._snapshot: _Snapshot | None = None
         self.merge(tools)
+
+    @property
+    def _entries(self) -> _Snapshot:
+        entries = self._snapshot
+        if entries is None:
+            with self._lock:
+                describer = self._describers[0] if self._describers else None
+                entries = _Snapshot(dict(self._tools), dict(self._switches), self._enabled, describer)
+                self._snapshot = entries
+        return entries
 
     # --- changes ---------------------------------------------------------------------------------
 
@@ -141,13 +158,13 @@ class Registry:
 
         Raises:
             DuplicateToolError: its name is taken.
-            TypeError: it is no tool.
+            TypeError: it isn't a tool.
         """
         self._add(tools_of([tool]), {})
         return tool
 
     def unregister(self, name: str, /) -> Tool[..., Any]:
-        """Take a tool out.
+        """Remove a tool.
 
         Returns:
             The tool.
@@ -157,24 +174,25 @@ class Registry:
         """
         with self._lock:
             tool = self.get(name)
-            entries = self._entries
-            tools = {other: kept for other, kept in entries.tools.items() if other != name}
-            switches = {other: kept for other, kept in entries.switches.items() if other != name}
-            self._entries = _Entries(tools, switches, entries.enabled)
+            del self._tools[name]
+            self._switches.pop(name, None)
+            if name in self._describers:
+                self._describers.remove(name)
+            self._snapshot = None
         return tool
 
     def merge(self, *others: Registry | Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any]]) -> Self:
-        """Add all tools of others, or none where two would have one name.
+        """Add all tools of others, or none if two would have the same name.
 
-        What another registry says about its tools goes with them; a tool of `describe_tools`, which
-        describes its own registry, stays behind.
+        What another registry says about its tools goes with them. A tool of `describe_tools` describes
+        its own registry, so it isn't added.
 
         Returns:
             This registry.
 
         Raises:
-            DuplicateToolError: two tools have one name.
-            TypeError: something is no tool.
+            DuplicateToolError: two tools have the same name.
+            TypeError: something isn't a tool.
         """
         added: list[Tool[..., Any]] = []
         switches: dict[str, Switch] = {}
@@ -189,7 +207,7 @@ class Registry:
         return self
 
     def switch(self, name: str, /, *, enabled: Switch | None) -> None:
-        """Say whether the model may call one tool, whatever the tool itself says.
+        """Set whether the model may call one tool, whatever the tool itself says.
 
         Args:
             name: of the tool.
@@ -204,33 +222,36 @@ class Registry:
             _checked_switch(enabled)
         with self._lock:
             self.get(name)
-            entries = self._entries
-            switches = {other: kept for other, kept in entries.switches.items() if other != name}
-            if enabled is not None:
-                switches[name] = enabled
-            self._entries = _Entries(entries.tools, switches, entries.enabled)
+            if enabled is None:
+                self._switches.pop(name, None)
+            else:
+                self._switches[name] = enabled
+            self._snapshot = None
 
     @property
     def enabled(self) -> Switch:
-        """Whether the model may call those tools about which nobody says anything."""
-        return self._entries.enabled
+        """Whether the model may call the tools without a switch of their own."""
+        return self._enabled
 
     @enabled.setter
     def enabled(self, enabled: Switch) -> None:
         _checked_switch(enabled)
         with self._lock:
-            entries = self._entries
-            self._entries = _Entries(entries.tools, entries.switches, enabled)
+            self._enabled = enabled
+            self._snapshot = None
 
     def _add(self, added: list[Tool[..., Any]], switches: Mapping[str, Switch]) -> None:
         with self._lock:
-            entries = self._entries
-            tools = dict(entries.tools)
+            named: dict[str, Tool[..., Any]] = {}
             for tool in added:
-                if tool.name in tools:
-                    raise DuplicateToolError(tool.name)
-                tools[tool.name] = tool
-            self._entries = _Entries(tools, {**entries.switches, **switches}, entries.enabled)
+                other = self._tools.get(tool.name) or named.get(tool.name)
+                if other is not None:
+                    raise DuplicateToolError(tool.name, _places_of(other, tool))
+                named[tool.name] = tool
+            self._tools.update(named)
+            self._switches.update(switches)
+            self._describers += [name for name, tool in named.items() if is_describer(tool)]
+            self._snapshot = None
 
     def _content(self) -> tuple[list[Tool[..., Any]], dict[str, Switch]]:
         """Return what others may take over, and what this registry says about it."""
@@ -251,41 +272,47 @@ class Registry:
         Raises:
             ToolNotFoundError: there is none of this name.
         """
-        return _get(self._entries, name)
+        tool = self._tools.get(name)
+        if tool is None:
+            raise ToolNotFoundError(name, nearest_names(name, list(self._tools), _SUGGESTED))
+        return tool
 
-    def told(self, name: str, /) -> Tool[..., Any]:
-        """Return a tool as the model is told about it, pointing at the tool that describes it.
+    def __getitem__(self, name: str, /) -> Tool[..., Any]:
+        """Return a tool, as `get` does."""
+        return self.get(name)
+
+    def shown(self, name: str, /) -> Tool[..., Any]:
+        """Return a tool as the model sees it: with the name of the tool that describes it, if any.
 
         Raises:
-            ToolNotFoundError: there is none of this name; it suggests none that is switched off.
+            ToolNotFoundError: there is none of this name; tools that are switched off aren't suggested.
         """
         entries = self._entries
         if name not in entries.tools:
             raise ToolNotFoundError(name, nearest_names(name, entries.offered(), _SUGGESTED))
-        return entries.told(name, entries.described_by())
+        return entries.shown(name, entries.described_by())
 
     def is_enabled(self, name: str, /) -> bool:
-        """Say whether the model may call a tool now.
+        """Return whether the model may call a tool now.
 
         Raises:
             ToolNotFoundError: there is none of this name.
             Exception: what its switch raises.
         """
-        entries = self._entries
-        _get(entries, name)
-        return entries.is_enabled(name)
+        self.get(name)
+        return self._entries.is_enabled(name)
 
     def offered(self) -> list[Tool[..., Any]]:
-        """List the tools that the model may call now, as it is told about them."""
+        """List the tools that the model may call now, as it sees them."""
         entries = self._entries
         describer = entries.described_by()
-        return [entries.told(name, describer) for name in entries.offered()]
+        return [entries.shown(name, describer) for name in entries.offered()]
 
     def definitions(self) -> list[dict[str, Any]]:
         """List name, description and input schema of the tools that the model may call now.
 
-        Schemas are made once; whether a tool is enabled is asked every time. One whose switch raises
-        something is left out, with a warning of a logger below `operator_schema`.
+        Schemas are made once; whether a tool is enabled is asked every time. A tool whose switch raises
+        something is left out, with a warning of the logger `operator_schema`.
 
         Returns:
             A fresh dict each, as `Tool.definition` gives it, in the order of registration.
@@ -295,13 +322,13 @@ class Registry:
         return [entries.definition(name, describer) for name in entries.offered()]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries.tools
+        return name in self._tools
 
     def __iter__(self) -> Iterator[Tool[..., Any]]:
-        return iter(tuple(self._entries.tools.values()))
+        return iter(tuple(self._tools.values()))
 
     def __len__(self) -> int:
-        return len(self._entries.tools)
+        return len(self._tools)
 
     def __repr__(self) -> str:
         return f"<Registry of {len(self)}>"
@@ -312,8 +339,8 @@ class Registry:
         """Make a registry of the same tools under longer names, or with longer descriptions.
 
         Args:
-            names: stands before each name, such as `files_`.
-            descriptions: stands before each summary, such as `Files: `.
+            names: goes before each name, such as `files_`.
+            descriptions: goes before each summary, such as `Files: `.
 
         Returns:
             A new registry. A tool of `describe_tools` is not in it: it describes this one.
@@ -344,9 +371,10 @@ class Registry:
             their definition.
 
         Raises:
-            DuplicateToolError: two of them have one name.
+            DuplicateToolError: two of them have the same name.
+            ValueError: it is a package whose tools are all in its submodules.
         """
-        return cls(tools_in(module), enabled=enabled)
+        return cls(own_tools_of(module), enabled=enabled)
 
     @classmethod
     def from_entry_points(cls, group: str = GROUP, *, enabled: Switch = True) -> Self:
@@ -361,8 +389,8 @@ class Registry:
             The tools, ordered by the names of distribution and entry point.
 
         Raises:
-            DuplicateToolError: two of them have one name; a note says where the second one is.
-            TypeError: an entry point leads to something else; likewise.
+            DuplicateToolError: two of them have the same name; a note says where the second one is.
+            TypeError: an entry point leads to something else; a note says which.
         """
         registry = cls(enabled=enabled)
         for place, found in offered_by_distributions(group):
@@ -374,16 +402,25 @@ class Registry:
         return registry
 
 
-def _get(entries: _Entries, name: str) -> Tool[..., Any]:
-    tool = entries.tools.get(name)
-    if tool is None:
-        raise ToolNotFoundError(name, nearest_names(name, entries.tools, _SUGGESTED))
-    return tool
+def _places_of(first: Tool[..., Any], second: Tool[..., Any]) -> tuple[str, str]:
+    """Return where two tools were made: module and name, with the line where that is the same."""
+    one, other = [f"{tool.home}.{getattr(tool, '__qualname__', tool.name)}" for tool in (first, second)]
+    if one != other or first == second:
+        return one, other
+    return f"{one}{_line_of(first)}", f"{other}{_line_of(second)}"
+
+
+def _line_of(tool: Tool[..., Any]) -> str:
+    code = getattr(getattr(tool, "__wrapped__", None), "__code__", None)
+    return "" if code is None else f" (line {code.co_firstlineno})"
 
 
 def _checked_switch(enabled: Switch) -> Switch:
     if not is_switch(enabled):
-        what = "one that is async or a generator" if callable(enabled) else received(enabled)
+        what = received(enabled)
+        if callable(enabled):
+            takes = needs_arguments(enabled)
+            what = "one that takes arguments" if takes else "one that is async or a generator"
         message = f"enabled is a boolean or a function without parameters, not {what}"
         raise TypeError(message)
     return enabled
@@ -393,6 +430,6 @@ def _asked(switch: Callable[[], bool]) -> bool:
     answer: Any = switch()
     if is_awaitable(answer):
         close_awaitable(answer)
-        message = "a switch gives a boolean at once, nothing to await"
+        message = "a switch returns a boolean, not something to await"
         raise TypeError(message)
     return bool(answer)

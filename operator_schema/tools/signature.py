@@ -24,6 +24,7 @@ __all__ = [
     "is_coroutine_function",
     "is_generator_function",
     "name_of_callee",
+    "needs_arguments",
     "read_callee",
 ]
 
@@ -271,6 +272,24 @@ def _inside(function: Any) -> Any:
         if hasattr(function, attribute):
             return getattr(function, attribute)
     return getattr(function.__class__, "__call__", None)  # noqa: B004  # not whether, but what
+
+
+def needs_arguments(function: Any) -> bool:
+    """Return whether a callable can't be called without arguments, as far as can be seen."""
+    bound = 0
+    for _ in range(_WRAPPED_AT_MOST):
+        if isinstance(function, functools.partial):
+            return False
+        if isinstance(function, MethodType):
+            bound, function = bound + 1, function.__func__
+        elif isinstance(function, FunctionType):
+            code = function.__code__
+            by_name = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+            required = code.co_argcount - len(function.__defaults__ or ()) - bound
+            return required > 0 or any(name not in (function.__kwdefaults__ or ()) for name in by_name)
+        else:
+            bound, function = bound + 1, getattr(function.__class__, "__call__", None)  # noqa: B004  # not whether, but what
+    return False
 
 
 def is_coroutine_function(function: Any) -> bool:

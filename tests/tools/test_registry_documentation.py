@@ -19,8 +19,8 @@ def test_with_describe_tools_the_others_tell_their_summary():
     assert registry.definitions()[0]["description"] == "Search the web."
     assert told_names(registry) == ["web_search", "read_file", "describe_tools"]
     assert registry.get("web_search") is web_search
-    assert registry.told("web_search").described_by == "describe_tools"
-    assert registry.told("describe_tools").described_by is None
+    assert registry.shown("web_search").described_by == "describe_tools"
+    assert registry.shown("describe_tools").described_by is None
     answer = registry.get("describe_tools").run({"tools": ["web_search"]})
     assert answer.startswith("## web_search\n\nSearch the web.\n\nIt takes a while.")
 
@@ -29,10 +29,10 @@ def test_errors_point_there():
     registry = Registry([web_search, read_file])
     registry.register(describe_tools(registry, name="help"))
     with pytest.raises(DecodeError) as caught:
-        registry.told("web_search").decode({"qurey": "x"})
+        registry.shown("web_search").decode({"qurey": "x"})
     assert 'call help with {"tools": ["web_search"]}' in str(caught.value)
     with pytest.raises(DecodeError) as caught:
-        registry.told("read_file").decode({})
+        registry.shown("read_file").decode({})
     assert "help" not in str(caught.value)  # there is no more to tell
 
 

@@ -61,7 +61,7 @@ def test_a_switch_that_gives_something_to_await_counts_as_off(caplog):
     registry = Registry([read_file.with_(enabled=functools.partial(asking, async_switch)), web_search])
     assert told_names(registry) == ["web_search"]
     assert "read_file: its switch failed" in caplog.text
-    with pytest.raises(TypeError, match="nothing to await"):
+    with pytest.raises(TypeError, match="not something to await"):
         registry.is_enabled("read_file")
 
 
@@ -73,9 +73,9 @@ def test_a_switch_that_fails_takes_no_other_tool_along(caplog):
     registry = Registry([read_file.with_(enabled=failing_switch), web_search, describe_tools([web_search])])
     assert told_names(registry) == ["web_search", "describe_tools"]
     assert [entry.name for entry in registry.offered()] == ["web_search", "describe_tools"]
-    assert registry.told("read_file").name == "read_file"
+    assert registry.shown("read_file").name == "read_file"
     with pytest.raises(ToolNotFoundError) as caught:
-        registry.told("read_fil")
+        registry.shown("read_fil")
     assert caught.value.suggestions == ()
     with pytest.raises(ZeroDivisionError):
         registry.is_enabled("read_file")

@@ -54,5 +54,5 @@ def test_switches_are_checked():
 def test_a_name_that_is_off_is_not_suggested():
     registry = Registry([delete_file])
     with pytest.raises(ToolNotFoundError) as caught:
-        registry.told("delete_fil")
+        registry.shown("delete_fil")
     assert caught.value.suggestions == ()

@@ -261,7 +261,7 @@ def test_schema_response_describes_tools_by_name():
         "summary": "The query to search for.",
         "description": "Quotes are taken as they are.",
     }
-    assert schema_response({"any": cargo_check}) == schema_response([cargo_check])
+    assert schema_response({"cargo_check": cargo_check}) == schema_response([cargo_check])
 
 
 def test_describe_tools_gives_the_documentation_on_demand():
@@ -281,7 +281,7 @@ def test_describe_tools_gives_the_documentation_on_demand():
 
 def test_examples_are_checked_at_definition():
     example = {"patterns": [{"old": "a", "new": "b"}]}
-    asked = describe_tools({"x": tool(examples=[example])(fs_modify_file)})
+    asked = describe_tools({"fs_modify_file": tool(examples=[example])(fs_modify_file)})
     shown = asked.run({"tools": ["fs_modify_file"]})
     assert '### Examples\n\n```json\n{"patterns":[{"old":"a","new":"b"}]}\n```' in shown
 

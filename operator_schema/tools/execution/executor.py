@@ -218,7 +218,7 @@ class Executor:
     def _find(self, call: RawCall) -> Tool[..., Any] | ToolResult:
         registry = self._registry
         try:
-            tool = registry.told(call.name)
+            tool = registry.shown(call.name)
             return tool if registry.is_enabled(call.name) else self._failures.disabled(call)
         except ToolNotFoundError as error:
             names = [] if error.suggestions else [tool.name for tool in registry.offered()]

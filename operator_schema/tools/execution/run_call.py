@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DecodeError, EncodeError
+from ...json_values import is_array, is_object
 from ..awaitables import close_awaitable, is_awaitable
 from ..calls import ToolResult
 from ..raw_arguments import RawArguments
@@ -36,11 +37,10 @@ def takes_long(arguments: object) -> bool:
     waiting: list[Any] = [arguments]
     while waiting:
         value = waiting.pop()
-        cls: object = type(value)  # exactly: a subclass may have code of its own
-        if cls is str:
+        if isinstance(value, str):
             left -= len(value)
-        elif cls is dict or cls is list:
-            inside: Any = value.values() if cls is dict else value
+        elif is_object(value) or is_array(value):
+            inside: Any = value.values() if is_object(value) else value
             left -= _VALUE_LENGTH * len(inside)
             if left > 0:
                 waiting += inside

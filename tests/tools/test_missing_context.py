@@ -1,0 +1,38 @@
+"""What the host reads when its context lacks what a tool needs."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Annotated
+
+import pytest
+
+from operator_schema import MissingContextError, skip, tool
+
+
+class Db:
+    pass
+
+
+@tool
+def store(name: str, db: Annotated[Db | None, skip], other: Annotated[int, skip] = 1) -> str:
+    return name
+
+
+@pytest.mark.parametrize("context", [{"Db": Db()}, {"Db": Db(), "x": 1}])
+def test_the_name_of_a_class_in_place_of_the_class(context):
+    with pytest.raises(MissingContextError) as caught:
+        store.run({"name": "a"}, context=context)
+    assert str(caught.value).endswith(
+        '; the context has the text "Db", but the class is wanted: context={Db: …}'
+    )
+    assert caught.value.parameters == ("db",)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.parameters) == (str(caught.value), ("db",))
+
+
+@pytest.mark.parametrize("context", [None, {}, {"int": 1}, {"name": 1}])
+def test_no_hint_where_no_name_of_a_class_is_given(context):
+    with pytest.raises(MissingContextError, match=r"by that \(context=\{Type: …\}\)$"):
+        store.run({"name": "a"}, context=context)
+    assert store.run({"name": "a"}, context={Db: Db()}) == "a"
