@@ -346,6 +346,8 @@ class EncodeError(_ProblemsError):
         omitted: number of problems past those in `problems`.
     """
 
+    iterators: dict[int, tuple[Any, list[Any]]] | None = None  # read on the way; can't be read again
+
 
 class ToolError(RuntimeError):
     """A tool can't be called in this way; for the host, never for the model.

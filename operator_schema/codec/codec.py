@@ -294,6 +294,40 @@ class Codec(Generic[T]):
             return self._encode_interpreted(instance)
         return compiled(instance)
 
+    def encode_leniently(self, instance: object) -> tuple[Any, tuple[Problem, ...]]:
+        """Turn a value into JSON values even where it doesn't fit the type: for results of work that is done.
+
+        A part that fits is written as `encode` writes it. Any other part that has an obvious JSON form is
+        written by that: any iterable as an array; a map, a database row or an instance of another class as
+        an object, its keys as text; an Enum's member as its value; a datetime without a UTC offset as
+        ISO 8601; numbers that aren't finite as null.
+
+        Args:
+            instance: anything.
+
+        Returns:
+            The JSON value, and a note for each part that doesn't fit: where, what is declared, what came.
+            There are no notes exactly where `encode` returns the same value.
+
+        Raises:
+            EncodeError: with every part that has no JSON form, such as a function; also where the value
+                contains itself, nests deeper than `max_depth` or holds more than 1,000,000 values.
+        """
+        try:
+            return self.encode(instance), ()  # type: ignore[arg-type]  # whether it is a T is the question
+        except Exception as error:  # noqa: BLE001  # the value's own code may raise anything
+            refused = error
+        from ..errors import EncodeError  # noqa: PLC0415  # a value that fits needs no error
+        from .lenient_encode import encode_leniently  # noqa: PLC0415  # a value that fits needs no second try
+
+        read = refused.iterators if isinstance(refused, EncodeError) else None
+        encoded, notes, problems = encode_leniently(
+            self._graph, instance, self._options["max_depth"], self._graph_of, read
+        )
+        if problems.found:
+            raise EncodeError(self._name, problems.found, problems.omitted)
+        return encoded, notes
+
     def _encode_interpreted(self, instance: T) -> Any:
         return self._encode_node(self._graph.root, instance)
 
@@ -392,9 +426,11 @@ class Codec(Generic[T]):
             node, graph.definitions, value, self._options["max_depth"], self._graph_of
         )
         if problems.found:
-            from ..errors import EncodeError  # noqa: PLC0415  # likewise
+            from ..errors import EncodeError  # noqa: PLC0415  # a value that fits needs no error
 
-            raise EncodeError(self._name, problems.found, problems.omitted)
+            error = EncodeError(self._name, problems.found, problems.omitted)
+            error.iterators = problems.iterators
+            raise error
         return encoded
 
     def _encode_default(self, node: Node, value: object) -> Any:

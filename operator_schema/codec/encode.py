@@ -33,6 +33,7 @@ from ..introspect.traits import flat_members, is_exactly, may_be
 from ..json_values import copy_json, fits_types, is_object
 from ..wording import excerpt
 from .constraint_checks import check_length, count_of
+from .limits import MAX_PROBLEMS
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
 from .trials import Trials
@@ -45,8 +46,9 @@ if TYPE_CHECKING:
     from .problems import Path
 
     GraphOf = Callable[[type], Graph | None]
+    Iterators = dict[int, tuple[Any, list[Any]]]
 
-__all__ = ["encode_node", "encode_part"]
+__all__ = ["EncodeRun", "EncodeState", "encode_node", "encode_part", "is_array_of"]
 
 _PLAIN = {
     str: STRING,
@@ -77,10 +79,11 @@ def encode_node(
     Returns:
         The JSON value and no problems, or `INVALID` and at least one.
     """
-    shared = _Shared(max_depth, graph_of)
+    shared = EncodeState(max_depth, graph_of)
     problems = Problems(definitions)
+    problems.iterators = shared.iterators
     try:
-        return _Run(shared, definitions, problems).encode(node, value, None, 1), problems
+        return EncodeRun(shared, definitions, problems).encode(node, value, None, 1), problems
     except RecursionError as error:
         if error is shared.raised_by_user:
             raise
@@ -109,11 +112,16 @@ def encode_part(
         The JSON value, or `INVALID`; that too where an iterator is in it, which only the encode of the
         whole may read, as it can't be read again.
     """
-    shared = _Shared(max_depth, graph_of, reads_iterators=False)
-    return _Run(shared, definitions, Trial()).encode(node, value, None, depth)
+    shared = EncodeState(max_depth, graph_of, reads_iterators=False)
+    try:
+        return EncodeRun(shared, definitions, Trial()).encode(node, value, None, depth)
+    except RecursionError as error:
+        if error is shared.raised_by_user:
+            raise
+        return INVALID
 
 
-class _Shared:
+class EncodeState:
     """What the parts of an encode share.
 
     Attributes:
@@ -121,17 +129,43 @@ class _Shared:
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
         trials: whether values fit members of unions.
         raised_by_user: the RecursionError that came out of user code, which is not ours to report.
+        iterators: those that were read, each with its items, by identity.
     """
 
-    __slots__ = ("_iterators", "_reads_iterators", "graph_of", "max_depth", "raised_by_user", "trials")
+    __slots__ = (
+        "_reads_iterators",
+        "_too_deep",
+        "graph_of",
+        "iterators",
+        "max_depth",
+        "raised_by_user",
+        "trials",
+    )
 
-    def __init__(self, max_depth: int, graph_of: GraphOf, *, reads_iterators: bool = True) -> None:
+    def __init__(
+        self,
+        max_depth: int,
+        graph_of: GraphOf,
+        *,
+        iterators: Iterators | None = None,
+        reads_iterators: bool = True,
+    ) -> None:
         self.max_depth = max_depth
         self.graph_of = graph_of
         self.trials: Trials[bool] = Trials()  # subscripting it at run time takes 1 µs
         self.raised_by_user: RecursionError | None = None
+        self.iterators: Iterators = {} if iterators is None else iterators
         self._reads_iterators = reads_iterators
-        self._iterators: dict[int, tuple[Any, list[Any]]] = {}
+        self._too_deep = 0
+
+    def count_too_deep(self) -> None:
+        """Count a part that nests too deep; end the encode at the hundredth.
+
+        A list that holds itself twice has 2**100 of them.
+        """
+        self._too_deep += 1
+        if self._too_deep >= MAX_PROBLEMS:
+            raise RecursionError
 
     def items_of(self, value: Any) -> list[Any] | None:
         """Return the items of an iterable, None where it is an iterator that may not be read here.
@@ -142,23 +176,32 @@ class _Shared:
             return list(value)
         if not self._reads_iterators:
             return None
-        known = self._iterators.get(id(value))
-        if known is None:
-            known = self._iterators[id(value)] = value, list(value)
-        return known[1]
+        return self.items_known(value) or self.keep_items(value, list(value))
+
+    def items_known(self, value: object) -> list[Any] | None:
+        """Return the items of an iterator that was read before."""
+        known = self.iterators.get(id(value))
+        return None if known is None else known[1]
+
+    def keep_items(self, value: object, items: list[Any]) -> list[Any]:
+        """Keep what was read from an iterator, which can't be read again; return the items."""
+        if _is_iterator(value):
+            self.iterators[id(value)] = value, items
+        return items
 
 
-class _Run:
+class EncodeRun:
     """One encode within one graph, or one trial, which reports nothing."""
 
     __slots__ = ("definitions", "problems", "shared")
 
-    def __init__(self, shared: _Shared, definitions: Mapping[Target, Node], problems: Problems) -> None:
+    def __init__(self, shared: EncodeState, definitions: Mapping[Target, Node], problems: Problems) -> None:
         self.shared = shared
         self.definitions = definitions
         self.problems = problems
 
     def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
+        """Return the JSON value of a value, or note what is wrong with it and return `INVALID`."""
         match node:
             case ScalarNode():
                 return SCALARS[node.type](self.problems, node, value, path)
@@ -187,6 +230,7 @@ class _Run:
         if depth <= self.shared.max_depth:
             return False
         self.problems.too_deep(path, self.shared.max_depth)
+        self.shared.count_too_deep()
         return True
 
     def _object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
@@ -222,7 +266,7 @@ class _Run:
         return not unknown
 
     def _array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
-        if not _is_array(node, value):
+        if not is_array_of(node, value):
             return self.problems.wrong_type(path, node, value)
         items = self.shared.items_of(value)
         if items is None:
@@ -325,7 +369,7 @@ class _Run:
         return self.shared.trials.ask(self._try, node, value, depth)
 
     def _try(self, node: Node, value: Any, depth: int) -> bool:
-        trial = _Run(self.shared, self.definitions, Trial())
+        trial = EncodeRun(self.shared, self.definitions, Trial())
         return trial.encode(node, value, None, depth) is not INVALID
 
     def _any(self, value: Any, path: Path, depth: int) -> Any:
@@ -334,7 +378,7 @@ class _Run:
             return SCALARS[scalar.type](self.problems, scalar, value, path)
         graph = None if value.__class__ in {list, dict, tuple} else self.shared.graph_of(value.__class__)
         if graph is not None:
-            inner = _Run(self.shared, graph.definitions, self.problems)
+            inner = EncodeRun(self.shared, graph.definitions, self.problems)
             return inner.encode(graph.root, value, path, depth)
         if isinstance(value, (list, tuple, set, frozenset)):
             items = cast("Collection[Any]", value)
@@ -352,7 +396,8 @@ def _is_instance(node: ObjectNode, value: object) -> bool:
     return isinstance(value, dict if node.form == "typed_dict" else node.type)
 
 
-def _is_array(node: ArrayNode, value: object) -> bool:
+def is_array_of(node: ArrayNode, value: object) -> bool:
+    """Return whether a value is encoded as an array by a node."""
     # Texts and maps are iterable too, and a str is a Sequence.
     no_array = (str, bytes, bytearray, dict)
     return isinstance(value, node.accepts) and not isinstance(value, no_array)

@@ -9,6 +9,7 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_INTEGER_DIGITS",
     "MAX_KEY_DIGITS",
+    "MAX_LENIENT_VALUES",
     "MAX_PROBLEMS",
     "MAX_TEXT_DEPTH",
     "most_digits",
@@ -30,6 +31,9 @@ MAX_KEY_DIGITS = 64
 MAX_COLLISIONS = 100
 """Different items of a set, or keys of a map, that may share one hash: `2**61 - 1` divides their
 difference, as far as they are integers."""
+
+MAX_LENIENT_VALUES = 1_000_000
+"""Values that a lenient encode writes, where one iterator may never end."""
 
 MAX_PROBLEMS = 100
 """Problems that one error carries; those past it are counted."""

@@ -55,6 +55,7 @@ ProblemKind = Literal[
     "bad_format",
     "rejected",
     "too_deep",
+    "too_many_values",
 ]
 """By which `Problems` asks for the words."""
 
@@ -265,6 +266,10 @@ def _too_deep(steps: Steps, message: str) -> Problem:
     return Problem(steps, "too_deep", message)
 
 
+def _too_many_values(steps: Steps, most: int) -> Problem:
+    return Problem(steps, "too_large", f"holds more than {most} values")
+
+
 def _said(reason: Exception) -> str:
     return clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH) or type(reason).__name__
 
@@ -289,5 +294,6 @@ PROBLEM_MAKERS: Mapping[ProblemKind, Callable[..., Problem]] = {
     "bad_format": _bad_format,
     "rejected": _rejected,
     "too_deep": _too_deep,
+    "too_many_values": _too_many_values,
 }
 """By kind of problem, what makes it of the path to the value and of what its words need."""

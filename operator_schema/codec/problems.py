@@ -55,15 +55,17 @@ class Problems:
         found: the problems themselves.
         omitted: number of those that were counted only.
         ignored: objects with keys that name no field and are left out: path, node and value.
+        iterators: those that encoding has read, each with its items, by identity.
     """
 
-    __slots__ = ("definitions", "found", "ignored", "omitted")
+    __slots__ = ("definitions", "found", "ignored", "iterators", "omitted")
 
     def __init__(self, definitions: Definitions | None = None) -> None:
         self.definitions = definitions or {}
         self.found: list[Problem] = []
         self.ignored: list[tuple[Path, ObjectNode, dict[Any, Any]]] = []
         self.omitted = 0
+        self.iterators: dict[int, tuple[Any, list[Any]]] | None = None
 
     def _note(self, path: Path, kind: ProblemKind, *about: Any) -> Any:
         if len(self.found) < MAX_PROBLEMS:
@@ -164,6 +166,10 @@ class Problems:
     def too_deep(self, path: Path, max_depth: int) -> Any:
         """Note a value that nests deeper than the limit."""
         return self._note(path, "too_deep", f"nested deeper than {max_depth} levels")
+
+    def too_many_values(self, path: Path, most: int) -> Any:
+        """Note a value that holds more values than the limit."""
+        return self._note(path, "too_many_values", most)
 
     def too_deep_to_follow(self) -> Any:
         """Note a value that nests deeper than the stack of this process allows."""

@@ -1,0 +1,364 @@
+"""Encode what a tool returned although it doesn't fit its declared type: its work is done already.
+
+A part that fits is written by its declared type, any other part by its own obvious JSON form, with a note
+that says where and why. What has no JSON form at all is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from enum import Enum
+from io import IOBase
+from itertools import islice
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from ..introspect.nodes import (
+    ANY,
+    NULL,
+    AnyNode,
+    ArrayNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+)
+from ..introspect.traits import flat_members
+from ..json_values import has_surrogate
+from ..wording import excerpt
+from .constraint_checks import check_length, count_of
+from .encode import EncodeRun, EncodeState, is_array_of
+from .limits import MAX_LENIENT_VALUES
+from .problems import INVALID, Problems
+from .scalars import SCALARS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..errors import Problem
+    from ..introspect.graph import Graph
+    from ..introspect.nodes import Node
+    from .encode import GraphOf, Iterators
+    from .problems import Path
+
+    Entries = list[tuple[Any, Any]]
+
+__all__ = ["encode_leniently"]
+
+
+def encode_leniently(
+    graph: Graph, value: object, max_depth: int, graph_of: GraphOf, iterators: Iterators | None = None
+) -> tuple[Any, tuple[Problem, ...], Problems]:
+    """Encode a value that doesn't fit its type.
+
+    Args:
+        graph: of the type.
+        value: anything.
+        max_depth: levels of arrays and objects that are followed.
+        graph_of: gives the graph of a class found where the annotation is `Any`, or None.
+        iterators: those that the strict encode has read, which can't be read again.
+
+    Returns:
+        The JSON value, one note for each part that doesn't fit, and no problems; or `INVALID`, the notes
+        and the parts that have no JSON form.
+    """
+    state = _State(max_depth, graph_of, iterators)
+    notes = Problems(graph.definitions)
+    try:
+        encoded = _Run(state, graph.definitions, notes).encode(graph.root, value, None, 1)
+    except RecursionError:
+        encoded = state.refused.too_deep_to_follow()
+    except _TooManyValuesError:
+        encoded = state.refused.too_many_values(None, MAX_LENIENT_VALUES)
+    first_of_path: dict[Any, Problem] = {}
+    for note in notes.found:
+        first_of_path.setdefault(note.path, note)
+    return encoded, tuple(first_of_path.values()), state.refused
+
+
+class _TooManyValuesError(Exception):
+    """Ends an encode that has written as many values as it may."""
+
+
+class _State(EncodeState):
+    """What the parts of a lenient encode share.
+
+    Attributes:
+        refused: the parts that have no JSON form.
+        inside: identities of the arrays and objects that are being written.
+        room: number of values that may still be written.
+    """
+
+    __slots__ = ("inside", "refused", "room")
+
+    def __init__(self, max_depth: int, graph_of: GraphOf, iterators: Iterators | None) -> None:
+        super().__init__(max_depth, graph_of, iterators=iterators)
+        self.refused = Problems()
+        self.inside: set[int] = set()
+        self.room = MAX_LENIENT_VALUES
+
+    def count(self) -> None:
+        """Count a value that is to be written."""
+        self.room -= 1
+        if self.room < 0:
+            raise _TooManyValuesError
+
+
+class _Run(EncodeRun):
+    """A lenient encode within one graph; its problems are notes."""
+
+    __slots__ = ()
+
+    shared: _State
+
+    def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
+        while isinstance(node, RefNode):
+            node = self.definitions[node.target]
+        try:
+            self.shared.count()
+            encoded = self._by_node(node, value, path, depth)
+            if encoded is INVALID and not self.shared.refused.found:
+                encoded = self._own_form(value, path, depth)
+        except (RecursionError, _TooManyValuesError):
+            raise
+        except Exception:  # noqa: BLE001  # the value's own code may raise anything
+            return self._refuse(path, value)
+        return encoded
+
+    def _refuse(self, path: Path, value: object) -> Any:
+        refused = self.shared.refused
+        try:
+            return refused.no_json_form(path, value)
+        except Exception:  # noqa: BLE001  # even its class can't be read
+            return refused.no_json_form(path, object())
+
+    def _too_deep(self, path: Path, depth: int) -> bool:
+        if depth <= self.shared.max_depth:
+            return False
+        self.shared.refused.too_deep(path, self.shared.max_depth)
+        return True
+
+    # --- by the declared type --------------------------------------------------------------------
+
+    def _by_node(self, node: Node, value: Any, path: Path, depth: int) -> Any:
+        match node:
+            case AnyNode():
+                return INVALID  # its own form is what is declared
+            case ArrayNode():
+                return self._any_array(node, value, path, depth)
+            case TupleNode():
+                return self._any_tuple(node, value, path, depth)
+            case MapNode():
+                return self._any_map(node, value, path, depth)
+            case ObjectNode():
+                return self._any_object(node, value, path, depth)
+            case UnionNode():
+                return self._any_member(node, value, path, depth)
+            case _:
+                return super().encode(node, value, path, depth)
+
+    def _any_array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
+        items = self._items_of(value)
+        if items is None:
+            return self.problems.wrong_type(path, node, value)
+        if not is_array_of(node, value):
+            self.problems.wrong_type(path, node, value)
+        check_length(node.constraints, self.problems, items, path, "items")
+        return self._inside(value, path, lambda: self._items([node.items] * len(items), items, path, depth))
+
+    def _any_tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
+        items = self._items_of(value)
+        if items is None:
+            return self.problems.wrong_type(path, node, value)
+        if len(items) != len(node.items):
+            message = f"{count_of(len(items), 'items')}, exactly {len(node.items)} expected"
+            return self.problems.bad_length(path, items, message)
+        if not _is_a(value, tuple):
+            self.problems.wrong_type(path, node, value)
+        return self._inside(value, path, lambda: self._items(node.items, items, path, depth))
+
+    def _any_map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
+        entries = _entries_of(value)
+        if entries is None:
+            return self.problems.wrong_type(path, node, value)
+        if not _is_a(value, node.accepts):
+            self.problems.wrong_type(path, node, value)
+        check_length(node.constraints, self.problems, entries, path, "keys")
+        return self._entries(value, entries, node.keys, lambda _: node.values, path, depth)
+
+    def _any_object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
+        encoded = self._inside(value, path, lambda: self._object(node, value, path, depth))
+        if encoded is not INVALID or self.shared.refused.found:
+            return encoded
+        entries = _entries_of(value)
+        if entries is None:
+            return INVALID
+        nodes = {field.key: field.node for field in node.fields}
+        return self._entries(value, entries, None, lambda key: nodes.get(key, ANY), path, depth)
+
+    def _any_member(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
+        members = [member for member in flat_members(node, self.definitions) if member != NULL]
+        if len(members) == 1 and value is not None:
+            return self.encode(members[0], value, path, depth)
+        return self._union(node, value, path, depth)
+
+    # --- by its own form -------------------------------------------------------------------------
+
+    def _own_form(self, value: Any, path: Path, depth: int) -> Any:
+        if _is_a(value, Enum):
+            return self.encode(ANY, value.value, path, depth)
+        if value is None or _is_a(value, str, int, float):
+            return self._own_scalar(value, path)
+        by_class = self._by_class(value, path, depth)
+        if by_class is not INVALID or self.shared.refused.found:
+            return by_class
+        entries = _entries_of(value)
+        if entries is None:
+            entries = _attributes_of(value)
+        if entries is not None:
+            return self._entries(value, entries, None, lambda _: ANY, path, depth)
+        items = self._items_of(value)
+        if items is not None:
+            return self._inside(value, path, lambda: self._items([ANY] * len(items), items, path, depth))
+        cls = _class_of(value)
+        if hasattr(cls, "__index__"):  # an integer of a library's own
+            return self._own_scalar(cls.__index__(value), path)
+        if hasattr(cls, "is_finite") and not value.is_finite():  # a Decimal
+            return None
+        if hasattr(cls, "isoformat"):  # a date or time that its leaf refuses
+            return self._own_scalar(str(value.isoformat()), path)
+        return self._refuse(path, value)
+
+    def _own_scalar(self, value: Any, path: Path) -> Any:
+        if _is_a(value, str):
+            text = str.__str__(value)
+            if not has_surrogate(text):
+                return text
+            self.problems.bad_text(path, text)
+            return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        if value is None or _is_a(value, bool):
+            return value
+        if _is_a(value, int):
+            return SCALARS["integer"](self.shared.refused, _INTEGER, value, path)
+        number = float(value)
+        if isfinite(number):
+            return number
+        self.problems.out_of_range(path, number, "is not finite")
+        return None
+
+    def _by_class(self, value: Any, path: Path, depth: int) -> Any:
+        """Encode by what the class of the value says: its leaf, or its fields."""
+        cls = _class_of(value)
+        if cls in _CONTAINERS:
+            return INVALID
+        if _is_a(value, bytearray, memoryview):
+            cls, value = bytes, bytes(value)
+        try:
+            graph = self.shared.graph_of(cls)
+        except Exception:  # noqa: BLE001  # a class that can't be registered has attributes nevertheless
+            graph = None
+        if graph is None:
+            return INVALID
+        if isinstance(graph.root, ObjectNode):
+            run, root = _Run(self.shared, graph.definitions, self.problems), graph.root
+            return self._inside(value, path, lambda: run._object(root, value, path, depth))
+        return EncodeRun(self.shared, graph.definitions, self.problems).encode(graph.root, value, path, depth)
+
+    # --- arrays and objects of any kind ----------------------------------------------------------
+
+    def _items_of(self, value: Any) -> list[Any] | None:
+        if _is_a(value, IOBase) or not _is_a(value, Collection, Iterator):
+            return None
+        if _is_a(value, str, bytes, bytearray, memoryview) or _entries_of(value) is not None:
+            return None
+        known = self.shared.items_known(value)
+        if known is not None:
+            return known
+        items = list[Any](islice(value, self.shared.room + 1))
+        if len(items) > self.shared.room:
+            raise _TooManyValuesError
+        return self.shared.keep_items(value, items)
+
+    def _entries(
+        self,
+        value: Any,
+        entries: Entries,
+        keys: Node | None,
+        node_of: Callable[[str], Node],
+        path: Path,
+        depth: int,
+    ) -> Any:
+        return self._inside(value, path, lambda: self._write(entries, keys, node_of, path, depth))
+
+    def _write(
+        self, entries: Entries, keys: Node | None, node_of: Callable[[str], Node], path: Path, depth: int
+    ) -> Any:
+        if self._too_deep(path, depth):
+            return INVALID
+        valid = True
+        encoded: dict[str, Any] = {}
+        for key, item in entries:
+            name = self._name_of(keys, key, path, depth)
+            step = name if isinstance(name, str) else excerpt(key)
+            result = self.encode(node_of(step), item, (path, step), depth + 1)
+            if name is INVALID or result is INVALID:
+                valid = False
+                continue
+            if name in encoded:
+                self.problems.duplicate((path, name), name, "the keys")
+            encoded[name] = result
+        return encoded if valid else INVALID
+
+    def _name_of(self, keys: Node | None, key: Any, path: Path, depth: int) -> Any:
+        if keys is None and type(key) is str and not has_surrogate(key):
+            return key
+        step = (path, str.__str__(key) if isinstance(key, str) else excerpt(key))
+        written = self.encode(ANY if keys is None else keys, key, step, depth)
+        if isinstance(written, (dict, list)):
+            return self._refuse(step, key)
+        if written is INVALID or isinstance(written, str):
+            return written
+        return excerpt(written) if written is None or isinstance(written, bool) else repr(written)
+
+    def _inside(self, value: Any, path: Path, write: Callable[[], Any]) -> Any:
+        """Write an array or object that must not be inside of itself."""
+        inside = self.shared.inside
+        if id(value) in inside:
+            return self.shared.refused.too_deep(path, self.shared.max_depth)
+        inside.add(id(value))
+        try:
+            return write()
+        finally:
+            inside.discard(id(value))
+
+
+_INTEGER = ScalarNode("integer")
+_CONTAINERS = frozenset({list, dict, tuple, set, frozenset})
+
+
+def _class_of(value: object) -> Any:
+    return type(value)
+
+
+def _is_a(value: object, *classes: type) -> bool:
+    return issubclass(type(value), classes)
+
+
+def _entries_of(value: Any) -> Entries | None:
+    """Return keys and values of a map or a database row; None for everything else."""
+    cls = _class_of(value)
+    if _is_a(value, Mapping) or (hasattr(cls, "keys") and hasattr(cls, "__getitem__")):
+        return [(key, value[key]) for key in value.keys()]  # noqa: SIM118  # a row iterates over its values
+    return None
+
+
+def _attributes_of(value: Any) -> Entries | None:
+    """Return the fields of a named tuple or dataclass that can't be registered; None for everything else."""
+    cls = _class_of(value)
+    if _is_a(value, tuple) and hasattr(cls, "_fields"):
+        return list(zip(cls._fields, value, strict=False))
+    if hasattr(cls, "__dataclass_fields__"):
+        return [(name, getattr(value, name)) for name in cls.__dataclass_fields__ if hasattr(value, name)]
+    return None
