@@ -24,7 +24,7 @@ from .nodes import (
     UnionNode,
 )
 from .traits import flat_members, received_types, resolve
-from .unions import choices_of, leaf_rank
+from .unions import choices_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -36,8 +36,6 @@ __all__ = ["check_union", "node_name"]
 
 _TEXT_ALONE = frozenset({"string"})
 _OBJECT_ALONE = frozenset({"object"})
-# These read the same texts.
-_ALIKE = ({"SplitResult", "ParseResult"},)
 
 
 def check_union(
@@ -205,8 +203,7 @@ def _why_alike(one: Node, other: Node, objects: _Objects) -> str | None:
     if isinstance(one, ObjectNode) and isinstance(other, ObjectNode):
         return None if objects.differ(one, other) else _ADD_TAG
     if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == _TEXT_ALONE:
-        names = {one.leaf.type.__name__, other.leaf.type.__name__}
-        return None if leaf_rank(one) != leaf_rank(other) and names not in _ALIKE else _KEEP_ONE
+        return None if one.leaf.rank != other.leaf.rank else _KEEP_ONE
     if (
         LeafNode in {type(one), type(other)}
         and ScalarNode in {type(one), type(other)}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 __all__ = [
+    "LAST_RANK",
     "SchemaLeaf",
     "as_leaf",
     "has_attribute",
@@ -26,6 +27,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+LAST_RANK: Final = 1000
+"""Of a leaf that every other leaf comes before."""
 
 
 class SchemaLeaf(Value, Generic[T]):
@@ -43,6 +47,8 @@ class SchemaLeaf(Value, Generic[T]):
             TypeError, whose text goes to the model.
         encode: takes an instance, returns a JSON value of that `type`; raises likewise.
         placeholder: a valid instance, used in examples.
+        rank: its place among the leaves of a union that read the same JSON type: the least is tried
+            first. 0 is before all that are shipped; two of one rank can't be distinguished.
 
     Of the schema only `type` is enforced here: what else it says (`pattern`, `minimum` …) is for
     `decode` to check, or schema and decoder disagree.
@@ -57,6 +63,7 @@ class SchemaLeaf(Value, Generic[T]):
     decode: Callable[[Any], T]
     encode: Callable[[T], Any]
     placeholder: T
+    rank: int
 
     def __init__(
         self,
@@ -65,9 +72,10 @@ class SchemaLeaf(Value, Generic[T]):
         decode: Callable[[Any], T],
         encode: Callable[[T], Any],
         placeholder: T,
+        rank: int = 0,
     ) -> None:
-        _check_leaf(type, json_schema, decode, encode, placeholder)
-        super().__init__(type, copy_json(json_schema), decode, encode, placeholder)
+        _check_leaf(type, json_schema, decode, encode, placeholder, rank)
+        super().__init__(type, copy_json(json_schema), decode, encode, placeholder, rank)
 
     def __hash__(self) -> int:
         return hash((SchemaLeaf, self.type))
@@ -84,6 +92,7 @@ def trusted_leaf(
     decode: Callable[[Any], Any],
     encode: Callable[[Any], Any],
     placeholder: object,
+    rank: int = LAST_RANK,
 ) -> SchemaLeaf[Any]:
     """Make a leaf without checking it, for those of this package.
 
@@ -91,7 +100,7 @@ def trusted_leaf(
     may do that. The tests check them instead.
     """
     leaf: SchemaLeaf[Any] = SchemaLeaf.__new__(SchemaLeaf)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
-    Value.__init__(leaf, cls, json_schema, decode, encode, placeholder)
+    Value.__init__(leaf, cls, json_schema, decode, encode, placeholder, rank)
     return leaf
 
 
@@ -101,10 +110,10 @@ def _json_types(json_schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _check_leaf(
-    cls: object, json_schema: object, decode: object, encode: object, placeholder: object
+    cls: object, json_schema: object, decode: object, encode: object, placeholder: object, rank: object
 ) -> None:
     fault = (
-        _describe_fault(cls, json_schema, decode, encode)
+        _describe_fault(cls, json_schema, decode, encode, rank)
         or _describe_schema_fault(json_schema)  # type: ignore[arg-type]  # a dict, as just checked
         or _describe_placeholder_fault(cls, json_schema, decode, encode, placeholder)  # type: ignore[arg-type]  # likewise
     )
@@ -118,7 +127,7 @@ def _check_leaf(
 
 
 def _describe_fault(
-    cls: object, json_schema: object, decode: object, encode: object
+    cls: object, json_schema: object, decode: object, encode: object, rank: object
 ) -> tuple[str, str] | None:
     if not isinstance(cls, type):
         return f"type is {kind(cls)}, not a class", "Give the Python type that the leaf stands for"
@@ -127,6 +136,8 @@ def _describe_fault(
     for name, function in (("decode", decode), ("encode", encode)):
         if not callable(function):
             return f"{name} is {kind(function)}, not a function", "Give a function of one value"
+    if not isinstance(rank, int):
+        return f"rank is {kind(rank)}, not an integer", "Leave it out, or give an int"
     return None
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Complaint
 from .ambiguity import node_name
 from .nodes import EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
+from .shipped_leaves import shipped_leaf
 from .traits import TRAITS, visit
-from .unions import is_shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ class SetChecker:
         if isinstance(node, LeafNode):
             # `ZoneInfo` has no `__eq__`, and one object for each name.
             cls = node.leaf.type
-            return None if _compares(cls) or is_shipped(cls) else _BY_IDENTITY
+            return None if _compares(cls) or shipped_leaf(cls) else _BY_IDENTITY
         members = self._members_of(node) if isinstance(node, UnionNode) else (node,)
         numbers = {isinstance(value, bool) for member in members for value in _numbers_of(member)}
         return _BOOLEANS if len(numbers) > 1 else None

@@ -28,10 +28,13 @@ def shipped_leaf(cls: type) -> SchemaLeaf[Any] | None:
     known = _made.get(cls)
     if known is not None:
         return known
-    make = _SHIPPED.get((cls.__module__, cls.__qualname__))
-    if make is None or getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is not cls:
+    row = _SHIPPED.get((cls.__module__, cls.__qualname__))
+    if row is None or getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is not cls:
         return None
-    return _made.setdefault(cls, make(cls))
+    rank, make = row
+    leaf = make(cls)
+    ranked = trusted_leaf(cls, leaf.json_schema, leaf.decode, leaf.encode, leaf.placeholder, rank)
+    return _made.setdefault(cls, ranked)
 
 
 _made: dict[type, SchemaLeaf[Any]] = {}
@@ -54,15 +57,9 @@ _BAD_IN_URL = r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]"
 _NEEDS_HOST = frozenset({"http", "https", "ws", "wss", "ftp"})
 
 
-def _split_leaf(cls: Any) -> SchemaLeaf[Any]:
-    return _url_leaf(cls, vars(sys.modules[cls.__module__])["urlsplit"])
-
-
-def _parse_leaf(cls: Any) -> SchemaLeaf[Any]:
-    return _url_leaf(cls, vars(sys.modules[cls.__module__])["urlparse"])
-
-
-def _url_leaf(cls: Any, split: Callable[[str], Any]) -> SchemaLeaf[Any]:
+def _url_leaf(cls: Any) -> SchemaLeaf[Any]:
+    name = "urlsplit" if cls.__name__ == "SplitResult" else "urlparse"
+    split: Callable[[str], Any] = vars(sys.modules[cls.__module__])[name]
     bad_in_url = re.compile(_BAD_IN_URL)
 
     def decode(text: str) -> Any:
@@ -309,19 +306,26 @@ _PATHS = (
     "WindowsPath" if os.name == "nt" else "PosixPath",
 )
 
-_SHIPPED: dict[tuple[str, str], Callable[[Any], SchemaLeaf[Any]]] = {
-    ("urllib.parse", "SplitResult"): _split_leaf,
-    ("urllib.parse", "ParseResult"): _parse_leaf,
-    ("datetime", "datetime"): datetime_leaf,
-    ("datetime", "date"): date_leaf,
-    ("datetime", "time"): time_leaf,
-    ("datetime", "timedelta"): timedelta_leaf,
-    ("zoneinfo", "ZoneInfo"): zone_leaf,
-    ("uuid", "UUID"): _uuid_leaf,
-    ("decimal", "Decimal"): _decimal_leaf,
-    ("builtins", "bytes"): _bytes_leaf,
-    ("re", "Pattern"): _pattern_leaf,
-    **{("pathlib", name): _path_leaf for name in _PATHS},
-    **{("pathlib._local", name): _path_leaf for name in _PATHS},  # Python 3.13
-    **{("ipaddress", name): _internet_leaf for name in _INTERNET},
+_IN_ORDER: tuple[tuple[Callable[[Any], SchemaLeaf[Any]], str, tuple[str, ...]], ...] = (
+    (_uuid_leaf, "uuid", ("UUID",)),
+    (datetime_leaf, "datetime", ("datetime",)),
+    (date_leaf, "datetime", ("date",)),
+    (time_leaf, "datetime", ("time",)),
+    (timedelta_leaf, "datetime", ("timedelta",)),
+    *[(_internet_leaf, "ipaddress", (name,)) for name in _INTERNET],
+    (_decimal_leaf, "decimal", ("Decimal",)),
+    (_url_leaf, "urllib.parse", ("SplitResult", "ParseResult")),
+    (zone_leaf, "zoneinfo", ("ZoneInfo",)),
+    (_bytes_leaf, "builtins", ("bytes",)),
+    (_pattern_leaf, "re", ("Pattern",)),
+    (_path_leaf, "pathlib", _PATHS),
+    (_path_leaf, "pathlib._local", _PATHS),  # Python 3.13
+)
+"""What makes the leaf, and the types that it is for: the most particular first, as unions try them.
+
+Types of one row read the same texts, so that a union can't have two of them.
+"""
+
+_SHIPPED = {
+    (module, name): (rank, make) for rank, (make, module, names) in enumerate(_IN_ORDER, 1) for name in names
 }

@@ -1,7 +1,7 @@
 """Telling the members of a union apart by the JSON value alone, whatever their order.
 
-First by JSON type. Among strings, enums and literals come before leaves, leaves go by
-`LEAF_ORDER`, plain strings come last. Objects go by a tag, else by which of them fits and leaves
+First by JSON type. Among strings, enums and literals come before leaves, leaves go by their
+`rank`, plain strings come last. Objects go by a discriminator, else by which of them fits and leaves
 the fewest keys unused. `ambiguity` finds what can't be told apart.
 """
 
@@ -20,38 +20,12 @@ if TYPE_CHECKING:
     from .nodes import Field, Node, Target
 
 __all__ = [
-    "LEAF_ORDER",
     "Tag",
     "UnionPlan",
     "choices_of",
-    "is_shipped",
-    "leaf_rank",
     "make_plan",
     "tag_of",
 ]
-
-LEAF_ORDER = (
-    "UUID",
-    "datetime",
-    "date",
-    "time",
-    "timedelta",
-    "IPv4Address",
-    "IPv6Address",
-    "IPv4Network",
-    "IPv6Network",
-    "IPv4Interface",
-    "IPv6Interface",
-    "Decimal",
-    "SplitResult",
-    "ParseResult",
-    "ZoneInfo",
-    "bytes",
-    "Pattern",
-)
-"""Names of shipped leaves' types, the most particular first; a user's own leaf comes before all."""
-
-_LAST = len(LEAF_ORDER) + 1
 
 
 class Tag(Value):
@@ -106,31 +80,13 @@ def _ranked(json_type: str, members: list[Node]) -> tuple[Node, ...]:
     return tuple(sorted(members, key=lambda member: _rank(member, json_type)))
 
 
-def _rank(node: Node, json_type: str) -> tuple[int, bool]:
+def _rank(node: Node, json_type: str) -> tuple[int, int]:
     if isinstance(node, (LiteralNode, EnumNode)):
-        return -1, False
+        return 0, 0
     if isinstance(node, LeafNode):
-        return leaf_rank(node), False
+        return 1, node.leaf.rank
     # An integer stays one, and so does a number: `int | float` keeps the kind that was given.
-    return _LAST + 1, isinstance(node, ScalarNode) and node.type != json_type
-
-
-def leaf_rank(node: LeafNode) -> int:
-    """Return the place of a leaf among those that read strings, the most particular first."""
-    cls = node.leaf.type
-    if not is_shipped(cls):
-        return 0
-    return LEAF_ORDER.index(cls.__name__) + 1 if cls.__name__ in LEAF_ORDER else _LAST
-
-
-def is_shipped(cls: type) -> bool:
-    """Say whether a leaf's type is one of the standard library."""
-    return cls.__module__.partition(".")[0] in _STANDARD
-
-
-_STANDARD = frozenset(
-    {"builtins", "datetime", "decimal", "ipaddress", "pathlib", "re", "urllib", "uuid", "zoneinfo"}
-)
+    return 2, isinstance(node, ScalarNode) and node.type != json_type
 
 
 def tag_of(objects: Sequence[ObjectNode]) -> Tag | None:
