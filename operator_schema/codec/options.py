@@ -92,7 +92,7 @@ def _namespace(value: Any) -> Any:
 
 def _depth(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
-        return value
+        return int.__pos__(value)  # of a subclass, the plain number
     message = f"max_depth is an integer of at least 1, not {received(value)}"
     raise ValueError(message)
 

@@ -154,7 +154,7 @@ def write_instance(source: Source, at: Function, node: ObjectNode, way: Way, nam
         new = source.bind(_NEW_TUPLE, "new_tuple")
         at.line(f"{made} = {new}({cls}, ({''.join([f'{name}, ' for name in stored.values()])}))")
     elif way == "call" or (way == "attributes" and None in map(source.attribute, stored)):
-        given = ", ".join([f"{field!r}: {name}" for field, name in names.items()])
+        given = ", ".join([f"{source.quoted(field)}: {name}" for field, name in names.items()])
         at.line(f"{made} = {cls}(**{{{given}}})")
     else:
         at.line(f"{made} = {source.bind(_NEW, 'new')}({cls})")
@@ -172,7 +172,7 @@ def _write_stores(
         if way == "attributes":
             at.line(f"{made}.{source.attribute(field)} = {name}")
         elif way == "dictionary":
-            at.line(f"{inside}[{field!r}] = {name}")
+            at.line(f"{inside}[{source.quoted(field)}] = {name}")
         else:
             store = source.bind(getattr(cls, field).__set__, f"set_{field}")
             at.line(f"{store}({made}, {name})")
@@ -180,10 +180,10 @@ def _write_stores(
 
 def _write_dict(source: Source, at: Function, node: ObjectNode, made: str, names: Mapping[str, str]) -> None:
     first = next((i for i, field in enumerate(node.fields) if not field.required), len(node.fields))
-    given = ", ".join([f"{field.name!r}: {names[field.name]}" for field in node.fields[:first]])
+    given = ", ".join([f"{source.quoted(field.name)}: {names[field.name]}" for field in node.fields[:first]])
     at.line(f"{made} = {{{given}}}")
     for field in node.fields[first:]:
-        store = f"{made}[{field.name!r}] = {names[field.name]}"
+        store = f"{made}[{source.quoted(field.name)}] = {names[field.name]}"
         if field.required:
             at.line(store)
             continue

@@ -29,6 +29,7 @@ from ...json_values import copy_json
 from ..limits import MAX_COLLISIONS
 from .construction import HARMLESS, constructor_of, factory_of, way_of, write_empty, write_instance
 from .helpers import JSON_SCALARS, building, chooser_of, integer_of_key
+from .source import hint_of
 from .writer import MAX_PLACES, Writer, nodes_of
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class Decoder(Writer):
             return
         with self.at.block("try:"):
             for field in required:
-                self.at.line(f"{names[field.name]} = {value}[{field.key!r}]")
+                self.at.line(f"{names[field.name]} = {value}[{self.source.quoted(field.key)}]")
         with self.at.block("except KeyError:"):
             self.leave()
 
@@ -189,7 +190,7 @@ class Decoder(Writer):
         self, node: ObjectNode, field: Field, value: str, name: str, depth: int, counted: str
     ) -> None:
         absent = self._absent(node, field)
-        key = repr(field.key)
+        key = self.source.quoted(field.key)
         if absent == "None" and field.absent_is_none and not counted:
             self.at.line(f"{name} = {value}[{key}] if {key} in {value} else None")
             with self.at.block(f"if {name} is not None:"):
@@ -341,7 +342,7 @@ class Decoder(Writer):
         if takes_numbers:
             unfit = f"{value} - {value}" if "number" in types else f"not {value}.is_integer()"
             self.give_up_if(f"{value}.__class__ is float and {unfit}")
-        made = self.source.name(node.leaf.type.__name__)
+        made = self.source.name(hint_of(node.leaf.type))
         # The caller's own array or object is not for others to keep or change.
         given = f"{self.source.bind(copy_json, 'copy')}({value})" if {"array", "object"} & {*types} else value
         with self.at.block("try:"):
@@ -405,7 +406,7 @@ class Decoder(Writer):
                 f"({key[0]}, {self.source.literal(key[1])}): {self.function(node)}" for key, node in members
             ]
             self.source.close_with(f"{by_tag} = {{{', '.join(functions)}}}.get")
-            self.at.line(f"{tag} = {value}.get({plan.tag.key!r}, {missing})")
+            self.at.line(f"{tag} = {value}.get({self.source.quoted(plan.tag.key)}, {missing})")
             with self.at.block(f"if {tag} is {missing}:"):
                 self.at.line(f"{chosen} = {choose}({value})")
             with self.at.block("else:"):

@@ -126,7 +126,9 @@ class _Encoder(Writer):
         names = {field.name: self.source.name(field.name) for field in fields}
         self._read(fields, names, value, is_dict=is_dict)
         if is_dict and node.closed:
-            present = [f"({field.name!r} in {value})" for field in fields if not field.required]
+            present = [
+                f"({self.source.quoted(field.name)} in {value})" for field in fields if not field.required
+            ]
             self.give_up_if(f"len({value}) != {' + '.join([str(len(fields) - len(present)), *present])}")
         for field in fields:
             self._encode_field(field, names, depth, is_dict=is_dict)
@@ -143,15 +145,17 @@ class _Encoder(Writer):
         for field in fields:
             if field not in always:
                 missing = self.source.bind(MISSING, "MISSING")
-                self.at.line(f"{names[field.name]} = {value}.get({field.name!r}, {missing})")
+                self.at.line(
+                    f"{names[field.name]} = {value}.get({self.source.quoted(field.name)}, {missing})"
+                )
 
     def _reading(self, field: Field, value: str, *, is_dict: bool) -> str:
         if is_dict:
-            return f"{value}[{field.name!r}]"
+            return f"{value}[{self.source.quoted(field.name)}]"
         if field.name == TAG and isinstance(field.node, LiteralNode):
             return self.source.literal(field.node.values[0])
         attribute = self.source.attribute(field.name)
-        return f"{value}.{attribute}" if attribute else f"getattr({value}, {field.name!r})"
+        return f"{value}.{attribute}" if attribute else f"getattr({value}, {self.source.quoted(field.name)})"
 
     def _encode_field(self, field: Field, names: dict[str, str], depth: int, *, is_dict: bool) -> None:
         name = names[field.name]
@@ -174,10 +178,12 @@ class _Encoder(Writer):
         made = self.source.name(node.name)
         skipped = [self._skipped(field, is_dict=is_dict) for field in fields]
         first = next((i for i, skip in enumerate(skipped) if skip), len(fields))
-        given = ", ".join([f"{field.key!r}: {names[field.name]}" for field in fields[:first]])
+        given = ", ".join(
+            [f"{self.source.quoted(field.key)}: {names[field.name]}" for field in fields[:first]]
+        )
         self.at.line(f"{made} = {{{given}}}")
         for field, skip in zip(fields[first:], skipped[first:], strict=True):
-            store = f"{made}[{field.key!r}] = {names[field.name]}"
+            store = f"{made}[{self.source.quoted(field.key)}] = {names[field.name]}"
             if skip is None:
                 self.at.line(store)
                 continue

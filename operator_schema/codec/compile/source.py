@@ -1,7 +1,8 @@
-"""Python source in the making: what the compiled tier is written with.
+"""Python source, written line by line: functions, and the objects that are bound to their names.
 
-Text enters by `repr`, objects by a bound name, attribute names after a check that they are plain
-identifiers. Nothing else of the user's gets into generated code.
+Text of the user's gets into generated code in three ways alone: as the `repr` of an exact `str`, `int`
+or `float`; as an attribute name that is a plain identifier; and as a hint, in names that are made
+here. A subclass could write code by its own `repr`. All other objects are bound to a name.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-__all__ = ["Function", "Source"]
+__all__ = ["Function", "Source", "hint_of"]
 
 _INDENT = "    "
 _UNFIT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME_LENGTH = 24
 _LARGEST_LITERAL = 10**18
-_BUILT_IN = frozenset({str, int, float, bool, list, tuple, set, frozenset, dict})
+_BUILT_IN: dict[int, str] = {
+    id(cls): cls.__name__ for cls in (str, int, float, bool, list, tuple, set, frozenset, dict)
+}
+"""By identity, as a metaclass may say that its classes equal these."""
 _numbers = count(1)
 
 
@@ -85,7 +89,7 @@ class Source:
         self._last = 0
 
     def name(self, hint: str) -> str:
-        """Return a name that no other thing has, reminding of what the user calls it."""
+        """Return a new name that begins with a hint, such as the user's own name for the thing."""
         self._last += 1
         return f"{_plain(hint)}_{self._last}"
 
@@ -99,11 +103,20 @@ class Source:
 
     def class_name(self, cls: type) -> str:
         """Return the name by which the functions know a class: its own for the usual built-in ones."""
-        return cls.__name__ if cls in _BUILT_IN else self.bind(cls, cls.__name__)
+        return _BUILT_IN.get(id(cls)) or self.bind(cls, hint_of(cls))
+
+    def quoted(self, text: str) -> str:
+        """Return the expression of a text, such as a key.
+
+        Raises:
+            TypeError: it is a subclass of `str`, which the graph should not have.
+        """
+        _require_exact(text)
+        return repr(text)
 
     def literal(self, value: Any, hint: str = "value") -> str:
         """Return an expression for a constant: written out where that is exact, else its name."""
-        kind: type[Any] = value.__class__
+        kind = _class_of(value)
         if value is None or kind is bool or kind is str:
             return repr(value)
         if kind is int and -_LARGEST_LITERAL < value < _LARGEST_LITERAL:
@@ -113,7 +126,12 @@ class Source:
         return self.bind(value, hint)
 
     def attribute(self, name: str) -> str | None:
-        """Return what follows the dot for an attribute; None for a name that is not written so."""
+        """Return an attribute's name as it is written after a dot; None if it can't be written so.
+
+        Raises:
+            TypeError: it is a subclass of `str`, which the graph should not have.
+        """
+        _require_exact(name)
         return name if _PLAIN_NAME.fullmatch(name) and not keyword.iskeyword(name) else None
 
     def function(self, hint: str, *parameters: str) -> Function:
@@ -149,6 +167,21 @@ class Source:
         return made
 
 
+def hint_of(cls: type) -> str:
+    """Return the name of a class, whatever its metaclass says."""
+    return _name_of_class(cls)
+
+
+_class_of: Callable[[Any], type[Any]] = type
+_name_of_class: Callable[[type], str] = vars(type)["__name__"].__get__
+
+
+def _require_exact(text: str) -> None:
+    if type(text) is not str:
+        message = f"internal error: generated code takes text of class str alone, not {type(text)}"
+        raise TypeError(message)
+
+
 def _plain(hint: str) -> str:
-    text = _UNFIT_IN_NAMES.sub("", hint)[:_NAME_LENGTH]
+    text = _UNFIT_IN_NAMES.sub("", hint if type(hint) is str else "")[:_NAME_LENGTH]
     return text if text[:1].isalpha() else f"v{text}"
