@@ -31,7 +31,7 @@ campaign: $(VENV)/.test ## hold decoder and schema against two validators: PAIRS
 	$(BIN)/python tests/campaign/run.py --pairs $(PAIRS) --seed $(SEED)
 
 BENCH ?= .venv-bench
-bench: $(BENCH)/.bench ## measure everything beside the peers, and write docs/benchmarks/: ARGS='encode --rounds 9'
+bench: $(BENCH)/.bench ## measure everything beside the peers, and write docs/benchmarks/; with ARGS='encode --rounds 9' a part, to build/benchmarks/
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
 
 bench-quick: $(BENCH)/.bench ## measure what the bars ask for; fails where one is missed

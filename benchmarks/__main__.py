@@ -42,12 +42,21 @@ def main() -> int:
     verdicts = judge_all(document["results"])
     console.print(bars_on_terminal(verdicts))
     if not arguments.quick:
-        _write(document, arguments.output or ROOT / "docs" / "benchmarks" / folder_name())
+        folder = arguments.output or default_folder(arguments.questions)
+        _write(document, folder)
+        console.print(f"Results: {folder}", style="dim")
     missed = [verdict for verdict in verdicts if not verdict.met]
     console.print(
         f"{len(verdicts) - len(missed)} bars met, {len(missed)} missed, in {monotonic() - started:.0f} s"
     )
     return 1 if arguments.quick and missed else 0
+
+
+def default_folder(questions: list[str]) -> Path:
+    """Return where results are written: only those of all questions replace the published ones."""
+    is_complete = not set(QUESTIONS).difference(questions or QUESTIONS)
+    published, partial = ROOT / "docs" / "benchmarks", ROOT / "build" / "benchmarks"
+    return (published if is_complete else partial) / folder_name()
 
 
 def _arguments() -> argparse.Namespace:
@@ -57,7 +66,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--rounds", type=int, help=f"turns of each contestant ({ROUNDS}, quick {ROUNDS_QUICK})"
     )
-    parser.add_argument("--output", type=Path, help="folder for the results (docs/benchmarks/…)")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="folder for the results (docs/benchmarks/…; build/benchmarks/… for some of the questions)",
+    )
     arguments = parser.parse_args()
     if unknown := set(arguments.questions).difference(QUESTIONS):
         parser.error(f"no such question: {', '.join(sorted(unknown))}")

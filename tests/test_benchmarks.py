@@ -13,6 +13,7 @@ pytest.importorskip("rich")  # what shows the results; it has no part in the pac
 
 from rich.progress import Progress
 
+from benchmarks import __main__ as command
 from benchmarks import bars, fresh, measure, report, types_
 from benchmarks.contestants import CONTESTANTS, OF_FUNCTIONS, OURS, Cant
 from benchmarks.peers import handwritten, ours
@@ -183,3 +184,10 @@ def test_readme_says_what_was_measured(row):
     measured = results[question][case]
     cells = [report.amount(measured[peer]["median"], "s") for peer in (OURS, "msgspec", "pydantic")]
     assert f"| {' | '.join([row, *cells])} |" in (ROOT / "README.md").read_text("utf-8").splitlines()
+
+
+def test_only_a_run_of_all_questions_replaces_the_published_results():
+    published = ROOT / "docs" / "benchmarks"
+    assert command.default_folder([]).parent == command.default_folder(list(QUESTIONS)).parent == published
+    for question in QUESTIONS:
+        assert published not in command.default_folder([question]).parents
