@@ -55,7 +55,7 @@ def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> 
     for sample in _samples(base, limits):
         try:
             decode.check(sample)
-            return trusted_leaf(base.type, schema, decode, _LimitedWriter(decode), sample)
+            return trusted_leaf(base.type, schema, decode, _LimitedWriter(decode), sample, base.rank)
         except ValueError:
             continue
     message = f"no decimal that is {words} was found"

@@ -33,11 +33,11 @@ LAST_RANK: Final = 1000
 
 
 class SchemaLeaf(Value, Generic[T]):
-    """How values of one Python type stand in JSON.
+    """How the values of one Python type are read from JSON and written as JSON.
 
-    Give it to a codec (`leaves=[…]`), to one annotation (`Annotated[yarl.URL, leaf]`), to the class
+    Give it to one annotation (`Annotated[yarl.URL, leaf]`), to a codec (`leaves=[…]`), to the class
     itself (a class attribute or class method `__schema_leaf__`) or to the whole process
-    (`register_leaf`). Where several apply, the first in this order counts.
+    (`register_leaf`). If several apply, the first in this order counts.
 
     Attributes:
         type: the Python type.
@@ -45,16 +45,17 @@ class SchemaLeaf(Value, Generic[T]):
             used where the field has none.
         decode: takes a JSON value of that `type`, returns an instance; raises ValueError or
             TypeError, whose text goes to the model.
-        encode: takes an instance, returns a JSON value of that `type`; raises likewise.
-        placeholder: a valid instance, used in examples.
+        encode: takes an instance, returns a JSON value of that `type`; raises the same errors.
+        placeholder: a valid instance. It is tried through both functions when the leaf is made, and the
+            model sees it in errors, as the example of a valid value. It is never a default.
         rank: its place among the leaves of a union that read the same JSON type: the least is tried
             first. 0 is before all that are shipped; two of one rank can't be distinguished.
 
-    Of the schema only `type` is enforced here: what else it says (`pattern`, `minimum` …) is for
-    `decode` to check, or schema and decoder disagree.
+    Of the schema only `type` is enforced by the codec. `decode` has to check the rest (`pattern`,
+    `minimum` …), or schema and decoder disagree.
 
     Raises:
-        SchemaError: an argument is not of its kind, or `decode(encode(placeholder))` does not give
+        SchemaError: an argument has the wrong type, or `decode(encode(placeholder))` doesn't return
             an instance.
     """
 
@@ -80,6 +81,9 @@ class SchemaLeaf(Value, Generic[T]):
     def __hash__(self) -> int:
         return hash((SchemaLeaf, self.type))
 
+    def __repr__(self) -> str:
+        return f"SchemaLeaf({self.type.__qualname__})"
+
     @property
     def json_types(self) -> tuple[str, ...]:
         """The JSON types that `json_schema` names."""
@@ -96,8 +100,8 @@ def trusted_leaf(
 ) -> SchemaLeaf[Any]:
     """Make a leaf without checking it, for those of this package.
 
-    Trying their placeholders could import modules or read files, and only a value that comes along
-    may do that. The tests check them instead.
+    Checking their placeholders could import modules or read files, which registration must not do.
+    The tests check them instead.
     """
     leaf: SchemaLeaf[Any] = SchemaLeaf.__new__(SchemaLeaf)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
     Value.__init__(leaf, cls, json_schema, decode, encode, placeholder, rank)
@@ -115,7 +119,7 @@ def _check_leaf(
     fault = (
         _describe_fault(cls, json_schema, decode, encode, rank)
         or _describe_schema_fault(json_schema)  # type: ignore[arg-type]  # a dict, as just checked
-        or _describe_placeholder_fault(cls, json_schema, decode, encode, placeholder)  # type: ignore[arg-type]  # likewise
+        or _describe_placeholder_fault(cls, json_schema, decode, encode, placeholder)  # type: ignore[arg-type]  # as just checked
     )
     if fault:
         from ..errors import Complaint, SchemaError  # noqa: PLC0415  # only what is wrong pays for it
@@ -130,7 +134,7 @@ def _describe_fault(
     cls: object, json_schema: object, decode: object, encode: object, rank: object
 ) -> tuple[str, str] | None:
     if not isinstance(cls, type):
-        return f"type is {kind(cls)}, not a class", "Give the Python type that the leaf stands for"
+        return f"type is {kind(cls)}, not a class", "Give the Python class that the leaf is for"
     if not isinstance(json_schema, dict):
         return f"json_schema is {kind(json_schema)}, not a dict", "Give a JSON Schema document"
     for name, function in (("decode", decode), ("encode", encode)):
@@ -154,8 +158,8 @@ def _describe_schema_fault(json_schema: Mapping[str, Any]) -> tuple[str, str] | 
 
         return describe_reference_fault(json_schema)
     return (
-        "json_schema does not say which JSON type the values have",
-        f'Add "type", one of {", ".join(JSON_TYPES)} or a list of them',
+        'json_schema has no "type", or one that JSON hasn\'t',
+        f'Set "type" to one of {", ".join(JSON_TYPES)} or a list of them',
     )
 
 
@@ -167,19 +171,25 @@ def _describe_placeholder_fault(
     placeholder: object,
 ) -> tuple[str, str] | None:
     if not isinstance(placeholder, cls):
-        return f"placeholder is no {cls.__name__}", "Give a valid instance"
+        return (
+            f"placeholder is {received(placeholder)}, not an instance of {cls.__name__}",
+            "Give an instance",
+        )
     try:
         encoded = encode(placeholder)
         if not fits_types(encoded, _json_types(json_schema)):
             fault = f"encode(placeholder) is {received(encoded)}, not of the type in json_schema"
-            return fault, "Change encode or the type"
+            return fault, "Change encode, or the type in json_schema"
         decoded = decode(encoded)
     except Exception as error:  # noqa: BLE001  # whatever it is, the leaf does not work
-        fault = f"placeholder does not survive decode(encode(placeholder)): {type(error).__name__}: {error}"
-        return fault, "Give one that does, or mend the two functions"
+        fault = f"decode(encode(placeholder)) raises {type(error).__name__}: {error}"
+        return fault, "Fix decode or encode, or give another placeholder"
     if isinstance(decoded, cls):
         return None
-    return f"decode(encode(placeholder)) is {received(decoded)}, no {cls.__name__}", "Mend decode"
+    return (
+        f"decode(encode(placeholder)) is {received(decoded)}, not an instance of {cls.__name__}",
+        "Fix decode",
+    )
 
 
 _registered: dict[type, SchemaLeaf[Any]] = {}
@@ -196,7 +206,7 @@ def register_leaf(leaf: SchemaLeaf[T]) -> SchemaLeaf[T]:
         The same leaf.
 
     Raises:
-        TypeError: leaf is no SchemaLeaf.
+        TypeError: leaf isn't a SchemaLeaf.
     """
     if as_leaf(leaf) is None:
         message = f"register_leaf takes a SchemaLeaf, not {received(leaf)}"
@@ -226,12 +236,12 @@ def own_leaf(cls: type) -> object:
 
 
 def has_attribute(cls: object, name: str) -> bool:
-    """Say whether a class has an attribute that none of Python's own bases has.
+    """Return whether a class has an attribute that Python's own bases don't have.
 
-    Sooner than `hasattr`, which makes an error of an attribute that is missing, and throws it away.
+    This is faster than `hasattr`, which raises an error for a missing attribute and discards it.
     """
     if type(cls) is type or type(cls) is EnumType:  # another metaclass may say anything
-        for base in cls.__mro__:  # noqa: SIM110  # sooner than a generator
+        for base in cls.__mro__:  # noqa: SIM110  # faster than a generator
             if base not in _USUAL_BASES and name in base.__dict__:
                 return True
         return False
@@ -242,7 +252,7 @@ _USUAL_BASES: Final = frozenset({object, str, int, float, Enum, IntEnum, StrEnum
 
 
 def as_leaf(item: Any) -> SchemaLeaf[Any] | None:
-    """Return a leaf as it is, None for anything else."""
+    """Return a leaf unchanged, None for anything else."""
     return item if isinstance(item, SchemaLeaf) else None  # pyright: ignore[reportUnknownVariableType]  # of whatever type
 
 

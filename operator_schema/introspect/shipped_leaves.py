@@ -1,8 +1,8 @@
-"""The leaves that this package brings for types of the standard library.
+"""The leaves that this package has for types of the standard library.
 
-Everything that a leaf needs is taken from the module that defined its type, so that none of them
-imports what the user has not. Patterns are compiled when their leaf is made: most programs never
-need most of them.
+Everything that a leaf needs is taken from the module that defines its type, so that registration
+imports nothing that the user hasn't imported. Patterns are compiled when their leaf is made: most
+programs never need most of them.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _path_leaf(cls: Any) -> SchemaLeaf[Any]:
 
     def decode(text: str) -> Any:
         if not text or not_in_path.search(text):
-            message = "a path is not empty and has neither NUL nor surrogates, as in docs/report.txt"
+            message = "a path isn't empty and has neither NUL nor lone surrogates, as in docs/report.txt"
             raise ValueError(message)
         path = cls(text)
         if cls(str(path)) != path:  # "./c:d" on Windows, where "c:d" is on drive C
@@ -281,14 +281,14 @@ def _pattern_leaf(cls: Any) -> SchemaLeaf[Any]:
         # FutureWarning is raised where warnings are errors.
         except (re.error, ArithmeticError, RecursionError, ValueError, Warning) as error:
             reason = str(error)
-        message = f"it is no Python regular expression: {reason}"
+        message = f"it isn't a Python regular expression: {reason}"
         raise ValueError(message)
 
     def encode(pattern: Any) -> str:
         text = pattern.pattern
         if not isinstance(text, str):
             message = "a pattern of bytes has no JSON form"
-            raise ValueError(message)  # noqa: TRY004  # told as a problem
+            raise ValueError(message)  # noqa: TRY004  # becomes a problem
         if decode(text) != pattern:
             message = "its flags have no JSON form; write them into the pattern, as in (?i)"
             raise ValueError(message)

@@ -212,3 +212,10 @@ def test_the_local_leaves_are_as_a_users_own_would_have_to_be():
     for leaf in (LOCAL_DATETIME, LOCAL_TIME):
         assert SchemaLeaf(*content_of(leaf)) == leaf
         assert pickle.loads(pickle.dumps(leaf)) == leaf
+
+
+def test_local_values_are_distinguished_from_others_in_a_union():
+    codec = Codec(list[LocalDateTime | LocalTime | datetime | str])
+    values = ["2026-01-31T09:30:00", "09:30:00", "2026-01-31T09:30:00+00:00", "noon"]
+    assert codec.decode(values) == [LOCAL_MORNING, time(9, 30), MORNING, "noon"]
+    assert codec.encode(codec.decode(values)) == values

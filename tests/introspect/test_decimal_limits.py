@@ -181,3 +181,8 @@ def test_schema_and_decoder_agree_about_numbers(number):
         codec = Codec(annotation)
         if not codec.problems(number):
             assert validator(codec.json_schema()).is_valid(number)
+
+
+def test_a_limited_decimal_is_distinguished_from_text_in_a_union():
+    codec = Codec(list[Price | str])
+    assert codec.decode(["5", 7, "-5", "five"]) == [Decimal(5), Decimal(7), "-5", "five"]

@@ -154,12 +154,12 @@ def test_a_leaf_may_stand_for_a_dataclass_or_a_scalar():
     [
         (("str", {"type": "string"}, str, str, "x"), "type is string"),
         ((str, "string", str, str, "x"), "json_schema is string"),
-        ((str, {}, str, str, "x"), "JSON type"),
-        ((str, {"type": "text"}, str, str, "x"), "JSON type"),
+        ((str, {}, str, str, "x"), 'json_schema has no "type"'),
+        ((str, {"type": "text"}, str, str, "x"), 'json_schema has no "type"'),
         ((str, {"type": "string"}, None, str, "x"), "decode is null"),
         ((str, {"type": "string"}, str, 5, "x"), "encode is integer"),
-        ((str, {"type": "string"}, str, str, 5), "placeholder is no str"),
-        ((int, {"type": "string"}, int, lambda _: "x", 5), "does not survive"),
+        ((str, {"type": "string"}, str, str, 5), "placeholder is integer 5, not an instance of str"),
+        ((int, {"type": "string"}, int, lambda _: "x", 5), "raises ValueError"),
     ],
 )
 def test_a_leaf_that_is_none(arguments, words):
