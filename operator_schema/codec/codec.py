@@ -7,8 +7,9 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 from ..introspect.classes import form_of
+from ..introspect.equality import annotation_key
 from ..introspect.leaves import SchemaLeaf, leaf_generation
-from ..introspect.names import annotation_key, name_of
+from ..introspect.names import name_of
 from ..introspect.nodes import UNKNOWN, AnyNode, EnumNode
 from ..introspect.walk import Walk
 from ..json_values import choice_key

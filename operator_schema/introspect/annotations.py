@@ -48,6 +48,7 @@ from .nodes import (
     TupleNode,
     UnionNode,
 )
+from .type_parameters import declares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -317,7 +318,7 @@ def _type_variable(walk: Walk, variable: Any, _args: tuple[Any, ...], place: Pla
     bindings = place.scope.bindings
     if variable in bindings:
         return walk.node(bindings[variable], Place(place.path, place.owner, place.scope.outside()))
-    if not place.scope.declares(variable):
+    if not declares(place.scope, variable):
         name = variable.__name__
         message = f"{show_annotation(variable)} isn't a type parameter of {place.owner}"
         remedy = f"Write the type, or add Generic[{name}] to the bases of the class"

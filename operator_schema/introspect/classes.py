@@ -8,9 +8,10 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
 from .function_parameters import ATTRIBUTE, parameter_source
-from .hints import Scope, evaluate_forward, inherited_bindings
+from .hints import Scope, evaluate_forward
 from .leaves import has_attribute
 from .names import exact_text
+from .type_parameters import inherited_bindings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

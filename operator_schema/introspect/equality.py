@@ -1,13 +1,13 @@
-"""One node for all that are equal, found in time that grows with the number of nodes.
+"""When two annotations mean the same, and one node for all that are equal.
 
-Comparing two nodes by content visits whatever they share again and again: an alias that is used
-twice at each of thirty levels stands in a billion places.
+Equal nodes are found in time that grows with their number. Comparing two by content would visit what
+they share again and again: an alias that is used twice at each of thirty levels is in a billion places.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
 from ..immutable import content_of
 from .leaves import SchemaLeaf
@@ -29,11 +29,13 @@ from .nodes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from .nodes import Node
 
-__all__ = ["Distinct"]
+__all__ = ["Distinct", "annotation_key", "bindings_key"]
+
+_COMPARED_PARTS: Final = 1000
 
 _NODES: Final = frozenset(
     {
@@ -101,3 +103,38 @@ class Distinct:
         # The table of a choice follows from its values and members; classes, members of an Enum
         # and defaults are what they are.
         return None if cls is dict else id(part)
+
+
+def annotation_key(annotation: Any) -> Any:
+    """Return what only annotations of the same meaning share.
+
+    Equality of annotations is not enough: `Annotated[int, Ge(1)] == Annotated[int, Ge(1.0)]`, and
+    `list[Literal[0]]` may be the same object as `list[Literal[False]]`. Classes and
+    metadata count by identity, so the key holds only as long as the annotation lives.
+
+    Raises:
+        TypeError: the annotation has more parts than are worth comparing; or, on hashing the key,
+            something in it has no hash.
+        RecursionError: the annotation nests too deep.
+    """
+    return _key(annotation, iter(range(_COMPARED_PARTS)))
+
+
+def _key(annotation: Any, budget: Iterator[int]) -> Any:
+    if next(budget, None) is None:
+        message = "the annotation has too many parts"
+        raise TypeError(message)
+    origin: Any = get_origin(annotation)
+    if origin is None:
+        # By identity: a metaclass may call two classes equal.
+        return id(annotation) if isinstance(annotation, type) else (annotation.__class__, annotation)
+    if origin is Literal:
+        return (origin, tuple([(value.__class__, value) for value in get_args(annotation)]))
+    metadata: tuple[Any, ...] = getattr(annotation, "__metadata__", ())
+    args: tuple[Any, ...] = (annotation.__origin__,) if metadata else get_args(annotation)
+    return (origin, tuple([_key(arg, budget) for arg in args]), tuple(map(id, metadata)))
+
+
+def bindings_key(bindings: Mapping[Any, Any]) -> tuple[Any, ...]:
+    """Return what only equal bindings share."""
+    return tuple([annotation_key(value) for value in bindings.values()])

@@ -1,17 +1,13 @@
-"""What an annotation is called in messages, and when two annotations mean the same."""
+"""What annotations, classes and values are called in messages."""
 
 from __future__ import annotations
 
 from types import BuiltinFunctionType, FunctionType, GenericAlias, NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin
+from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from ..wording import clip, escape, excerpt
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 __all__ = [
-    "annotation_key",
     "class_name",
     "exact_text",
     "name_of",
@@ -24,7 +20,6 @@ __all__ = [
 _SHOWN_LENGTH = 200
 _SHOWN_LEVELS = 4
 _SHOWN_ARGUMENTS = 8
-_COMPARED_PARTS = 1000
 
 
 def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -126,33 +121,3 @@ def show_error(error: Exception) -> str:
     except Exception:  # noqa: BLE001  # its own `__str__` may raise too
         said = "an error that can't be shown"
     return f"{class_name(type(error))}: {said}"
-
-
-def annotation_key(annotation: Any) -> Any:
-    """Return what only annotations of the same meaning share.
-
-    Equality of annotations is not enough: `Annotated[int, Ge(1)] == Annotated[int, Ge(1.0)]`, and
-    `list[Literal[0]]` may be the same object as `list[Literal[False]]`. Classes and
-    metadata count by identity, so the key holds only as long as the annotation lives.
-
-    Raises:
-        TypeError: the annotation has more parts than are worth comparing; or, on hashing the key,
-            something in it has no hash.
-        RecursionError: the annotation nests too deep.
-    """
-    return _key(annotation, iter(range(_COMPARED_PARTS)))
-
-
-def _key(annotation: Any, budget: Iterator[int]) -> Any:
-    if next(budget, None) is None:
-        message = "the annotation has too many parts"
-        raise TypeError(message)
-    origin: Any = get_origin(annotation)
-    if origin is None:
-        # By identity: a metaclass may call two classes equal.
-        return id(annotation) if isinstance(annotation, type) else (annotation.__class__, annotation)
-    if origin is Literal:
-        return (origin, tuple([(value.__class__, value) for value in get_args(annotation)]))
-    metadata: tuple[Any, ...] = getattr(annotation, "__metadata__", ())
-    args: tuple[Any, ...] = (annotation.__origin__,) if metadata else get_args(annotation)
-    return (origin, tuple([_key(arg, budget) for arg in args]), tuple(map(id, metadata)))

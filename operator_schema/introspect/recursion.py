@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .hints import bindings_key
+from .equality import bindings_key
 from .names import class_name, name_of, show_annotation
 from .nodes import Target
 

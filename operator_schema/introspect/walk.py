@@ -20,7 +20,7 @@ from .descriptions import describe_fields
 from .equality import Distinct
 from .fields import make_field, report_collisions, settle_null
 from .graph import Graph
-from .hints import NO_BINDINGS, FieldPlace, Place, Scope, Unresolved, bind, evaluate_forward
+from .hints import NO_BINDINGS, FieldPlace, Place, Scope, Unresolved, evaluate_forward
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
 from .names import name_of, show_annotation, show_error, take_apart
 from .nodes import (
@@ -39,6 +39,7 @@ from .nodes import (
 )
 from .recursion import Known, identity_of, short_name, target_of
 from .shipped_leaves import shipped_leaf
+from .type_parameters import bind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
