@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .introspect.nodes import (
     AnyNode,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     EncodeValue = Callable[[Node, Any], Any]
     Names = Mapping[Target, str]
 
-__all__ = ["INTEGER_KEY", "MAX_INLINED", "render"]
+__all__ = ["INTEGER_KEY", "MAX_INLINED", "Renderer", "render"]
 
 MAX_INLINED = 1000
 """Schemas in a document, past which what is used more than once shares a definition."""
@@ -58,32 +58,32 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
     """
     definitions = graph.definitions
     names = _definition_names(definitions) if definitions else {}
-    writer = _Writer(names, {}, encode_value, MAX_INLINED)
-    document = _write(graph, definitions, writer)
-    if writer.left >= 0:
+    renderer = Renderer(names, {}, encode_value, MAX_INLINED)
+    document = _write(graph, definitions, renderer)
+    if renderer.left >= 0:
         return document
     shared = _shared_nodes(graph)
     definitions = {**definitions, **shared}
     names = _definition_names(definitions)
     by_identity = {target.identity: names[target] for target in shared}
-    return _write(graph, definitions, _Writer(names, by_identity, encode_value, sys.maxsize))
+    return _write(graph, definitions, Renderer(names, by_identity, encode_value, sys.maxsize))
 
 
-def _write(graph: Graph, definitions: Mapping[Target, Node], writer: _Writer) -> dict[str, Any]:
+def _write(graph: Graph, definitions: Mapping[Target, Node], renderer: Renderer) -> dict[str, Any]:
     root = graph.resolve_root()
     # What the class says of itself is the tool's description, not its parameters'.
-    document = writer.object(root) if isinstance(root, ObjectNode) else writer.schema(root)
+    document = renderer.object(root) if isinstance(root, ObjectNode) else renderer.schema(root)
     document = _described(document, root.description)
     if isinstance(graph.root, RefNode):
         document = _described(document, graph.root.description)
-    own = {writer.names[target]: writer.definition(node) for target, node in definitions.items()}
-    if own or writer.hoisted is not None:
-        document["$defs"] = own if writer.hoisted is None else {**own, **writer.hoisted.found}
+    own = {renderer.names[target]: renderer.definition(node) for target, node in definitions.items()}
+    if own or renderer.hoisted is not None:
+        document["$defs"] = own if renderer.hoisted is None else {**own, **renderer.hoisted.found}
     return document
 
 
-class _Writer:
-    """What every arm needs: the names of definitions, and the way to write a value.
+class Renderer:
+    """Renders nodes, one method a kind: a dialect is a subclass that overrides some of them.
 
     Args:
         names: of the definitions.
@@ -97,7 +97,28 @@ class _Writer:
         hoisted: the definitions of leaves, None while there are none.
     """
 
-    __slots__ = ("_encode_value", "_shared", "hoisted", "left", "names")
+    __slots__ = ("_shared", "encode_value", "hoisted", "left", "names")
+
+    ARMS: ClassVar[Mapping[type[Any], str]] = {
+        ScalarNode: "scalar",
+        AnyNode: "any",
+        LeafNode: "leaf",
+        LiteralNode: "literal",
+        EnumNode: "enum",
+        ArrayNode: "array",
+        TupleNode: "tuple",
+        MapNode: "map",
+        ObjectNode: "inner_object",
+        UnionNode: "union",
+        RefNode: "ref",
+    }
+    """By kind of node, the name of the method that renders it."""
+
+    _arms: ClassVar[Mapping[type[Any], Callable[[Any, Any], dict[str, Any]]]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._arms = {kind: getattr(cls, name) for kind, name in cls.ARMS.items()}
 
     def __init__(
         self, names: Names, shared: Mapping[Hashable, str], encode_value: EncodeValue, most: int
@@ -106,37 +127,43 @@ class _Writer:
         self.left = most
         self.hoisted: HoistedDefinitions | None = None
         self._shared = shared
-        self._encode_value = encode_value
+        self.encode_value = encode_value
 
     def definition(self, node: Node) -> dict[str, Any]:
+        """Render a node as a definition."""
         if isinstance(node, ObjectNode):
             return _described(_described(self.object(node), node.doc), node.description)
-        return self._inlined(node)
+        return self.inlined(node)
 
     def schema(self, node: Node) -> dict[str, Any]:
+        """Render a node where it is used."""
         self.left -= 1
         if self.left < 0:
             return {}
         if self._shared and id(node) in self._shared:
             return {"$ref": f"#/$defs/{self._shared[id(node)]}"}
-        document = _ARMS[node.__class__](self, node)  # as `_inlined`, spared a call
+        document = self._arms[node.__class__](self, node)  # as `inlined`, spared a call
         description = node.description
         return document if description is None else _described(document, description)
 
-    def _inlined(self, node: Node) -> dict[str, Any]:
-        document = _ARMS[node.__class__](self, node)
+    def inlined(self, node: Node) -> dict[str, Any]:
+        """Render a node in full, whatever is shared."""
+        document = self._arms[node.__class__](self, node)
         description = node.description
         return document if description is None else _described(document, description)
 
     def scalar(self, node: ScalarNode) -> dict[str, Any]:
+        """Render a string, number, boolean or null."""
         if node.constraints is None:
             return {"type": node.type}
         return {"type": node.type, **_constraints(node.constraints, _SCALAR_WORDS)}
 
     def any(self, _node: AnyNode) -> dict[str, Any]:
+        """Render a node that takes every value."""
         return {}
 
     def leaf(self, node: LeafNode) -> dict[str, Any]:
+        """Render a leaf, whose definitions move to the root."""
         document: dict[str, Any] = copy_json(node.leaf.json_schema)
         if "$defs" in document or "definitions" in document:
             from .introspect.schema_references import HoistedDefinitions  # noqa: PLC0415  # few leaves have definitions
@@ -147,36 +174,47 @@ class _Writer:
         return document
 
     def literal(self, node: LiteralNode) -> dict[str, Any]:
+        """Render a fixed set of values."""
         return _choice(node.values)
 
     def enum(self, node: EnumNode) -> dict[str, Any]:
+        """Render the values of an Enum."""
         return _described(_choice(node.values), node.doc)
 
     def union(self, node: UnionNode) -> dict[str, Any]:
-        return {"anyOf": [self.schema(member) for member in node.members]}
+        """Render the members of a union, each once."""
+        documents = [self.schema(member) for member in node.members]
+        if LeafNode in map(type, node.members):  # two types may have one schema, such as a path and a string
+            documents = [document for i, document in enumerate(documents) if document not in documents[:i]]
+        return {"anyOf": documents} if len(documents) > 1 else documents[0]
 
     def ref(self, node: RefNode) -> dict[str, Any]:
+        """Render a reference to a definition."""
         return {"$ref": f"#/$defs/{self.names[node.target]}"}
 
     def inner_object(self, node: ObjectNode) -> dict[str, Any]:
+        """Render an object that is not the root."""
         name = self._shared.get(_identity(node)) if self._shared else None
         if name is not None:
             return {"$ref": f"#/$defs/{name}"}
         return _described(self.object(node), node.doc)
 
     def array(self, node: ArrayNode) -> dict[str, Any]:
+        """Render an array of any length."""
         document: dict[str, Any] = {"type": "array", "items": self.schema(node.items)}
         if node.unique:
             document["uniqueItems"] = True
         return {**document, **_constraints(node.constraints, _ARRAY_WORDS)} if node.constraints else document
 
     def tuple(self, node: TupleNode) -> dict[str, Any]:
+        """Render an array of fixed length."""
         if not node.items:  # an empty prefixItems is no valid schema
             return {"type": "array", "maxItems": 0}
         items = [self.schema(item) for item in node.items]
         return {"type": "array", "prefixItems": items, "minItems": len(items), "items": False}
 
     def map(self, node: MapNode) -> dict[str, Any]:
+        """Render an object with free keys."""
         document: dict[str, Any] = {"type": "object"}
         keys = self._keys(node.keys)
         if keys:
@@ -187,15 +225,16 @@ class _Writer:
     def _keys(self, node: Node) -> dict[str, Any]:
         if isinstance(node, ScalarNode) and node.type == "integer":
             return {"pattern": INTEGER_KEY}
-        document = self._inlined(node)
+        document = self.inlined(node)
         document.pop("type", None)  # a key is a string in any case
         return document
 
     def object(self, node: ObjectNode) -> dict[str, Any]:
+        """Render an object with its fields."""
         properties: dict[str, Any] = {}
         required: list[str] = []
         for field in node.fields:
-            properties[field.key] = self._property(field)
+            properties[field.key] = self.field(field)
             if field.required:
                 required.append(field.key)
         document: dict[str, Any] = {"type": "object", "properties": properties}
@@ -205,30 +244,19 @@ class _Writer:
             document["additionalProperties"] = False
         return document
 
-    def _property(self, field: Field) -> dict[str, Any]:
+    def field(self, field: Field) -> dict[str, Any]:
+        """Render a field of an object."""
         document, default = self.schema(field.node), field.default
         if field.description is not None:
             document = _described(document, field.description)
         if default is not MISSING and default is not None:
-            document["default"] = self._encode_value(field.node, default)
+            document["default"] = self.encode_value(field.node, default)
         if field.examples:
-            document["examples"] = [self._encode_value(field.node, example) for example in field.examples]
+            document["examples"] = [self.encode_value(field.node, example) for example in field.examples]
         return document
 
 
-_ARMS: Mapping[type[Any], Callable[[_Writer, Any], dict[str, Any]]] = {
-    ScalarNode: _Writer.scalar,
-    AnyNode: _Writer.any,
-    LeafNode: _Writer.leaf,
-    LiteralNode: _Writer.literal,
-    EnumNode: _Writer.enum,
-    ArrayNode: _Writer.array,
-    TupleNode: _Writer.tuple,
-    MapNode: _Writer.map,
-    ObjectNode: _Writer.inner_object,
-    UnionNode: _Writer.union,
-    RefNode: _Writer.ref,
-}
+Renderer.__init_subclass__()  # the class renders nodes itself, too
 
 
 def _described(document: dict[str, Any], description: str | None) -> dict[str, Any]:

@@ -10,28 +10,25 @@ from ..codec.encode import encode_node
 from ..codec.limits import MAX_DEPTH
 from ..errors import Complaint, SchemaError
 from ..introspect.docstrings import split_summary
-from ..introspect.graph import Graph
 from ..introspect.names import name_of
 from ..introspect.nodes import (
     NULL,
-    ArrayNode,
     LeafNode,
-    LiteralNode,
-    MapNode,
     ObjectNode,
     RefNode,
-    TupleNode,
     UnionNode,
 )
 from ..introspect.schema_references import with_references_resolved
 from ..introspect.traits import flat_members
-from ..schema import render
+from ..json_values import copy_json
+from ..schema import Renderer
 from ..wording import quote
 from .tool import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ..introspect.graph import Graph
     from ..introspect.nodes import Field, Node, Target
 
 __all__ = ["MAX_EXPANDED", "has_parameters", "parameters_of", "schema_response", "tools_of"]
@@ -69,8 +66,7 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
         message = f"{shown} has no list of parameters: it is no type with fields"
         remedy = "Give a dataclass; input_schema and json_schema tell the schema of any other type"
         raise SchemaError(name or shown, [Complaint((), "unsupported", name or shown, message, remedy)])
-    writer = _Writer(codec.graph.definitions)
-    return list(writer.properties(root, (id(root.fields),)).items())
+    return list(_Parameters(codec.graph.definitions).properties(root).items())
 
 
 _OPEN: dict[str, Any] = {"type": "object", "properties": {}}
@@ -138,18 +134,28 @@ def _tool_response(tool: Tool[..., Any]) -> dict[str, Any]:
         return {**told, "input_schema": tool.input_schema()}
 
 
-class _Writer:
-    """One answer: the definitions of its graph, and how much may still be written out."""
+class _Parameters(Renderer):
+    """Renders parameters: every reference resolved, `required` stated, up to `MAX_EXPANDED` objects.
+
+    Attributes:
+        above: what is being written out around a node: its recursion ends there.
+    """
+
+    __slots__ = ("_definitions", "above")
 
     def __init__(self, definitions: Mapping[Target, Node]) -> None:
+        super().__init__({}, {}, self._value, MAX_EXPANDED)
         self._definitions = definitions
-        self._left = MAX_EXPANDED
+        self.above: list[object] = []
 
-    def properties(self, node: ObjectNode, above: tuple[int, ...]) -> dict[str, Any]:
-        return {field.key: self._parameter(field, above) for field in node.fields}
+    def properties(self, node: ObjectNode) -> dict[str, Any]:
+        self.above.append(id(node.fields))
+        properties = {field.key: self.field(field) for field in node.fields}
+        self.above.pop()
+        return properties
 
-    def _parameter(self, field: Field, above: tuple[int, ...]) -> dict[str, Any]:
-        document = self._schema(field.node, above)
+    def field(self, field: Field) -> dict[str, Any]:
+        document = self.schema(field.node)
         inherited = document.pop("description", None)
         text = inherited if field.description is None else field.description
         parameter = {"type": document.pop("type", None), "required": field.required, **split_text(text)}
@@ -161,54 +167,29 @@ class _Writer:
             parameter["examples"] = [self._value(field.node, example) for example in field.examples]
         return {**parameter, **document}
 
-    def _schema(self, node: Node, above: tuple[int, ...]) -> dict[str, Any]:
-        document = self._bare(node, above)
-        if node.description is not None:
-            document["description"] = node.description
+    def schema(self, node: Node) -> dict[str, Any]:
+        return self.inlined(node)
+
+    def ref(self, node: RefNode) -> dict[str, Any]:
+        if node.target in self.above:
+            return {}
+        self.above.append(node.target)
+        document = self.schema(self._definitions[node.target])
+        self.above.pop()
         return document
 
-    def _bare(self, node: Node, above: tuple[int, ...]) -> dict[str, Any]:
-        match node:
-            case RefNode():
-                return self._schema(self._definitions[node.target], above)
-            case ObjectNode():
-                return self._object(node, above)
-            case ArrayNode():
-                return {**self._rendered(node), "items": self._schema(node.items, above)}
-            case TupleNode() if node.items:
-                items = [self._schema(item, above) for item in node.items]
-                return {**self._rendered(node), "prefixItems": items}
-            case MapNode():
-                return {**self._rendered(node), "additionalProperties": self._schema(node.values, above)}
-            case UnionNode():
-                return self._union(node, above)
-            case _:
-                return self._rendered(node)
-
-    def _rendered(self, node: Node) -> dict[str, Any]:
-        # What is inside is written out in its place.
-        match node:
-            case ArrayNode():
-                node = node.replace(items=_NOTHING)
-            case TupleNode():
-                node = node.replace(items=tuple([_NOTHING] * len(node.items)))
-            case MapNode():
-                node = node.replace(values=_NOTHING)
-            case _:
-                pass
-        document = render(Graph(node, self._definitions if isinstance(node, RefNode) else {}), self._value)
-        if isinstance(node, LeafNode):
-            return _with_required_stated(with_references_resolved(document, self._left))
-        return document
-
-    def _object(self, node: ObjectNode, above: tuple[int, ...]) -> dict[str, Any]:
-        self._left -= 1
-        if id(node.fields) in above or self._left < 0:
+    def inner_object(self, node: ObjectNode) -> dict[str, Any]:
+        self.left -= 1
+        if id(node.fields) in self.above or self.left < 0:
             return {"type": "object"}
-        return {"type": "object", "properties": self.properties(node, (*above, id(node.fields)))}
+        return {"type": "object", "properties": self.properties(node)}
 
-    def _union(self, node: UnionNode, above: tuple[int, ...]) -> dict[str, Any]:
-        members = [self._schema(member, above) for member in flat_members(node, self._definitions)]
+    def leaf(self, node: LeafNode) -> dict[str, Any]:
+        document: dict[str, Any] = copy_json(node.leaf.json_schema)
+        return _with_required_stated(with_references_resolved(document, self.left))
+
+    def union(self, node: UnionNode) -> dict[str, Any]:
+        members = [self.schema(member) for member in flat_members(node, self._definitions)]
         types = [name for member in members for name in _types(member)]
         known = {"type": list(dict.fromkeys(types))} if all(_types(member) for member in members) else {}
         is_plain = known and all(member.keys() == {"type"} for member in members)
@@ -228,9 +209,6 @@ def _with_required_stated(document: dict[str, Any]) -> dict[str, Any]:
             for name, inner in document["properties"].items()
         }
     return document
-
-
-_NOTHING = LiteralNode((), (), {})
 
 
 def _types(document: Mapping[str, Any]) -> list[str]:

@@ -60,5 +60,5 @@ def test_types_that_read_the_same_texts_have_one_rank():
 
 
 def test_a_rank_is_an_integer():
-    with pytest.raises(SchemaError, match="rank is a string"):
+    with pytest.raises(SchemaError, match="rank is string, not an integer"):
         SchemaLeaf(str, {"type": "string"}, str, str, "x", "first")
