@@ -65,6 +65,8 @@ def _param_descriptions(
         members = base.__dict__
         if ATTRIBUTE in members:
             sources.append(members[ATTRIBUTE])
+        elif not _MISSPELT.isdisjoint(members):
+            _report_misspelt(members, names, report)
     if not sources or ATTRIBUTE in names:
         return {}
     if len(sources) == 1:
@@ -73,6 +75,19 @@ def _param_descriptions(
     for source in reversed(sources):
         merged.update(_checked(source, names, report))
     return merged
+
+
+_MISSPELT = frozenset(
+    {"param_description", "params_description", "params_descriptions", "paramDescriptions"}
+    | {"parameter_description", "parameter_descriptions"}
+)
+
+
+def _report_misspelt(members: Mapping[str, object], names: Collection[str], report: Report) -> None:
+    for name in sorted(_MISSPELT.intersection(members)):
+        if is_object(members[name]) and name not in names:
+            message = f"{name} describes no field: the attribute is called {ATTRIBUTE}"
+            report(name, "bad_description", message, f"Rename it to {ATTRIBUTE}", quote(ATTRIBUTE))
 
 
 def _checked(source: object, names: Mapping[str, Declared], report: Report) -> dict[str, str]:

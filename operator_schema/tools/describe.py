@@ -13,7 +13,7 @@ from .tool import Tool
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["describe_tools", "documentation_of", "is_describer"]
+__all__ = ["describe_tools", "documentation_of"]
 
 _SHOWN_NAMES = 100
 _NAME_LENGTH = 64
@@ -34,8 +34,8 @@ def describe_tools(
 ) -> Tool[[list[str]], str]:
     """Make the tool that gives the long documentation of the named tools.
 
-    Tools that are offered beside it are told so with `with_(described_by=…)`: then they tell the
-    model their summary alone, and their errors point here.
+    `with_(described_by=…)` names it to the tools beside it; a `Registry` does that by itself. Their
+    definitions then contain summaries alone, and their errors say how to call this tool.
 
     Args:
         tools: tools, or name to tool. It is read at every call, so that a registry may change.
@@ -46,10 +46,10 @@ def describe_tools(
 
     Raises:
         SchemaError: the name is refused by providers.
-        TypeError: something is no tool.
+        TypeError: something isn't a tool.
     """
     source: Any = tools if hasattr(tools, "__len__") or isinstance(tools, Tool) else list(tools)
-    tools_of(source)  # what is no tool is said now, and not to a model
+    tools_of(source)  # complains now, and not to a model
 
     def describe(tools: Annotated[list[str], _NotEmpty, "Names of the tools to describe."]) -> str:
         # A registry offers those tools that the model may call.
@@ -57,13 +57,7 @@ def describe_tools(
         known = {entry.name: entry for entry in tools_of(offered)}
         return _answer(known, list(dict.fromkeys(tools)))
 
-    return tool(_TEXT, name=name)(describe)
-
-
-def is_describer(entry: Tool[..., Any]) -> bool:
-    """Say whether a tool is one that `describe_tools` made."""
-    place = (getattr(entry, "__module__", None), getattr(entry, "__qualname__", None))
-    return place == (__name__, "describe_tools.<locals>.describe")
+    return tool(_TEXT, name=name)(describe).as_describer()
 
 
 def _answer(known: Mapping[str, Tool[..., Any]], names: list[str]) -> str:
@@ -71,7 +65,7 @@ def _answer(known: Mapping[str, Tool[..., Any]], names: list[str]) -> str:
     bare = [name for name in names if name in known and not known[name].has_more]
     unknown = [name for name in names if name not in known]
     if bare:
-        sections.append(f"No more documentation than is known: {listed(bare, _SHOWN_NAMES)}")
+        sections.append(f"There is no more documentation of: {listed(bare, _SHOWN_NAMES)}")
     if unknown:
         sections.append(f"No such tool: {listed([_with_nearest(name, known) for name in unknown], 10)}")
     return "\n\n---\n\n".join(sections)
@@ -83,7 +77,7 @@ def _with_nearest(name: str, known: Iterable[str]) -> str:
     return f"{shown} (did you mean {near}?)" if near else shown
 
 
-def _is_told(parameter: Mapping[str, Any]) -> bool:
+def _is_described(parameter: Mapping[str, Any]) -> bool:
     return "description" in parameter or "examples" in parameter
 
 
@@ -94,10 +88,10 @@ def documentation_of(entry: Tool[..., Any]) -> str:
         parts.append("### Examples")
         parts += [_code(example) for example in entry.examples]
     known = parameters_of(entry) if has_parameters(entry) else []
-    told = [(name, parameter) for name, parameter in known if _is_told(parameter)]
-    if told:
+    described = [(name, parameter) for name, parameter in known if _is_described(parameter)]
+    if described:
         parts.append("### Parameters")
-    for name, parameter in told:
+    for name, parameter in described:
         parts += [f"#### `{name}`", parameter.get("summary", ""), parameter.get("description", "")]
         parts += [_code(example) for example in parameter.get("examples", ())]
     return "\n\n".join([part for part in parts if part])

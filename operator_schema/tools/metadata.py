@@ -56,6 +56,7 @@ class Metadata(Value):
         tags: for the host to choose by.
         examples: arguments of calls, as JSON values.
         described_by: name of the tool that gives the long documentation, or None.
+        describes_tools: whether it gives the documentation of other tools.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Metadata(Value):
     tags: tuple[str, ...] = ()
     examples: tuple[Any, ...] = ()
     described_by: str | None = None
+    describes_tools: bool = False
 
 
 def read_documentation(

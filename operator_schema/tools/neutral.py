@@ -23,7 +23,7 @@ from ..introspect.traits import flat_members
 from ..json_values import copy_json
 from ..schema import Renderer
 from ..wording import quote
-from .tool import Tool
+from .tool import Tool, not_a_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -115,8 +115,7 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
         if isinstance(getattr(item, "__func__", None), Tool):
             tool = item.__func__.__get__(item.__self__, item.__self__)
         if not isinstance(tool, Tool):
-            message = f"a {type(item).__name__} is no Tool; decorate it with @tool"
-            raise TypeError(message)
+            raise TypeError(not_a_tool(item))
         if is_mapping and key != tool.name:
             remedy = f"give a list, or rename the tool: {tool.name}.with_(name={quote(str(key))})"
             message = f"the key {quote(str(key))} isn't the name of its tool, {quote(tool.name)}: {remedy}"

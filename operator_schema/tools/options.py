@@ -57,6 +57,7 @@ Door = Literal["tool", "tool_input", "with_"]
 
 CODEC_OPTIONS = frozenset(DEFAULTS) - {"name"}
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ONE_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 _NAME_REMEDY = "Give name= with 1 to 64 letters, digits, _ and - of ASCII"
 _FLAG_REMEDY = "Give True or False"
 
@@ -117,6 +118,10 @@ def _is_text(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
+def _is_description(value: object) -> bool:
+    return value is None or (isinstance(value, str) and _ONE_NAME.fullmatch(value) is None)
+
+
 def _is_name(value: object) -> bool:
     return value is None or (isinstance(value, str) and _TOOL_NAME.fullmatch(value) is not None)
 
@@ -148,7 +153,7 @@ def _is_flag(value: object) -> bool:
 _ANY: tuple[Callable[[Any], bool], str, str] = (lambda _: True, "", "")
 _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "name": (lambda name: isinstance(name, str), "a string", _NAME_REMEDY),
-    "description": (_is_text, "a string", "Write it as text"),
+    "description": (_is_description, "a sentence", 'If it is the name, write name="…"'),
     "summary": (_is_text, "a string", "Write it as text"),
     "described_by": (_is_name, "the name of a tool", "Give the name of a tool"),
     "skip": (_are_names, "a list of names", 'Write skip=("db",)'),

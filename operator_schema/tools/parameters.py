@@ -123,7 +123,7 @@ def read_parameters(callee: Callee, signature: Signature, options: Mapping[str, 
             continue
         if hint is RawArguments or (not is_plain and _may_be_raw(hint)):
             takes_raw = True
-        complaint = _complain_parameter(parameter, hint, owner, scope)
+        complaint = _complain_parameter(parameter, hint, callee, owner, scope)
         if complaint is not None:
             complaints.append(complaint)
         field = parameter
@@ -206,12 +206,16 @@ def _with_default_of_its_own(parameter: Parameter, owner: str, complaints: list[
     return parameter if default is parameter.default else parameter.replace(default=default)
 
 
-def _complain_parameter(parameter: Parameter, hint: Any, owner: str, scope: Scope) -> Complaint | None:
+def _complain_parameter(
+    parameter: Parameter, hint: Any, callee: Callee, owner: str, scope: Scope
+) -> Complaint | None:
     name = parameter.name
     if hint is MISSING:
         stars = {"rest": "*", "extra": "**"}.get(parameter.kind, "")
         message = "it has no annotation" if not stars else f"{stars}{name} has no annotation"
         remedy = f"Annotate it, or let the host give it: skip=({quote(name)},)"
+        if stars and "<locals>" in callee.source.__qualname__:
+            remedy = f"If a decorator made this function, use functools.wraps in it. {remedy}"
         return Complaint((name,), "unannotated", owner, message, remedy)
     if name.startswith("__") and name.endswith("__"):
         message = "the name is one of Python's own"

@@ -9,12 +9,12 @@ from ..errors import DuplicateToolError, ToolNotFoundError
 from ..json_values import copy_json
 from ..wording import nearest_names, received
 from .awaitables import close_awaitable, is_awaitable
-from .describe import is_describer
 from .discovery import GROUP, offered_by_distributions, own_tools_of
 from .log import WARNING, write_log
 from .metadata import is_switch
 from .neutral import tools_of
 from .signature import needs_arguments
+from .tool import unbound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -90,7 +90,7 @@ class _Snapshot:
         tool = self._shown.get(key)
         if tool is None:
             tool = self.tools[name]
-            if described_by is not None and tool.described_by is None and not is_describer(tool):
+            if described_by is not None and tool.described_by is None and not tool.describes_tools:
                 tool = tool.with_(described_by=described_by)
             self._shown[key] = tool
         return tool
@@ -244,19 +244,21 @@ class Registry:
         with self._lock:
             named: dict[str, Tool[..., Any]] = {}
             for tool in added:
+                if tool.is_unbound:
+                    raise TypeError(unbound(tool))
                 other = self._tools.get(tool.name) or named.get(tool.name)
                 if other is not None:
                     raise DuplicateToolError(tool.name, _places_of(other, tool))
                 named[tool.name] = tool
             self._tools.update(named)
             self._switches.update(switches)
-            self._describers += [name for name, tool in named.items() if is_describer(tool)]
+            self._describers += [name for name, tool in named.items() if tool.describes_tools]
             self._snapshot = None
 
     def _content(self) -> tuple[list[Tool[..., Any]], dict[str, Switch]]:
         """Return what others may take over, and what this registry says about it."""
         entries = self._entries
-        tools = [tool for tool in entries.tools.values() if not is_describer(tool)]
+        tools = [tool for tool in entries.tools.values() if not tool.describes_tools]
         switches = {
             tool.name: entries.switch_of(tool.name)
             for tool in tools

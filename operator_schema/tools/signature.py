@@ -134,7 +134,7 @@ def _read(function: Any, wrapped: int) -> Callee:
         return _read_signature(function)
     if "__wrapped__" in attributes:
         if wrapped > _WRAPPED_AT_MOST:
-            message, remedy = "it wraps itself", "Mend its __wrapped__"
+            message, remedy = "it wraps itself", "Fix its __wrapped__"
             raise Unfit(message, remedy)
         return _read(bound.__wrapped__, wrapped + 1)
     if isinstance(function, type):
@@ -182,8 +182,8 @@ def _defaults_of(function: FunctionType) -> Mapping[str, Any]:
     if defaults:
         code = function.__code__
         names = code.co_varnames
-        for at, default in enumerate(defaults, code.co_argcount - len(defaults)):
-            given[names[at]] = default
+        # As Python does, the last defaults go to the last parameters; those before have no parameter.
+        given.update(zip(reversed(names[: code.co_argcount]), reversed(defaults), strict=False))
     return given
 
 

@@ -13,7 +13,7 @@ from ..wording import clip, escape, quote, received
 from .awaitables import close_awaitable, is_awaitable
 from .binding import call_arguments, hosted_values, is_union
 from .documentation import has_more, hint_of
-from .metadata import pascal_case
+from .metadata import pascal_case, snake_case
 from .options import check_option_names, check_options, codec_options
 from .raw_arguments import RawArguments
 from .registration import changed_metadata, register
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["Body", "Tool"]
+__all__ = ["Body", "Tool", "not_a_tool", "unbound"]
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -211,6 +211,17 @@ class Tool(Generic[P, R]):
     def described_by(self) -> str | None:
         """Name of the tool that gives the long documentation on demand, or None."""
         return self._metadata.described_by
+
+    @property
+    def describes_tools(self) -> bool:
+        """Whether it gives the documentation of other tools, as one of `describe_tools` does."""
+        return self._metadata.describes_tools
+
+    @property
+    def is_unbound(self) -> bool:
+        """Whether it is a method without its instance, as `Service.find` is."""
+        callee = None if self._body is None else self._body.callee
+        return callee is not None and callee.binds == "instance" and callee.receiver is not None
 
     @property
     def is_async(self) -> bool:
@@ -424,6 +435,11 @@ class Tool(Generic[P, R]):
         made: Tool[P, R] = self._copy(**content, _home=home, __changed__=True)
         return made
 
+    def as_describer(self) -> Tool[P, R]:
+        """Return a copy that a registry takes for its `describe_tools`: it documents the other tools."""
+        made: Tool[P, R] = self._copy(_metadata=self._metadata.replace(describes_tools=True))
+        return made
+
     def _call(self, given: Any, context: Context | None, hosted: Mapping[str, Any]) -> Any:
         body = self._body
         if body is None:
@@ -446,6 +462,22 @@ class Tool(Generic[P, R]):
     def has_more(self) -> bool:
         """Whether there is more documentation than the summary and those of its parameters."""
         return has_more(self._metadata, self._codec)
+
+    # --- for those that ask whether it is a coroutine function ----------------------------------
+
+    @property
+    def _is_coroutine_marker(self) -> Any:
+        # Python 3.12: `inspect.iscoroutinefunction` compares it with this object.
+        return self._marker_of("inspect", "_is_coroutine_mark")
+
+    @property
+    def _is_coroutine(self) -> Any:
+        # `asyncio.iscoroutinefunction` does so before Python 3.14.
+        return self._marker_of("asyncio.coroutines", "_is_coroutine")
+
+    def _marker_of(self, module: str, name: str) -> Any:
+        asked = sys.modules.get(module)  # it is loaded, if that is what asks
+        return getattr(asked, name, None) if self.is_async else None
 
     # --- as a value ------------------------------------------------------------------------------
 
@@ -481,6 +513,33 @@ class Tool(Generic[P, R]):
         # As a function is pickled: by where it stands.
         return getattr(self, "__qualname__", self.name)
 
+
+def unbound(method: Tool[..., Any]) -> str:
+    """Say how to register a method."""
+    place: str = getattr(method, "__qualname__", method.name)
+    owner, _, name = place.rpartition(".")
+    owner = owner.rpartition(".")[2]
+    instance = snake_case(owner) or "instance"
+    message = f"{owner}.{name} is a method without its instance; register {instance}.{name}"
+    return f"{message}, where {instance} is an instance of {owner}"
+
+
+def not_a_tool(item: object) -> str:
+    """Say what is wrong with something that should be a tool, and how to fix it."""
+    kind = clip(escape(type(item).__name__), 100)
+    what = f"an {kind}" if kind[:1].lower() in set("aeiou") else f"a {kind}"
+    inner: Any = item
+    for _ in range(_WRAPPED_AT_MOST):
+        inner = getattr(inner, "__wrapped__", None)
+        if inner is None or isinstance(inner, Tool):
+            break
+    if isinstance(inner, Tool):
+        name = clip(escape(inner.name), 100)
+        return f"{what} around the tool {name} isn't a Tool; put @tool outermost, above other decorators"
+    return f"{what} isn't a Tool; decorate it with @tool"
+
+
+_WRAPPED_AT_MOST = 100
 
 _TAKEN_OVER = (
     *("__module__", "__name__", "__qualname__", "__doc__"),

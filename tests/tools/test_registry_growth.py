@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from operator_schema import Registry, tool
+from operator_schema import Registry, Tool, tool
 from operator_schema.tools import registry as registry_module
 
 
@@ -31,7 +31,7 @@ def counted(monkeypatch):
         return False
 
     monkeypatch.setattr(registry_module, "_Snapshot", Snapshot)
-    monkeypatch.setattr(registry_module, "is_describer", is_describer)
+    monkeypatch.setattr(Tool, "describes_tools", property(is_describer))
     return copied, looked
 
 

@@ -81,12 +81,12 @@ def test_register_is_a_decorator():
 def test_only_tools_are_registered():
     registry = Registry()
     for wrong in (len, "web_search", None):
-        with pytest.raises(TypeError, match=r"is no Tool; decorate it with @tool"):
+        with pytest.raises(TypeError, match="isn't a Tool; decorate it with @tool"):
             registry.register(wrong)
     for wanted in (Registry, registry.merge, Executor, schema_response, describe_tools):
         with pytest.raises(TypeError, match=r"not the tool web_search alone: write \[web_search\]"):
             wanted(web_search)
-    with pytest.raises(TypeError, match="a str is no Tool"):
+    with pytest.raises(TypeError, match="a str isn't a Tool"):
         describe_tools(["web_search"])
     assert len(registry) == 0
 

@@ -270,7 +270,7 @@ def test_describe_tools_gives_the_documentation_on_demand():
     assert asked.run({"tools": ["web_search", "cargo_check", "fs_modify_file"]}) == (
         "## web_search\n\nSearch the web.\n\nResults are ranked,\nthe best first.\n\n"
         "### Parameters\n\n#### `query`\n\nThe query to search for.\n\nQuotes are taken as they are.\n\n"
-        "---\n\nNo more documentation than is known: cargo_check, fs_modify_file"
+        "---\n\nThere is no more documentation of: cargo_check, fs_modify_file"
     )
     for arguments in ({}, {"tools": []}):
         with pytest.raises(DecodeError) as caught:
@@ -473,7 +473,7 @@ def test_tools_of_functions_and_of_inputs_have_the_same_interface():
 
 
 def test_what_is_no_tool_is_refused_among_tools():
-    with pytest.raises(TypeError, match="is no Tool"):
+    with pytest.raises(TypeError, match="isn't a Tool"):
         schema_response([lambda_free])  # type: ignore[list-item]
 
 

@@ -1,0 +1,209 @@
+"""What the messages say about mistakes that people make with tools."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from operator_schema import Codec, Executor, RawCall, Registry, SchemaError, describe_tools, tool
+
+
+def complaint_of(make):
+    with pytest.raises(SchemaError) as caught:
+        make()
+    (complaint,) = caught.value.complaints
+    return complaint
+
+
+@pytest.mark.parametrize("name", ["my_name", "search", "web-search", "find2"])
+def test_a_name_in_the_place_of_the_description(name):
+    def f(x: int) -> int:
+        return x
+
+    def change():
+        return tool(f).with_(description=name)
+
+    for make in (lambda: tool(name)(f), lambda: tool(description=name)(f), change):
+        complaint = complaint_of(make)
+        assert complaint.code == "bad_option"
+        assert complaint.message == f'description is string "{name}", not a sentence'
+        assert complaint.remedy == 'If it is the name, write name="…"'
+
+
+@pytest.mark.parametrize("text", ["Search", "Search.", "search the web", "Suche", "检索", ""])
+def test_one_word_may_describe(text):
+    def f(x: int) -> int:
+        return x
+
+    assert tool(text)(f).description in {text, "Use this tool for f. Auto generated."}
+
+
+@pytest.mark.parametrize(
+    "name", ["param_description", "params_description", "parameter_descriptions", "paramDescriptions"]
+)
+def test_misspelt_param_descriptions(name):
+    made = dataclass(type("Point", (), {"__annotations__": {"x": int}, name: {"x": "Where."}}))
+    complaint = complaint_of(lambda: Codec(made))
+    assert (complaint.path, complaint.code) == ((name,), "bad_description")
+    assert complaint.message == f"{name} describes no field: the attribute is called param_descriptions"
+    assert complaint.suggestion == '"param_descriptions"'
+
+
+@dataclass
+class Own:
+    param_description: str
+
+    params_descriptions: ClassVar[int] = 3
+
+
+def test_other_uses_of_these_names_are_left_alone():
+    assert Codec(Own).decode({"param_description": "a"}) == Own("a")
+
+
+@tool
+def find(x: int) -> int:
+    return x
+
+
+def test_a_decorator_above_tool():
+    @functools.wraps(find)
+    def shout(x):
+        return -find(x)
+
+    @functools.cache
+    @tool
+    def cached(x: int) -> int:
+        return x
+
+    with pytest.raises(TypeError, match=r"^a _lru_cache_wrapper around the tool cached isn't a Tool; put"):
+        Registry([cached])
+    with pytest.raises(TypeError, match=r"^a function around the tool find isn't a Tool; put @tool"):
+        Registry([shout])
+    assert Registry([tool(functools.cache(find.__wrapped__))]).get("find").run({"x": 1}) == "1"
+
+
+def test_what_wraps_itself_is_not_searched_for_ever():
+    def f(): ...
+
+    f.__wrapped__ = f
+    with pytest.raises(TypeError, match=r"^a function isn't a Tool; decorate it with @tool"):
+        Registry([f])
+
+
+@pytest.mark.parametrize(
+    ("item", "named"), [(object(), "an object"), (Own("a"), "an Own"), ("a", "a str"), (3, "an int")]
+)
+def test_what_is_not_a_tool_has_an_article(item, named):
+    for take in (lambda: Registry([item]), lambda: describe_tools([item])):
+        with pytest.raises(TypeError, match=f"^{named} isn't a Tool; decorate it with @tool$"):
+            take()
+
+
+def test_a_decorator_without_wraps():
+    def logged(function):
+        def inner(*args, **kwargs):
+            return function(*args, **kwargs)
+
+        return inner
+
+    with pytest.raises(SchemaError) as caught:
+        tool(logged(find.__wrapped__))
+    start = "If a decorator made this function, use functools.wraps in it. Annotate"
+    assert all(complaint.remedy.startswith(start) for complaint in caught.value.complaints)
+    assert str(caught.value).startswith("inner: 2 complaints about the function")
+
+
+def plain(*args):
+    return args
+
+
+def test_a_function_of_the_module_was_not_made_by_a_decorator():
+    assert "functools.wraps" not in complaint_of(lambda: tool(plain)).remedy
+
+
+class WebService:
+    @tool
+    def find(self, x: int) -> int:
+        return x
+
+    @tool
+    @classmethod
+    def make(cls, x: int) -> int:
+        return x
+
+    @staticmethod
+    @tool
+    def count(x: int) -> int:
+        return x
+
+
+def test_methods_without_an_instance_are_not_registered():
+    message = (
+        r"^WebService.find is a method without its instance; register web_service.find, "
+        r"where web_service is an instance of WebService$"
+    )
+    with pytest.raises(TypeError, match=message):
+        Registry([WebService.find])
+    with pytest.raises(TypeError, match=message):
+        Registry().register(WebService.find)
+    service = WebService()
+    registry = Registry([service.find, WebService.make, WebService.count])
+    assert [made.name for made in registry] == ["find", "make", "count"]
+    result = Executor(registry).execute_sync(RawCall("1", "find", {"x": 1}))
+    assert result.content == "1"
+
+
+def test_the_first_line_says_what_the_complaints_are_about():
+    def wrong(x): ...
+
+    with pytest.raises(SchemaError, match=r"^wrong: 1 complaint about the function\n"):
+        tool(wrong)
+    with pytest.raises(SchemaError, match=r"about the function\n.*a built-in function"):
+        tool(len)
+
+
+def test_more_defaults_than_parameters():
+    def f(x: int) -> int:
+        return x
+
+    f.__defaults__ = (1, 2, 3)
+    assert f() == 3
+    assert tool(f).run({}) == "3"
+
+
+# --- async tools ---------------------------------------------------------------------------------
+
+
+@tool
+async def fetch(x: int) -> int:
+    return x
+
+
+def test_asyncio_takes_an_async_tool_for_a_coroutine_function():
+    assert asyncio.iscoroutinefunction(fetch)
+    assert not asyncio.iscoroutinefunction(find)
+    assert asyncio.run(fetch(3)) == 3
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="inspect.markcoroutinefunction came with Python 3.12")
+def test_inspect_takes_an_async_tool_for_a_coroutine_function():
+    assert inspect.iscoroutinefunction(fetch)
+    assert not inspect.iscoroutinefunction(find)
+
+
+def test_a_describer_is_known_by_its_mark():
+    describer = describe_tools([find], name="help")
+    assert describer.describes_tools
+    assert not find.describes_tools
+    renamed = describer.with_(name="more")
+    own = tool(name="docs")(find.__wrapped__).as_describer()
+    for entry in (describer, renamed, own):
+        registry = Registry([fetch, entry])
+        assert registry.shown("fetch").described_by == entry.name
+        assert registry.shown(entry.name).described_by is None
