@@ -375,7 +375,7 @@ class Run:
         try:
             return leaf.decode(given)
         except (ValueError, TypeError, OverflowError) as error:
-            return self.problems.bad_format(path, node, value, error)
+            return self.problems.of_leaf(path, node, value, error)
         except RecursionError as error:
             self.shared.raised_by_user = error
             raise

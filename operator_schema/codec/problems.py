@@ -81,6 +81,17 @@ class Problems:
         else:
             self.omitted += 1
 
+    def of_leaf(self, path: Path, node: LeafNode, value: object, error: Exception) -> Any:
+        """Note what a leaf raised; a `DecodeError` has problems of its own, whose paths begin at the leaf."""
+        from ..errors import DecodeError  # noqa: PLC0415  # only what is wrong pays for it
+
+        if not isinstance(error, DecodeError):
+            return self.bad_format(path, node, value, error)
+        steps = steps_of(path)
+        for problem in error.problems:
+            self.add(problem.replace(path=(*steps, *problem.path)))
+        return INVALID
+
     def missing(self, path: Path, field: Field, node: ObjectNode, sent: Iterable[object] = ()) -> Any:
         """Note that a required key is not there, among the keys that were sent."""
         return self._note((path, field.key), "missing", field, node, sent, self.definitions)

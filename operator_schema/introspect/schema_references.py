@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Rename = Callable[[str], str]
     Place = tuple[str, str]  # which of the two keywords, and the name below it
 
-__all__ = ["HoistedDefinitions", "describe_reference_fault", "with_references_resolved"]
+__all__ = ["HoistedDefinitions", "describe_reference_fault", "resolve", "with_references_resolved"]
 
 _DEFINITIONS: Final = ("$defs", "definitions")
 _DATA: Final = frozenset({"const", "enum", "default", "examples", "example"})
@@ -35,7 +35,7 @@ def describe_reference_fault(schema: Mapping[str, Any]) -> tuple[str, str] | Non
     """
     found = _references(schema)
     for reference in found:
-        if _resolve(schema, reference) is None:
+        if resolve(schema, reference) is None:
             return f"json_schema refers to {excerpt(reference)}, which isn't one of its definitions", _REMEDY
     keywords = _keywords(schema) & _UNSUPPORTED
     if "$id" in keywords and not found:
@@ -104,7 +104,7 @@ def _visited(value: Any, visit: Callable[[Schema], Any]) -> Any:
     return visit(value) if isinstance(value, dict) else value  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
 
 
-def _resolve(schema: Mapping[str, Any], reference: str) -> Any:
+def resolve(schema: Mapping[str, Any], reference: str) -> Any:
     """Return what a reference below the definitions of a schema points to, None where nothing is there."""
     steps = _steps(reference)
     if len(steps) < 2 or steps[0] not in _DEFINITIONS:  # noqa: PLR2004  # the keyword and the name
@@ -222,7 +222,7 @@ def with_references_resolved(schema: Schema, most: int) -> Schema:
             kept = {key: value for key, value in inner.items() if key not in _LEFT_OUT}
             return _rebuilt(kept, lambda part: resolved(part, above))
         left -= 1
-        meant: Schema = _resolve(schema, reference)
+        meant: Schema = resolve(schema, reference)
         others = {key: value for key, value in inner.items() if key != "$ref"}
         if reference in above or left < 0:
             return {**{key: meant[key] for key in ("type",) if key in meant}, **others}

@@ -6,6 +6,7 @@ on and everything wrong is said in one report.
 
 from __future__ import annotations
 
+import sys
 import types
 from dataclasses import MISSING
 from functools import partial
@@ -246,9 +247,22 @@ class Walk:
         for base, arm in CLASSES:
             if issubclass(cls, base):
                 return arm(self, cls, args, place)
+        if "pydantic" in sys.modules:
+            from .pydantic_models import is_model  # noqa: PLC0415  # only where pydantic is loaded
+
+            if is_model(cls):
+                return self._model_node(cls, place)
         # A class may also be what a tool left under its name.
         named = NAMED.get(type(cls).__name__)
         return self.complain_unsupported(cls, place) if named is None else named(self, cls, args, place)
+
+    def _model_node(self, cls: Any, place: Place) -> Node:
+        from .pydantic_models import fault_of_model, model_leaf  # noqa: PLC0415  # as above
+
+        fault = fault_of_model(cls)
+        if fault is not None:
+            return self.complain(place, "unsupported", f"{name_of(cls)} can't be used: {fault[0]}", fault[1])
+        return LeafNode(model_leaf(cls))
 
     def _leaf(self, cls: type, place: Place) -> Node | None:
         if self._leaves and cls in self._leaves:  # met as the origin of a generic

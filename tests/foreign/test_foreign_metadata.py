@@ -163,7 +163,7 @@ def test_metadata_of_the_field_itself_wins_over_its_annotation() -> None:
         (Annotated[float, pydantic.AllowInfNan(True)], "allow_inf_nan=True of pydantic.AllowInfNan"),
         (
             Annotated[int | str, pydantic.Discriminator(len)],
-            "discriminator=<built-in function len> of pydantic.Disc",
+            "discriminator=the function len of pydantic.Disc",
         ),
         (
             Annotated[int, pydantic.AfterValidator(abs)],

@@ -78,7 +78,7 @@ class _Maker:
             case LiteralNode() | EnumNode():
                 return _nth(node.values, turn)
             case LeafNode():
-                return _once(node.leaf.encode(node.leaf.placeholder), turn)
+                return _once(_placeholder(node), turn)
             case ObjectNode():
                 return _once({f.key: self._field(f) for f in node.fields if f.required}, turn)
             case ArrayNode():
@@ -135,6 +135,13 @@ def _scalar(node: ScalarNode, turn: int) -> Any:
     if made is None:
         raise _NoExample
     return made
+
+
+def _placeholder(node: LeafNode) -> Any:
+    try:
+        return node.leaf.encode(node.leaf.placeholder)
+    except ValueError:  # a pydantic model of which no small value is known
+        raise _NoExample from None
 
 
 def _nth(values: tuple[Any, ...], turn: int) -> Any:

@@ -1,0 +1,289 @@
+"""pydantic models: leaves with their own schema, validator and serializer, told apart from other types."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import pytest
+from jsonschema import Draft202012Validator
+from libraries import library
+
+from operator_schema import Codec, DecodeError, Problem, SchemaError, SchemaLeaf, json_schema, tool
+
+pydantic = library("pydantic")
+
+Field = pydantic.Field
+T = TypeVar("T")
+
+
+class Cat(pydantic.BaseModel):
+    kind: Literal["cat"]
+    lives: int = Field(9, ge=1, le=9)
+
+
+class Dog(pydantic.BaseModel):
+    kind: Literal["dog"]
+    name: str = Field(min_length=2, alias="petName")
+
+
+class User(pydantic.BaseModel):
+    """Who it is for."""
+
+    pets: list[Annotated[Cat | Dog, Field(discriminator="kind")]]
+    since: datetime
+    mail: str = Field(pattern="@")
+
+    @pydantic.field_validator("mail")
+    @classmethod
+    def _not_spam(cls, mail: str) -> str:
+        if "spam" in mail:
+            message = "it is spam"
+            raise ValueError(message)
+        return mail
+
+
+class Tree(pydantic.BaseModel):
+    children: list[Tree] = []
+
+
+class Page(pydantic.BaseModel, Generic[T]):
+    items: list[T]
+
+
+class Names(pydantic.RootModel[list[str]]):
+    pass
+
+
+class Strict(pydantic.BaseModel, strict=True, extra="forbid"):
+    when: datetime
+    count: int
+
+
+@dataclass
+class Team:
+    users: list[User]
+    best: User | None = None
+    tree: Tree | str = "none"
+
+
+USER = {"pets": [{"kind": "dog", "petName": "Rex"}], "since": "2026-01-31T09:30:00Z", "mail": "a@b"}
+
+
+def test_its_schema_is_its_own_with_the_definitions_at_the_root() -> None:
+    document = json_schema(Team)
+    Draft202012Validator.check_schema(document)
+    assert sorted(document["$defs"]) == ["Cat", "Dog", "Tree"]
+    users = document["properties"]["users"]["items"]
+    own = User.model_json_schema()
+    own.pop("$defs")
+    assert users == own
+    check = Draft202012Validator(document)
+    assert check.is_valid({"users": [USER], "tree": {"children": [{}]}})
+    assert not check.is_valid({"users": [{**USER, "pets": [{"kind": "dog"}]}]})
+    assert not check.is_valid({"users": [], "tree": {"children": [3]}})
+
+
+@pytest.mark.parametrize("calls", [1, 300])
+def test_it_is_validated_and_dumped_by_pydantic_in_both_tiers(calls: int) -> None:
+    codec = Codec(Team)
+    for _ in range(calls):
+        value = codec.decode({"users": [USER], "best": USER, "tree": {"children": [{}]}})
+        assert value.users == [User.model_validate(USER)]
+        assert value.best == value.users[0]
+        assert value.tree == Tree(children=[Tree()])
+        written = codec.encode(value)
+        assert written == {"users": [USER], "best": USER, "tree": {"children": [{"children": []}]}}
+        assert codec.decode(written) == value
+        assert codec.decode({"users": []}).tree == "none"
+
+
+@pytest.mark.parametrize("calls", [1, 300])
+def test_each_error_of_pydantic_is_a_problem_with_its_whole_path(calls: int) -> None:
+    codec = Codec(Team)
+    wrong = {
+        "pets": [
+            {"kind": "cat", "lives": 10},
+            {"kind": "dog"},
+            {"kind": "cow"},
+            {"kind": "dog", "petName": "x"},
+        ],
+        "since": 3.5,
+        "mail": "spam@b",
+    }
+    for _ in range(calls):
+        with pytest.raises(DecodeError) as caught:
+            codec.decode({"users": [USER, wrong]})
+        found = {problem.path[2:]: problem.code for problem in caught.value.problems}
+        assert all(problem.path[:2] == ("users", 1) for problem in caught.value.problems)
+        assert found == {
+            ("pets", 0, "lives"): "out_of_range",
+            ("pets", 1, "petName"): "missing",
+            ("pets", 2): "no_match",
+            ("pets", 3, "petName"): "bad_length",
+            ("mail",): "rejected",
+        }
+    assert "users[1].pets[1].petName: missing (required)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "path", "code"),
+    [
+        (Strict, {"when": "2026-01-31T09:30:00Z", "count": "3"}, ("count",), "wrong_type"),
+        (Strict, {"when": "soon", "count": 3}, ("when",), "bad_format"),
+        (Strict, {"when": "2026-01-31T09:30:00Z", "count": 3, "x": 1}, ("x",), "unknown"),
+        (Tree, {"children": 3}, ("children",), "wrong_type"),
+        (Cat, {"kind": "cow"}, ("kind",), "not_one_of"),
+        (User, {**USER, "mail": "b"}, ("mail",), "bad_format"),
+        (Tree, [], (), "wrong_type"),
+        (Names, [1], (0,), "wrong_type"),
+        (Cat, {"kind": "cat", "lives": "many"}, ("lives",), "wrong_type"),
+        (Cat, {"kind": "cat", "lives": float("nan")}, (), "bad_format"),
+    ],
+)
+def test_pydantics_errors_have_codes_of_ours(
+    annotation: Any, value: Any, path: tuple[Any, ...], code: str
+) -> None:
+    with pytest.raises(DecodeError) as caught:
+        Codec(annotation).decode(value)
+    assert [(problem.path, problem.code) for problem in caught.value.problems] == [(path, code)]
+
+
+def test_strict_models_read_json_as_pydantic_does() -> None:
+    assert Codec(Strict).decode({"when": "2026-01-31T09:30:00Z", "count": 3}).count == 3
+
+
+def test_generic_and_root_models_work() -> None:
+    page: Codec[Any] = Codec(Page[Cat])
+    assert page.decode({"items": [{"kind": "cat"}]}) == Page[Cat](items=[Cat(kind="cat")])
+    assert json_schema(dict[str, Names])["additionalProperties"]["type"] == "array"
+    assert Codec(Names | dict[str, int]).decode(["a"]) == Names(["a"])
+    assert Codec(Names | dict[str, int]).decode({"a": 1}) == {"a": 1}
+
+
+def test_models_in_one_union_are_refused_because_nothing_tells_them_apart() -> None:
+    with pytest.raises(SchemaError, match="Cat and Dog can't be told apart by their JSON"):
+        json_schema(Cat | Dog)
+
+
+def test_a_tool_takes_and_returns_models() -> None:
+    @tool
+    def adopt(user: User, cat: Cat | None = None) -> User:
+        """Adopt."""
+        return user.model_copy(update={"pets": [cat] if cat else user.pets})
+
+    schema = adopt.input_schema()
+    Draft202012Validator.check_schema(schema)
+    assert schema["required"] == ["user"]
+    assert schema["properties"]["user"]["description"] == "Who it is for."
+    output = adopt.output_schema()
+    assert output is not None
+    Draft202012Validator.check_schema(output)
+    text = adopt.run({"user": USER, "cat": {"kind": "cat"}})
+    assert '"pets":[{"kind":"cat","lives":9}]' in text
+
+
+def test_an_example_is_valid_for_the_model() -> None:
+    with pytest.raises(DecodeError) as caught:
+        Codec(Team).decode({"users": 3})
+    example = caught.value.example()
+    assert Codec(Team).decode(example) is not None
+    codec = Codec(tuple[Strict, Tree, Cat, Names])
+    with pytest.raises(DecodeError) as caught:
+        codec.decode(3)
+    assert codec.decode(caught.value.example())[2] == Cat(kind="cat")
+
+
+class Never(pydantic.BaseModel):
+    text: str = Field(pattern="^only this$")
+    loop: Never
+
+
+class Rest(pydantic.BaseModel):
+    flag: bool
+    nothing: None
+    share: float = Field(gt=0)
+    tags: list[str] = Field(min_length=1)
+    kind: Literal["a", "b"]
+    either: int | str
+    example: str = Field(examples=["this"], pattern="^this$")
+    anything: Any
+
+
+def test_an_example_covers_what_models_are_made_of() -> None:
+    codec = Codec(tuple[Rest, int])
+    with pytest.raises(DecodeError) as caught:
+        codec.decode(3)
+    assert codec.decode(caught.value.example())[0].example == "this"
+
+
+def test_a_model_without_a_small_value_has_no_example() -> None:
+    with pytest.raises(DecodeError) as caught:
+        Codec(list[Never]).decode([3])
+    assert "expected object" in str(caught.value)
+
+
+def test_a_model_of_pydantic_1_is_refused_by_name() -> None:
+    class Old:
+        __fields__: dict[str, Any] = {}  # as pydantic 1 has it
+
+        @classmethod
+        def parse_obj(cls, value: object) -> object:
+            return value
+
+    with pytest.raises(SchemaError, match="Old can't be used: it is a model of pydantic 1"):
+        json_schema(Old)
+
+
+class Functional(pydantic.BaseModel):
+    call: type
+
+
+def test_a_model_without_json_schema_is_refused_with_pydantics_reason() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(SchemaError, match=r"reading .*Functional raised PydanticInvalidForJsonSchema"):
+            json_schema(Functional)
+
+
+def test_an_alternation_of_types_is_known_where_the_schema_says_it() -> None:
+    class Either(pydantic.RootModel[int | str]):
+        pass
+
+    class Whatever(pydantic.RootModel[Any]):
+        pass
+
+    assert json_schema(Either)["type"] == ["integer", "string"]
+    assert Codec(Either).decode("a") == Either("a")
+    assert Codec(Whatever).decode([1]) == Whatever([1])
+    assert Codec(Either | list[int]).decode([1]) == [1]
+
+
+class Own(pydantic.BaseModel):
+    @classmethod
+    def model_validate_json(cls, *_: Any, **__: Any) -> Own:
+        message = "not today"
+        raise ValueError(message)
+
+
+def test_what_a_models_own_reader_raises_is_a_problem_of_the_whole() -> None:
+    with pytest.raises(DecodeError, match="not today") as caught:
+        Codec(list[Own]).decode([{}])
+    assert [problem.path for problem in caught.value.problems] == [(0,)]
+
+
+def test_a_leaf_may_report_problems_with_paths_of_its_own() -> None:
+    class Pair:
+        pass
+
+    def refuse(value: Any) -> Pair:
+        if value == {}:
+            return Pair()
+        raise DecodeError("Pair", [Problem(("x",), "rejected", "odd"), Problem((), "rejected", "odd too")])
+
+    leaf = SchemaLeaf(Pair, {"type": "object"}, refuse, lambda _: {}, Pair())
+    with pytest.raises(DecodeError) as caught:
+        Codec(dict[str, list[Pair]], leaves=[leaf]).decode({"a": [{}, {"x": 1}]})
+    assert [problem.path for problem in caught.value.problems] == [("a", 1, "x"), ("a", 1)]
