@@ -114,7 +114,9 @@ class _Repairer:
 
     Attributes:
         read_texts: what strings hold, by the string.
-        readings: of arrays and unions.
+        readings: of arrays and unions, by what was made an array on the way to them.
+        wrapped_lists: number of lists on the way to the current value that are read as an array's one item.
+        wrapped_in: identities of the nodes that the current value is read as the one item of.
     """
 
     def __init__(self, graph: Graph, max_depth: int) -> None:
@@ -122,7 +124,9 @@ class _Repairer:
         self.max_depth = max_depth
         self.fitting = Fitting(graph.definitions, max_depth)
         self.read_texts: dict[str, Any] = {}
-        self.readings: Trials[_Reading] = Trials()  # subscripting it at run time takes 1 µs
+        self.readings: dict[tuple[int, tuple[int, ...]], Trials[_Reading]] = {}
+        self.wrapped_lists = 0
+        self.wrapped_in: tuple[int, ...] = ()
 
     def read(self, node: Node, value: Any, depth: int) -> _Reading:
         match node:
@@ -133,15 +137,24 @@ class _Repairer:
             case TupleNode():
                 return self._as(list, self._tuple, node, value, depth)
             case ArrayNode():
-                return self.readings.ask(self._array_or_item, node, value, depth)
+                return self._once(self._array_or_item, node, value, depth)
             case UnionNode():
-                return self.readings.ask(self._member, node, value, depth)
+                return self._once(self._member, node, value, depth)
             case RefNode():
                 return self.read(self.definitions[node.target], value, depth)
             case AnyNode():
                 return _Reading(value, fits=True)
             case _:
                 return self._scalar(node, value, depth)
+
+    def _once(
+        self, read: Callable[[Any, Any, int], _Reading], node: Node, value: Any, depth: int
+    ) -> _Reading:
+        key = self.wrapped_lists, self.wrapped_in
+        readings = self.readings.get(key)
+        if readings is None:
+            readings = self.readings[key] = Trials()
+        return readings.ask(read, node, value, depth)
 
     # --- strings that hold an array or an object -------------------------------------------------
 
@@ -187,7 +200,9 @@ class _Repairer:
         return self._items(node.items, value, depth)
 
     def _items(self, nodes: Any, value: list[Any], depth: int) -> _Reading:
+        wrapped_in, self.wrapped_in = self.wrapped_in, ()
         readings = [self.read(node, item, depth + 1) for node, item in zip(nodes, value, strict=True)]
+        self.wrapped_in = wrapped_in
         changes = tuple([(index, each.changes) for index, each in enumerate(readings) if each.changes])
         return _Reading(
             [reading.value for reading in readings] if changes else value,
@@ -199,17 +214,32 @@ class _Repairer:
     def _wrap(self, node: ArrayNode, value: Any, depth: int) -> _Reading:
         """Read one value as the array of it."""
         missed = _Reading(value, fits=False)
-        if value is None or depth >= self.max_depth:
+        if value is None or depth >= self.max_depth or not self._may_wrap(node, value):
             return missed
         if isinstance(value, str) and self._takes_text(node.items) and self._could_be_json(value):
             return missed
+        wrapped_in = self.wrapped_in
+        self.wrapped_in = (*wrapped_in, id(node))
+        self.wrapped_lists += is_array(value)
         item = self.read(node.items, value, depth + 1)
+        self.wrapped_lists -= is_array(value)
+        self.wrapped_in = wrapped_in
         if not (item.fits or item.unclear) or not _has_length(node, [item.value]):
             return missed
         if isinstance(value, str) and not value:
             return missed._replace(unclear=True)
         inner = ((0, item.changes),) if item.changes else ()
         return _Reading([item.value], fits=True, unused=item.unused, changes=inner).after("array", value)
+
+    def _may_wrap(self, node: ArrayNode, value: Any) -> bool:
+        """Return whether a value may be read as the one item of an array.
+
+        In a recursive type there would be no end to it: an item of an item of the array itself. And a list
+        is read in two ways, so that all that is in it is read once more for each list around it.
+        """
+        if id(node) in self.wrapped_in or len(self.wrapped_in) >= _MAX_WRAPPINGS:
+            return False
+        return not is_array(value) or self.wrapped_lists < _MAX_WRAPPED_LISTS
 
     def _could_be_json(self, text: str) -> bool:
         inner = text.strip()
@@ -218,7 +248,9 @@ class _Repairer:
     # --- objects ---------------------------------------------------------------------------------
 
     def _map(self, node: MapNode, value: dict[Any, Any], depth: int) -> _Reading:
+        wrapped_in, self.wrapped_in = self.wrapped_in, ()
         readings = {key: self.read(node.values, item, depth + 1) for key, item in value.items()}
+        self.wrapped_in = wrapped_in
         fits = all(reading.fits for reading in readings.values()) and _has_length(node, value)
         changes = tuple([(key, reading.changes) for key, reading in readings.items() if reading.changes])
         return _Reading(
@@ -233,6 +265,7 @@ class _Repairer:
         rest = dict(value)
         read: dict[Any, Any] = {}
         fits, unused, changes = True, False, list[Any]()
+        wrapped_in, self.wrapped_in = self.wrapped_in, ()
         for field in node.fields:
             key = field.key if field.key in value else sent.get(field.key)
             reading = None if key is None else self._field(node, field, value[key], depth + 1)
@@ -248,6 +281,7 @@ class _Repairer:
                 read[field.key] = reading.value
             if reading.changes:
                 changes.append((field.key, reading.changes))
+        self.wrapped_in = wrapped_in
         read.update(rest)
         return _Reading(
             read if changes else value,
@@ -364,6 +398,12 @@ def _is_wrapped(changes: _Changes) -> bool:
 def _parts(changes: _Changes) -> list[tuple[str | int, _Changes]]:
     return [change for change in changes if not isinstance(change, _Change)]
 
+
+_MAX_WRAPPINGS = 4
+"""Arrays that one value is wrapped in."""
+
+_MAX_WRAPPED_LISTS = 2
+"""Lists on the way to a value, itself included, that are wrapped in an array."""
 
 _NULLS = frozenset({"null", "None"})
 
