@@ -62,10 +62,16 @@ def _count_parameters(tool: Tool[..., Any]) -> int:
 
 def call(arguments: Namespace, out: Output, err: Output) -> int:
     """Call a tool as a model does."""
+    from logging import NullHandler, getLogger  # noqa: PLC0415  # the other commands do not load it
+
     tool = find_tool(arguments.target, show_traceback=arguments.traceback)
     text: str | bytes = sys.stdin.buffer.read() if arguments.arguments == "-" else arguments.arguments
     show: ShowErrors = "traceback" if arguments.traceback else "message"
-    executor = Executor([tool.with_(enabled=True)], timeout=arguments.timeout, show_errors=show)
+    executor = Executor(
+        [tool.with_(enabled=True)], timeout=arguments.timeout, show_errors=show, strict_results=True
+    )
+    # What fails is printed below; without a handler `logging` would print it as well.
+    getLogger("operator_schema").addHandler(NullHandler())
     # Standard output is for the result: what a tool prints is none.
     with redirect_stdout(sys.stderr):
         result = executor.execute_sync(RawCall("1", tool.name, text))

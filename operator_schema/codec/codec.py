@@ -269,6 +269,13 @@ class Codec(Generic[T]):
     def _report(self, value: object, repairs: tuple[Repair, ...]) -> DecodeReport[T]:
         from .report import DecodeReport, IgnoredKey  # noqa: PLC0415  # only who asks for a report pays for it
 
+        exact = self._tiers.exact
+        if exact is not None:
+            made = exact(value)
+            if made is not _NOT_EXACT:
+                return DecodeReport(made, repairs, ())
+        elif self._tiers.count("report"):
+            _warm_up(self._compile_exact)
         repaired, more = self._repaired(value)
         instance, problems = interpret(self._graph, repaired, self._options["max_depth"], self._tiers.plans)
         if problems.found:
@@ -387,6 +394,10 @@ class Codec(Generic[T]):
         tiers, cls = self._tiers, _Codec
         tiers.compile_decoder(self, self._decode_interpreted, cls._decode_left, cls._refusal)
         self._shadow("decode", tiers.decode)
+
+    def _compile_exact(self) -> None:
+        tiers, cls = self._tiers, _Codec
+        tiers.compile_exact(self, _not_exact, cls._refusal)
 
     def _compile_encoder(self) -> None:
         tiers, cls = self._tiers, _Codec
@@ -528,6 +539,14 @@ def _problems_of(refused: ValueError) -> Problems:
     problems = Problems()
     problems.add(refused.problem)  # type: ignore[attr-defined]  # a `TextRefused`; its import would cost every start
     return problems
+
+
+_NOT_EXACT: Any = object()
+
+
+def _not_exact(codec: Codec[Any], value: object) -> Any:  # noqa: ARG001  # called as a method that decodes
+    """Return the mark of a value that needs a report."""
+    return _NOT_EXACT
 
 
 def _warm_up(compile_: Callable[[], None]) -> None:

@@ -50,6 +50,13 @@ class IgnoredKey(Value):
     path: tuple[str | int, ...]
     suggestion: str | None
 
+    def __str__(self) -> str:
+        """Write the path, and the key that was probably meant, on one line of bounded length."""
+        from ..wording import clip, quote, show_path  # noqa: PLC0415  # only logs pay for it
+
+        where = clip(show_path(self.path), 150)
+        return where if self.suggestion is None else f"{where} (did you mean {quote(self.suggestion)}?)"
+
 
 class DecodeReport(Value, Generic[T]):
     """An instance, and what was done to the arguments on the way to it.

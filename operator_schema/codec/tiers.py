@@ -47,6 +47,7 @@ class Tiers:
         encode: takes an instance and answers as `Codec.encode` does; None until it was compiled.
         interpret: takes a JSON value and answers as `interpret` does, but walks only into the parts
             that aren't right; None until it was compiled.
+        exact: decodes what needs no repair and has no unused key; None until it is compiled.
         expects: the line that reports end with; None until it is needed.
         plans: of the unions that the interpreter has met, by identity of the node.
     """
@@ -60,6 +61,7 @@ class Tiers:
         "compiled",
         "decode",
         "encode",
+        "exact",
         "expects",
         "interpret",
         "plans",
@@ -75,10 +77,11 @@ class Tiers:
         self.decode: Decode | None = None
         self.encode: Encode | None = None
         self.interpret: Callable[[Any], tuple[Any, Problems]] | None = None
+        self.exact: Decode | None = None
         self.expects: str | None = None
         self.plans: dict[int, UnionPlan] = {}
 
-    def count(self, call: Literal["decode", "encode", "left"]) -> bool:
+    def count(self, call: Literal["decode", "encode", "left", "report"]) -> bool:
         """Count a call that the interpreter answers; return whether it is time to compile.
 
         Args:
@@ -106,6 +109,19 @@ class Tiers:
         else:
             self.compiled |= {"decode"}
             self.decode = MethodType(compiled, codec)
+
+    def compile_exact(self, codec: Any, fallback: Method, refusal: Refusal) -> None:
+        """Compile and publish the decoder of values that need no repair and have no unused key.
+
+        Args:
+            codec: the first argument of each method.
+            fallback: is asked for all other values, and for all where the graph stays interpreted.
+            refusal: returns the error where the class of the root refuses its fields.
+        """
+        from .compile.decoder import compile_decoder  # noqa: PLC0415  # most programs never compile
+
+        compiled = compile_decoder(self._graph, self._max_depth, fallback, refusal, exact=True)
+        self.exact = MethodType(compiled or fallback, codec)
 
     def compile_parts(self) -> None:
         """Compile and publish the decoders of the parts."""

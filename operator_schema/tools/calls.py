@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..immutable import Value
 from ..wording import clip, escape, received
@@ -53,8 +53,10 @@ class ToolResult(Value):
         content: text for the model: the result, or why there is none.
         is_error: whether there is none.
         code: why there is none; None where there is one.
-        details: for the host, never for the model; None where there is a result. `exception` is what
-            was raised; `problems` and the rest of `DecodeError.as_dict()` come with `invalid_params`.
+        details: for the host, never for the model; None where there is nothing to say. `exception` is
+            what was raised; `problems` and the rest of `DecodeError.as_dict()` come with
+            `invalid_params`. With a result: `repairs` made to the arguments, keys `ignored` in them,
+            and `mismatches` of the result with the declared type.
     """
 
     call_id: str
@@ -77,6 +79,8 @@ class ToolResult(Value):
 
 
 def _shown(value: Any) -> Any:
+    if isinstance(value, tuple):  # of repairs, ignored keys or problems
+        return [str(item) for item in cast("tuple[object, ...]", value)]
     return exception_text(value) if issubclass(type(value), BaseException) else value
 
 

@@ -18,7 +18,7 @@ from .binding import is_union
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..errors import Complaint
+    from ..errors import Complaint, Problem
     from ..introspect.leaves import SchemaLeaf
 
 __all__ = ["NO_OUTPUT", "Output", "to_json_text"]
@@ -131,15 +131,48 @@ class Output:
         Raises:
             EncodeError: it does not fit its type, or has no JSON form.
         """
-        text = str.__str__(value) if isinstance(value, str) else None
-        if text is not None and (text.isascii() or not has_surrogate(text)):
+        text = _plain_text(value)
+        if text is not None:
             return text
         try:
-            codec: Codec[Any] | None = codec_of(Any) if text is not None else self.codec()
-            encoded = (codec or codec_of(_own_type(value))).encode(value)
+            encoded = self._codec_for(value).encode(value)
         except EncodeError as error:
             raise EncodeError(name, error.problems, error.omitted) from None
         return to_json_text(encoded)
+
+    def encode_leniently(self, value: object, name: str) -> tuple[str, tuple[Problem, ...]]:
+        """Write a result as text even where it does not fit its type.
+
+        Args:
+            value: anything.
+            name: of the tool.
+
+        Returns:
+            The text, and a note for each part that does not fit.
+
+        Raises:
+            EncodeError: some part of it has no JSON form.
+        """
+        text = _plain_text(value)
+        if text is not None:
+            return text, ()
+        try:
+            encoded, notes = self._codec_for(value).encode_leniently(value)
+        except EncodeError as error:
+            raise EncodeError(name, error.problems, error.omitted) from None
+        is_text = isinstance(value, str) and isinstance(encoded, str)
+        return encoded if is_text else to_json_text(encoded), notes
+
+    def _codec_for(self, value: object) -> Codec[Any]:
+        if isinstance(value, str):  # it has a lone surrogate
+            return codec_of(Any)
+        return self.codec() or codec_of(_own_type(value))
+
+
+def _plain_text(value: object) -> str | None:
+    """Return a text that is written as it is; None for anything else, and for a lone surrogate in it."""
+    text = str.__str__(value) if isinstance(value, str) else None
+    return text if text is not None and (text.isascii() or not has_surrogate(text)) else None
 
 
 _WRITABLE = frozenset({str, int, float, bool, dict, list, NoneType})

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec
+    from ..codec.report import DecodeReport
+    from ..errors import Problem
     from .metadata import Enabled, Metadata
     from .options import ToolChanges
     from .output_type import Output
@@ -292,22 +294,44 @@ class Tool(Generic[P, R]):
         Raises:
             DecodeError: with every problem.
         """
+        codec = self._codec
+        return self._completed(self._decoded(arguments, codec.decode, codec.decode_json))
+
+    def decode_report(self, arguments: object) -> DecodeReport[Any]:
+        """Turn a model's arguments into an input, and return what was done on the way.
+
+        Args:
+            arguments: a dict of JSON values, or JSON text.
+
+        Returns:
+            An instance of `input_type`, the repairs that were made and the keys that were ignored.
+
+        Raises:
+            DecodeError: with every problem.
+        """
+        codec = self._codec
+        report: DecodeReport[Any] = self._decoded(arguments, codec.decode_report, codec.decode_json_report)
+        if isinstance(report.instance, RawArguments):
+            return report.replace(instance=self._completed(report.instance))
+        return report
+
+    def _decoded(
+        self, arguments: object, decode: Callable[[Any], Any], decode_json: Callable[[Any], Any]
+    ) -> Any:
         try:
-            if isinstance(arguments, (str, bytes, bytearray)):
-                decoded = self._codec.decode_json(arguments)
-            else:
-                decoded = self._codec.decode(arguments)
+            is_text = isinstance(arguments, (str, bytes, bytearray))
+            return decode_json(arguments) if is_text else decode(arguments)
         except DecodeError as error:
             is_unread = any(problem.code == "invalid_json" for problem in error.problems)
             hint = hint_of(self._metadata, self._codec, None if is_unread else arguments)
             raise error.with_hint(hint) from None
-        if isinstance(decoded, RawArguments):
-            return decoded.replace(
-                tool=self.name,
-                hint=hint_of(self._metadata, self._codec, None),
-                repair=bool(self._options.get("repair")),
-            )
-        return decoded
+
+    def _completed(self, decoded: Any) -> Any:
+        """Return an input; raw arguments with what their own errors need."""
+        if not isinstance(decoded, RawArguments):
+            return decoded
+        hint = hint_of(self._metadata, self._codec, None)
+        return decoded.replace(tool=self.name, hint=hint, repair=bool(self._options.get("repair")))
 
     def call(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> R:
         """Call the function with an input.
@@ -400,6 +424,20 @@ class Tool(Generic[P, R]):
             EncodeError: it does not fit the declared type, or has no JSON form.
         """
         return self._output.encode(result, self.name)
+
+    def encode_output_leniently(self, result: object) -> tuple[str, tuple[Problem, ...]]:
+        """Write a result as the text that goes to the model, even where it does not fit its type.
+
+        Args:
+            result: anything.
+
+        Returns:
+            The text, and a note for each part that does not fit `output_type`.
+
+        Raises:
+            EncodeError: some part of it has no JSON form.
+        """
+        return self._output.encode_leniently(result, self.name)
 
     def with_(self, **changes: Unpack[ToolChanges]) -> Tool[P, R]:
         """Return a copy with other options; what isn't given, or is None, stays as it is.

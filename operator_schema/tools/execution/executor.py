@@ -53,9 +53,11 @@ class Executor:
             tool gets at most three quarters of those that other tools leave.
         grace: seconds that an async function gets to clean up after its cancellation.
         show_errors: what the model sees of an exception other than `CallError`: its type; type and
-            message; or the whole traceback.
+            message, which may hold what the model must not see; or the whole traceback.
         report: takes the `DecodeError` of arguments that do not fit, and returns the text that the
             model reads instead of `str(error)`.
+        strict_results: whether a result that does not fit the declared type of its tool is a failure.
+            Otherwise it is written as well as it can be, with a warning.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -75,8 +77,9 @@ class Executor:
         max_concurrency: int | None = None,
         max_threads: int = 64,
         grace: float = 5.0,
-        show_errors: ShowErrors = "message",
+        show_errors: ShowErrors = "type",
         report: Callable[[DecodeError], str] = str,
+        strict_results: bool = False,
     ) -> None:
         _check_options(timeout, max_concurrency, max_threads, grace, show_errors, report)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
@@ -85,7 +88,7 @@ class Executor:
         self._threads = Threads(max_threads)
         self._decoders = Threads(max_threads)  # apart: tools that hang must not stop decoding
         self._tasks = Tasks(grace)
-        self._failures = Failures(show_errors, report)
+        self._failures = Failures(show_errors, report, strict_results=strict_results)
 
     @property
     def registry(self) -> Registry:

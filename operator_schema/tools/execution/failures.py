@@ -12,7 +12,7 @@ from ..calls import ToolResult, class_name_of, exception_text, message_of
 from ..log import ERROR, INFO, WARNING, has_plain_traceback, write_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ...errors import DecodeError, EncodeError, ToolNotFoundError
     from ..calls import RawCall, ResultCode
@@ -34,12 +34,16 @@ class Failures:
     Args:
         show: how much of an exception the model sees.
         report: writes what the model reads when its arguments do not fit.
+        strict_results: whether a result that does not fit its declared type is a failure.
     """
 
-    __slots__ = ("_report", "_show")
+    __slots__ = ("_report", "_show", "strict_results")
 
-    def __init__(self, show: ShowErrors, report: Callable[[DecodeError], str]) -> None:
+    def __init__(
+        self, show: ShowErrors, report: Callable[[DecodeError], str], *, strict_results: bool = False
+    ) -> None:
         self._show: ShowErrors = show
+        self.strict_results = strict_results
         self._report = report
 
     def not_found(self, call: RawCall, error: ToolNotFoundError, names: Sequence[str]) -> ToolResult:
@@ -73,6 +77,12 @@ class Failures:
         except Exception as failure:  # noqa: BLE001  # the host's own code
             _log(ERROR, call, "the function given as report failed", failure)
             return str(error)
+
+    def note(self, call: RawCall, level: int, message: str, details: Mapping[str, Sequence[object]]) -> None:
+        """Log what is not a failure: repaired and ignored arguments, or a result of another type."""
+        with suppress(Exception):
+            shown = [f"{kind}: {listed([str(item) for item in found])}" for kind, found in details.items()]
+            _log(level, call, f"{message}; {'; '.join(shown)}")
 
     def timed_out(self, call: RawCall, seconds: float, error: TimeoutError) -> ToolResult:
         """Say that it took too long, and that its effects are not known."""
@@ -133,6 +143,11 @@ def _failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
     if show == "traceback":
         content = f"{content}\n\n{_traceback(error)}"
     return _no_result(call, "execution_failed", content, error)
+
+
+def _shown_leaf(error: BaseException, show: ShowErrors) -> str:
+    is_for_model = show != "type" or issubclass(type(error), CallError)
+    return exception_text(error) if is_for_model else class_name_of(error)
 
 
 def _encodable(text: str) -> str:

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import DecodeError, EncodeError
 from ...json_values import is_array, is_object
+from ...wording import show_path
 from ..awaitables import close_awaitable, is_awaitable
 from ..calls import ToolResult
+from ..log import DEBUG, WARNING
 from ..raw_arguments import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
+    from ...errors import Problem
     from ..calls import RawCall
     from ..tool import Tool
     from .failures import Failures
@@ -81,7 +84,7 @@ class RunCall:
         failures: makes the results of what fails.
     """
 
-    __slots__ = ("_call", "_context", "_failures", "_tool")
+    __slots__ = ("_call", "_context", "_details", "_failures", "_tool")
 
     def __init__(
         self, call: RawCall, tool: Tool[..., Any], context: Mapping[Any, Any] | None, failures: Failures
@@ -90,6 +93,7 @@ class RunCall:
         self._tool = tool
         self._context = context
         self._failures = failures
+        self._details: dict[str, Any] = {}
 
     def run(self) -> ToolResult | Pending:
         """Run a function that isn't async."""
@@ -129,11 +133,17 @@ class RunCall:
         arguments = self._call.arguments
         try:
             is_blank = isinstance(arguments, (str, bytes, bytearray)) and not arguments.strip()
-            return self._tool.decode({} if arguments is None or is_blank else arguments)
+            report = self._tool.decode_report({} if arguments is None or is_blank else arguments)
         except DecodeError as error:
             return self._failures.invalid(self._call, error)
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it
             return self._failures.failed(self._call, error)
+
+        if report.repairs or report.ignored:
+            notes = {"repairs": report.repairs, "ignored": report.ignored}
+            self._details = {kind: found for kind, found in notes.items() if found}
+            self._failures.note(self._call, DEBUG, "the arguments did not fit exactly", self._details)
+        return report.instance
 
     def _failed(self, error: Exception, given: Any) -> ToolResult:
         # Raw arguments are decoded by the function itself.
@@ -142,10 +152,21 @@ class RunCall:
         return self._failures.failed(self._call, error)
 
     def _result(self, value: object) -> ToolResult:
+        mismatches: tuple[Problem, ...] = ()
         try:
-            content = self._tool.encode_output(value)
+            if self._failures.strict_results:
+                content = self._tool.encode_output(value)
+            else:
+                content, mismatches = self._tool.encode_output_leniently(value)
         except EncodeError as error:
             return self._failures.not_written(self._call, error)
         except Exception as error:  # noqa: BLE001  # a leaf's own code runs in it
             return self._failures.failed(self._call, error)
-        return ToolResult(self._call.id, self._call.name, content)
+        details = self._details
+        if mismatches:
+            # Without the values: they may hold secrets.
+            places = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in mismatches]
+            noted = {"mismatches": places}
+            self._failures.note(self._call, WARNING, "the result does not fit its declared type", noted)
+            details = {**details, "mismatches": mismatches}
+        return ToolResult(self._call.id, self._call.name, content, details=details or None)

@@ -98,7 +98,7 @@ def test_a_switch_that_fails_is_a_result():
 @both
 def test_what_a_function_raises_is_told(is_async):
     error = ValueError("no such user: 5\x1b")
-    result = one(raising(error, is_async), {})
+    result = one(raising(error, is_async), {}, show_errors="message")
     assert (result.code, result.is_error) == ("execution_failed", True)
     assert result.content == "work failed: ValueError: no such user: 5\\u001b"
     assert result.details["exception"] is error
@@ -158,7 +158,7 @@ class MuteCallError(CallError):
     ids=lambda value: type(value).__name__,
 )
 def test_every_exception_has_a_result(error, content):
-    result = one(raising(error), {})
+    result = one(raising(error), {}, show_errors="message")
     assert (result.code, result.content) == ("execution_failed", content)
 
 
@@ -223,7 +223,7 @@ def test_a_bug_in_an_input_class_is_a_failure_of_the_tool():
     def draw(point: Point) -> None: ...
 
     assert one(draw, {"x": -1}).code == "invalid_params"
-    result = one(draw, {"x": 1})
+    result = one(draw, {"x": 1}, show_errors="message")
     assert (result.code, result.content) == ("execution_failed", "draw failed: KeyError: 'a bug'")
 
 

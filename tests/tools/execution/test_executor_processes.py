@@ -107,7 +107,7 @@ def test_a_time_that_no_clock_counts_is_refused():
         assert executor.execute_sync(RawCall("1", "add", {"x": 1})).content == "2"
 
 
-def test_half_a_surrogate_pair_is_no_result():
+def test_a_lone_surrogate_is_no_result_where_results_are_strict():
     @tool
     def plain() -> str:
         return "a\ud800"
@@ -124,7 +124,9 @@ def test_half_a_surrogate_pair_is_no_result():
         with pytest.raises(EncodeError, match="surrogate") as caught:
             entry.run({})
         assert caught.value.name == entry.name
-        result = Executor([entry]).execute_sync(RawCall("1", entry.name))
+        result = Executor([entry], strict_results=True).execute_sync(RawCall("1", entry.name))
         assert result.code == "execution_failed"
+        replaced = Executor([entry]).execute_sync(RawCall("1", entry.name))
+        assert replaced.content in {"a\ufffd", '["a\ufffd"]'}
         assert b"did its work, but its result can't be shown" in result.content.encode()
     assert plain.encode_output("ä😀") == "ä😀"

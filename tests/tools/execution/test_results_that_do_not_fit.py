@@ -1,0 +1,163 @@
+"""Results that do not fit their declared type are written as well as they can be, and it is logged."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from operator_schema import Executor, RawCall, tool
+
+pytestmark = pytest.mark.needs_threads
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+@dataclass
+class Note:
+    id: int
+    at: datetime
+
+
+def row():
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    return connection.execute("select 1 as id, 'x' as title").fetchone()
+
+
+NAIVE = datetime.fromisoformat("2026-01-02T03:04:00")
+CASES = [
+    (datetime, lambda: NAIVE, '"2026-01-02T03:04:00"'),
+    (list[list[int]], lambda: [(1, 2), (3, 4)], "[[1,2],[3,4]]"),
+    (tuple[int, ...], lambda: [1, 2], "[1,2]"),
+    (dict[str, Any], row, '{"id":1,"title":"x"}'),
+    (dict, lambda: {1: "a"}, '{"1":"a"}'),
+    (Note, lambda: Note(1, NAIVE), '{"id":1,"at":"2026-01-02T03:04:00"}'),
+    (int, lambda: "five", "five"),
+]
+IDS = [str(number) for number in range(len(CASES))]
+
+
+def executor_of(declared, make, **options):
+    @tool(name="work", namespace={"declared": declared})
+    def work() -> declared:
+        return make()
+
+    return Executor([work], **options)
+
+
+@pytest.mark.parametrize(("declared", "make", "content"), CASES, ids=IDS)
+def test_what_has_a_json_form_is_written(caplog, declared, make, content):
+    result = executor_of(declared, make).execute_sync(RawCall("c", "work", {}))
+    assert (result.content, result.is_error, result.code) == (content, False, None)
+    if result.content == "five":  # text is a result of any tool
+        assert (result.details, caplog.records) == (None, [])
+        return
+    assert result.details["mismatches"]
+    assert result.as_dict()["details"]["mismatches"] == [str(note) for note in result.details["mismatches"]]
+    [record] = caplog.records
+    assert (record.name, record.levelno) == ("operator_schema", logging.WARNING)
+    assert record.getMessage().startswith(
+        "work (call c): the result does not fit its declared type; mismatches: "
+    )
+
+
+def test_the_log_has_no_values(caplog):
+    executor = executor_of(list[int], lambda: [1, "hunter2"])
+    assert executor.execute_sync(RawCall("c", "work", {})).content == '[1,"hunter2"]'
+    assert "[1] wrong_type" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+@pytest.mark.parametrize(("declared", "make", "content"), CASES[:-1], ids=IDS[:-1])
+def test_strict_results_fail(declared, make, content):
+    result = executor_of(declared, make, strict_results=True).execute_sync(RawCall("c", "work", {}))
+    assert (result.code, content in result.content) == ("execution_failed", False)
+    assert result.content.startswith("work did its work, but its result can't be shown")
+
+
+@pytest.mark.parametrize("strict_results", [False, True])
+def test_what_fits_has_no_details_and_no_log(caplog, strict_results):
+    executor = executor_of(dict[str, Colour], lambda: {"a": Colour.RED}, strict_results=strict_results)
+    result = executor.execute_sync(RawCall("c", "work", {}))
+    assert (result.content, result.details, caplog.records) == ('{"a":"red"}', None, [])
+
+
+# --- arguments that did not fit exactly ----------------------------------------------------------
+
+
+@dataclass
+class Point:
+    x: int
+    y: int = 0
+
+
+@tool(repair=True)
+def move(point: Point, label: str = "") -> int:
+    return point.x
+
+
+@tool
+async def plain(point: Point, label: str = "") -> int:
+    return point.x
+
+
+@pytest.mark.parametrize("calls", [1, 250], ids=["interpreted", "compiled"])
+def test_repairs_and_ignored_keys_reach_the_details_and_the_log(caplog, calls):
+    executor = Executor([move, plain])
+    exact = {"point": {"x": 1}, "label": "a"}
+    for _ in range(calls):
+        assert executor.execute_sync(RawCall("c", "move", exact)).details is None
+        assert executor.execute_sync(RawCall("c", "plain", exact)).details is None
+    with caplog.at_level(logging.DEBUG, "operator_schema"):
+        moved = executor.execute_sync(RawCall("c", "move", '{"point": {"x": "3", "z": 1}, "lable": "b"}'))
+        ignored = executor.execute_sync(RawCall("c", "plain", {"point": {"x": 3, "z": 1}, "lable": "b"}))
+    assert (moved.content, ignored.content) == ("3", "3")
+    assert [(repair.kind, repair.path) for repair in moved.details["repairs"]] == [
+        ("scalar", ("point", "x")),
+    ]
+    assert [key.path for key in moved.details["ignored"]] == [("point", "z"), ("lable",)]
+    assert "repairs" not in ignored.details
+    assert ignored.as_dict()["details"]["ignored"] == ["point.z", 'lable (did you mean "label"?)']
+    first, second = caplog.records
+    assert (first.levelno, second.levelno) == (logging.DEBUG, logging.DEBUG)
+    assert 'repairs: point.x: "3" read as 3 (scalar); ignored: point.z' in first.getMessage()
+    assert 'ignored: point.z, lable (did you mean "label"?)' in second.getMessage()
+
+
+def test_a_class_that_stays_interpreted_is_reported_on_too():
+    @dataclass
+    class Checked:
+        x: int
+
+        def __post_init__(self):
+            made.append(self.x)
+            if self.x < 0:
+                raise ValueError("negative")
+
+    made = []
+
+    @tool(namespace={"Checked": Checked})
+    def check(items: list[Checked]) -> int:
+        return len(items)
+
+    @tool(namespace={"Checked": Checked}, flatten=True)
+    def one(checked: Checked) -> int:
+        return checked.x
+
+    executor = Executor([check, one])
+    for _ in range(250):
+        executor.execute_sync(RawCall("c", "check", {"items": [{"x": 1}]}))
+        executor.execute_sync(RawCall("c", "one", {"x": 2}))
+    assert made == [1, 2] * 250  # an instance is made once for each call
+    result = executor.execute_sync(RawCall("c", "check", {"items": [{"x": 1, "y": 2}]}))
+    assert [key.path for key in result.details["ignored"]] == [("items", 0, "y")]
+    assert executor.execute_sync(RawCall("c", "one", {"x": -1})).code == "invalid_params"
+    assert executor.execute_sync(RawCall("c", "one", {"x": 1, "z": 1})).details["ignored"][0].path == ("z",)
