@@ -17,6 +17,9 @@ __all__ = ["PAGE", "remedy_for"]
 PAGE = "docs/annotations.md"
 """The page that lists what is supported."""
 
+_OTHER_LIBRARIES = PAGE.replace("annotations.md", "other-libraries.md")
+_LIBRARIES = frozenset({"pydantic", "pydantic_core", "msgspec", "attr", "attrs"})
+
 _CALLABLE = (
     "A function has no JSON form: leave it out, or let the host give it (Annotated[…, skip] in a tool)"
 )
@@ -49,6 +52,8 @@ def remedy_for(annotation: Any, *, is_root: bool) -> str:
             return "It is a value, not an annotation; the annotation comes first: decode(annotation, value)"
     if not isinstance(annotation, type) and hasattr(kind, "input_type"):
         return "It is a tool; give its input_type"
+    if kind is type and annotation.__module__.partition(".")[0] in _LIBRARIES:
+        return f"See {_OTHER_LIBRARIES} for what is, or give a SchemaLeaf for it"
     if kind is type and _is_of_user(annotation):
         return "Make it a dataclass, with @dataclass next to the class, or give a SchemaLeaf for it"
     return f"See {PAGE} for what is, or give a SchemaLeaf for it"
