@@ -15,10 +15,10 @@ __all__ = ["attribute_docstrings"]
 
 
 def attribute_docstrings(cls: type, names: Collection[str]) -> dict[str, str]:
-    """Return the docstrings that stand below the fields of a class, the nearest class first.
+    """Return the docstrings below the fields of a class, the nearest class first.
 
     Args:
-        cls: a class whose source can be found; without it there are none.
+        cls: a class; if its source can't be found, there are none.
         names: the fields.
     """
     found: dict[str, str] = {}

@@ -43,7 +43,7 @@ def describe_fields(
 
     Returns:
         The text of the class itself, or None; field name to text in `param_descriptions`, which wins
-        over every other; field name to text in a docstring, which only a leaf's own stands behind.
+        over every other; field name to text in a docstring, which wins over a leaf's own alone.
     """
     docstrings = _docstrings(cls, form)
     text: str | None = None
@@ -170,14 +170,14 @@ def _docstrings(cls: type, form: ObjectForm) -> list[tuple[type, str]]:
 
 
 def own_docstring(cls: type) -> str | None:
-    """Return the docstring that somebody wrote for this very class.
+    """Return the docstring that was written for this very class.
 
     Args:
         cls: any class.
 
     Returns:
-        The docstring as it stands in the source. None where the class has none of its own, where
-        it is blank, and where it is the signature that `dataclass` or `NamedTuple` put there.
+        The docstring as the source has it. None if the class has none of its own, if it is blank, and
+        if it is the signature that `dataclass` or `NamedTuple` put there.
     """
     members = cls.__dict__
     doc = members.get("__doc__")
@@ -189,7 +189,7 @@ def own_docstring(cls: type) -> str | None:
 
 def _is_signature(doc: str, name: str) -> bool:
     if doc == name:
-        return True  # all that `dataclass` writes when the signature can't be had
+        return True  # all that `dataclass` writes if there is no signature
     if "\n" in doc or not doc.startswith(name + "(") or not doc.endswith(")"):
         return False
     begin = len(name) + 1
@@ -218,7 +218,7 @@ def text_or_report(metadata: Mapping[Any, Any], key: str, name: str, report: Rep
     Args:
         metadata: of a dataclass field.
         key: `description` or `alias`.
-        name: of the field, for the complaint when the entry is no string.
+        name: of the field, for the complaint when the entry is not a string.
         report: takes step, code, message, remedy and suggestion of the complaint.
     """
     text = metadata.get(key)

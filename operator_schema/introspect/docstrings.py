@@ -44,8 +44,13 @@ _PROSE_FIELDS: Final = frozenset(
 )
 """Fields of reST (Sphinx's Python domain, "Info field lists"): for parameters, for types, for the reader."""
 
+_FIELD_MARKS: Final = (":", "@")
+
 _NOTHING: Final[Entry] = ((), "")
 """An entry that says nothing to a reader, such as a type."""
+
+_LONGEST_TITLE: Final = 20
+"""Characters of a title with its colon; most lines are longer, and need no look."""
 
 _CODE_INDENT: Final = 4
 """Columns from which on a title is taken for part of an example."""
@@ -102,7 +107,7 @@ def parse_docstring(doc: str | None) -> Docstring:
 
     Returns:
         Its parameters, and everything else as prose, with the entries of parameters that could not
-        be read. Where a name is documented twice, the first description wins. The lines of a
+        be read. If a name is documented twice, the first description wins. The lines of a
         description's paragraphs are joined, its lists keep theirs.
     """
     lines, margin = _split_lines(doc or "")
@@ -122,10 +127,12 @@ def parse_docstring(doc: str | None) -> Docstring:
             unread = _read_entries(body, form.reader(body), found)
             # Only with its title is it clear what the text of a section without entries is about.
             title = lines[i:start] if len(found) == known and any(text for _, text in unread) else []
-            prose.append(_prose([*title, *unread], margin))
+            if unread:
+                prose.append(_prose([*title, *unread], margin))
             begin = end
         i = end
-    prose.append(_prose(lines[begin:], margin))
+    if begin < len(lines):
+        prose.append(_prose(lines[begin:], margin))
     return Docstring("\n\n".join([text for text in prose if text]), found)
 
 
@@ -151,6 +158,8 @@ def _opening(lines: Sequence[Line], i: int, margin: int) -> tuple[_Form, bool, i
     indent, text = lines[i]
     if not text or indent - margin >= _CODE_INDENT:
         return None
+    if text[0] not in _FIELD_MARKS and (len(text) > _LONGEST_TITLE or _title(text) not in _SECTIONS):
+        return None
     for form in _FORMS:
         opened = form.opens(lines, i)
         if opened is not None:
@@ -161,19 +170,23 @@ def _opening(lines: Sequence[Line], i: int, margin: int) -> tuple[_Form, bool, i
 
 def _opens_google(lines: Sequence[Line], i: int) -> tuple[bool, int] | None:
     text = lines[i][1]
-    holds_parameters = _SECTIONS.get(text.removesuffix(":").rstrip().lower())
+    holds_parameters = _SECTIONS.get(_title(text))
     if holds_parameters is None or not text.endswith(":"):
         return None
     return (holds_parameters, 1) if holds_parameters or text[0].isupper() else None
 
 
 def _opens_numpy(lines: Sequence[Line], i: int) -> tuple[bool, int] | None:
-    holds_parameters = _SECTIONS.get(lines[i][1].removesuffix(":").rstrip().lower())
+    holds_parameters = _SECTIONS.get(_title(lines[i][1]))
     return None if holds_parameters is None or not _is_underlined(lines, i) else (holds_parameters, 2)
 
 
 def _opens_fields(lines: Sequence[Line], i: int) -> tuple[bool, int] | None:
     return None if _field_entry(lines[i][1]) is None else (_PARAMETERS, 0)
+
+
+def _title(text: str) -> str:
+    return text.removesuffix(":").rstrip().lower()
 
 
 def _is_underlined(lines: Sequence[Line], i: int) -> bool:
@@ -333,7 +346,7 @@ def _field_reader(_lines: Sequence[Line]) -> EntryReader:
 
 def _field_entry(text: str) -> Entry | None:
     # `:param name: text`, `:param type name: text`, `@param name: text`, `:rtype: type`
-    if not text.startswith((":", "@")):
+    if not text.startswith(_FIELD_MARKS):
         return None
     head, colon, rest = text[1:].partition(":")
     words = head.split()
@@ -400,7 +413,7 @@ def split_summary(text: str) -> tuple[str, str | None]:
     """Split prose into its first sentence and the rest.
 
     A sentence ends with a period before a line break, before blanks and an upper-case letter, or at
-    the end of the first paragraph; not with an abbreviation such as "e.g.". Where the first paragraph
+    the end of the first paragraph; not with an abbreviation such as "e.g.". If the first paragraph
     has no such period, its first line is the summary.
 
     Args:

@@ -97,7 +97,7 @@ def _check_absolute(parts: Any) -> None:
     if not (parts.netloc or parts.path):
         message = "nothing follows the scheme"
         raise ValueError(message)
-    _ = parts.port  # raises ValueError for a port that is no number up to 65535
+    _ = parts.port  # raises ValueError for a port that is not a number up to 65535
 
 
 _NOT_IN_PATH = r"[\x00\ud800-\udfff]"
