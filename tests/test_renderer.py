@@ -8,7 +8,7 @@ from typing import Annotated, Any, Union
 
 from typing_extensions import TypeAliasType
 
-from operator_schema import Codec, json_schema, parameters_of
+from operator_schema import Codec, json_schema, parameters_of, tool_input
 from operator_schema.schema import Renderer
 
 Nested: Any = TypeAliasType("Nested", "Union[int, list[Nested]]")
@@ -72,3 +72,15 @@ def test_a_recursive_alias_among_parameters_ends_where_it_begins_again():
     [(name, parameter)] = parameters_of(Tree)
     assert name == "value"
     assert parameter["anyOf"] == [{"type": "integer"}, {"type": "array", "items": {}}]
+
+
+def test_the_input_schema_of_a_union_has_properties():
+    @dataclass
+    class Other:
+        name: str
+
+    tool = tool_input(Union[Point, Other], name="pick")
+    schema = tool.input_schema()
+    assert schema["type"] == "object"
+    assert schema["properties"] == {}
+    assert len(schema["anyOf"]) == 2

@@ -24,8 +24,9 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import spread_members
+from ..introspect.traits import received_types, spread_members
 from ..introspect.unions import tag_of
+from ..json_values import JSON_TYPES
 from ..wording import clip, escape, excerpt, quote
 
 if TYPE_CHECKING:
@@ -133,8 +134,9 @@ class _Teller:
                 return self._map(node, levels, room)
             case UnionNode():
                 return self._union(node, levels, room)
-            case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
-                return "any value"
+            case _:
+                types = received_types(node)
+                return "any value" if len(types) == len(JSON_TYPES) else " | ".join(sorted(types))
 
     def _array(self, node: ArrayNode, levels: int, room: int) -> str:
         limits = _limits(node.constraints)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from ..json_values import choice_key
+from ..json_values import JSON_TYPES, choice_key
 from ..wording import listed
 from .names import show_value
 from .nodes import (
@@ -270,5 +270,6 @@ def node_name(node: Node) -> str:
             return "a union"
         case RefNode():
             return node.target.name
-        case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
-            return "any value"
+        case _:
+            types = received_types(node)
+            return "any value" if len(types) == len(JSON_TYPES) else " or ".join(sorted(types))

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..codec.codec import Codec
 from ..codec.options import CodecOptions
-from .near_misses import Misses
-from .valid_values import Valid
+
+try:
+    from .near_misses import Misses
+    from .valid_values import Valid
+except ModuleNotFoundError as error:
+    if error.name != "hypothesis":
+        raise
+    message = "operator_schema.testing needs Hypothesis: pip install 'operator-schema[testing]'"
+    raise ModuleNotFoundError(message, name=error.name) from None
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -118,7 +118,7 @@ class Misses:
             case RefNode():
                 inner = self._graph.definitions[node.target]
                 return self.of(inner, levels - 1) if levels else st.nothing()
-            case AnyNode():
+            case _:
                 return st.nothing()
 
     def _array(self, node: ArrayNode, levels: int) -> SearchStrategy[Any]:

@@ -258,7 +258,8 @@ class Tool(Generic[P, R]):
     def input_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of its arguments, with `"type": "object"`, as a fresh dict."""
         document = self._codec.json_schema()
-        return document if document.get("type") == "object" else {"type": "object", **document}
+        # Every provider wants both at the root, also where the input is a union.
+        return {"type": "object", "properties": {}, **document}
 
     def output_schema(self) -> dict[str, Any] | None:
         """Return the JSON Schema of its result; None where no type is declared, or it has no schema."""

@@ -91,8 +91,10 @@ class _Maker:
                 return self._first(node.members, turn)
             case RefNode():
                 return self._reference(node, turn)
-            case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
+            case AnyNode():
                 return _nth(({}, *range(1, _LONGEST + 1)), turn)
+            case _:
+                raise _NoExample
 
     def _field(self, field: Field) -> Any:
         if field.examples:
