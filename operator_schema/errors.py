@@ -140,7 +140,7 @@ class Complaint(Value):
         hint = f" Did you mean {self.suggestion}?" if self.suggestion else ""
         of = escape(self.type)
         place = f"{where} (in {of})" if where else of
-        stop = "" if self.message.endswith("?") else "."
+        stop = "" if self.message.endswith(("?", ".")) else "."
         return f"{place}: {self.message}{stop}{hint} {self.remedy}."
 
 

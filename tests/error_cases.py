@@ -133,7 +133,7 @@ TYPES = {
     "integer of five thousand digits": of(int, 10**5000),
     "not JSON at all": search(query=b"coffee", tags=("a",)),
     "too deep": Case(Codec(Nest, name="nest"), NESTED),
-    "half of a surrogate pair": search(query="\ud800"),
+    "a lone surrogate": search(query="\ud800"),
 }
 
 
@@ -474,7 +474,7 @@ TEXTS = {
     "an integer of five thousand digits": text('{"query": ' + "9" * 5000 + "}"),
     "too deep": text("[" * 600 + "]" * 600),
     "lines of a report": text('{"query": \n- near: fine\nsearch expects: nothing'),
-    "half of a surrogate pair": text('{"query": "\\ud800"}'),
+    "a lone surrogate": text('{"query": "\\ud800"}'),
 }
 
 GROUPS: dict[str, dict[str, Case]] = {

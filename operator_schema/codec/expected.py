@@ -254,7 +254,7 @@ def _leaf(node: LeafNode) -> str:
     hint = schema.get("description") or schema.get("format")
     if not isinstance(hint, str):
         return types
-    return hint if types in hint else f"{types}: {clip(escape(hint), _LEAF_LENGTH)}"
+    return hint if types in hint else f"{types} <{clip(escape(hint), _LEAF_LENGTH)}>"
 
 
 def expected_field(

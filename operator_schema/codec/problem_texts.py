@@ -194,12 +194,12 @@ def _bad_pattern(steps: Steps, value: str, pattern: str) -> Problem:
 
 
 def _bad_integer_key(steps: Steps, key: str) -> Problem:
-    message = f"the key {excerpt(key)} is no integer in plain digits, such as 42"
+    message = f"the key {excerpt(key)} isn't an integer in plain digits, such as 42"
     return Problem(steps, "bad_format", message, INTEGER_KEY, received(key))
 
 
 def _bad_text(steps: Steps, value: str) -> Problem:
-    message = f"{excerpt(value)} has half of a surrogate pair, which is no character"
+    message = f"{excerpt(value)} has a lone surrogate, which isn't a character"
     return Problem(steps, "bad_format", message, "string", received(value))
 
 
@@ -209,7 +209,7 @@ def _duplicate(steps: Steps, value: object, what: str) -> Problem:
 
 
 def _crowded(steps: Steps, what: str) -> Problem:
-    message = f"too many of {what} share one hash, so that telling them apart would take too long; send fewer"
+    message = f"too many of {what} share one hash, so comparing them would take too long; send fewer"
     return Problem(steps, "too_large", message)
 
 
@@ -237,10 +237,15 @@ def _nearest_key(members: list[ObjectNode], value: dict[Any, Any]) -> str | None
 
 def _not_an(steps: Steps, cls: type, value: object) -> Problem:
     came, name = received(value), _name(cls.__name__)
+    if isinstance(value, type):
+        came = f"the class {_name(value.__name__)}, not an instance"
     return Problem(steps, "wrong_type", f"expected {name}, got {came}", name, came)
 
 
 def _no_json_form(steps: Steps, value: object) -> Problem:
+    if isinstance(value, type):
+        came = f"the class {_name(value.__name__)}"
+        return Problem(steps, "wrong_type", f"got {came}, not an instance", "a JSON value", came)
     message = f"{kind(value)} has no JSON form; give its type a SchemaLeaf or make it a dataclass"
     return Problem(steps, "wrong_type", message, "a JSON value", received(value))
 

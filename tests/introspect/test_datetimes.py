@@ -67,7 +67,7 @@ def test_an_own_description_leaves_the_form_in_the_errors():
     assert json_schema(Appointment)["properties"]["when"]["description"] == "When it begins"
     assert str(caught.value).count("date, time and UTC offset") == 2
     with pytest.raises(
-        DecodeError, match=r"missing \(string: date, time and UTC offset, such as 2026-01-31T"
+        DecodeError, match=r"missing \(string <date, time and UTC offset, such as 2026-01-31T"
     ):
         decode(Appointment, {})
 

@@ -151,7 +151,7 @@ def _check_characters(text: str) -> None:
     except UnicodeEncodeError as error:
         half = escape(text[error.start])
         raise TextRefused(
-            invalid(f": a string has half of a surrogate pair, {half}, which is no character")
+            invalid(f": a string has a lone surrogate, {half}, which isn't a character")
         ) from None
 
 

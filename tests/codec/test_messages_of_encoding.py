@@ -1,0 +1,59 @@
+"""What errors of encoding and of defaults say, in words that a developer can act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+import pytest
+
+from operator_schema import Codec, EncodeError, SchemaError, decode, encode
+from operator_schema.errors import DecodeError
+
+
+@dataclass
+class A:
+    x: int = 1
+
+
+@dataclass
+class AllDay:
+    kind: Literal["all_day"]
+    day: date
+
+
+@dataclass
+class Event:
+    when: AllDay
+    until: date
+
+
+def test_a_class_in_the_place_of_an_instance_is_named_for_what_it_is():
+    with pytest.raises(EncodeError, match="got the class A, not an instance"):
+        encode(A)
+    with pytest.raises(EncodeError, match="expected A, got the class A, not an instance"):
+        Codec(A).encode(A)  # type: ignore[arg-type]
+    with pytest.raises(EncodeError, match="expected date, got the class date, not an instance"):
+        Codec(list[date]).encode([date])  # type: ignore[list-item]
+
+
+def test_a_suggestion_ends_with_one_mark():
+    @dataclass
+    class Wrong:
+        x: int = "5"  # type: ignore[assignment]
+
+    with pytest.raises(SchemaError) as caught:
+        Codec(Wrong)
+    assert "did you mean 5? Change the default" in str(caught.value)
+
+
+def test_a_leaf_is_shown_as_its_json_type_and_what_it_holds():
+    with pytest.raises(DecodeError) as caught:
+        decode(Event, {})
+    problems: Any = {problem.path: problem.message for problem in caught.value.problems}
+    assert problems["until",] == "missing (string <date, such as 2026-01-31>, required)"
+    assert (
+        problems["when",]
+        == 'missing (object {kind: "all_day", day: string <date, such as 2026-01-31>}, required)'
+    )
