@@ -115,7 +115,9 @@ def parse_docstring(doc: str | None) -> Docstring:
     prose: list[str] = []
     begin = i = 0  # of the prose since the last section of parameters
     while i < len(lines):
-        opening = _opening(lines, i, margin)
+        text = lines[i][1]
+        may_open = text and (len(text) <= _LONGEST_TITLE or text[0] in _FIELD_MARKS)
+        opening = _opening(lines, i, margin) if may_open else None
         if opening is None:
             i += 1
             continue
@@ -156,9 +158,7 @@ def _prose(lines: Sequence[Line], margin: int) -> str:
 def _opening(lines: Sequence[Line], i: int, margin: int) -> tuple[_Form, bool, int] | None:
     """Return the form of the section that begins at a line, whether it holds parameters, its first line."""
     indent, text = lines[i]
-    if not text or indent - margin >= _CODE_INDENT:
-        return None
-    if text[0] not in _FIELD_MARKS and (len(text) > _LONGEST_TITLE or _title(text) not in _SECTIONS):
+    if indent - margin >= _CODE_INDENT or (text[0] not in _FIELD_MARKS and _title(text) not in _SECTIONS):
         return None
     for form in _FORMS:
         opened = form.opens(lines, i)
