@@ -133,13 +133,9 @@ def _failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
         _log(INFO, call, "the function raised a CallError")
         return _no_result(call, "execution_failed", _encodable(content), error)
     _log(ERROR, call, "the function failed", error)
-    if show == "type":
-        shown = [type(leaf).__name__ for leaf in leaves]
-    else:
-        shown = [exception_text(leaf) for leaf in leaves[:_SHOWN_LEAVES]] + [""] * (
-            len(leaves) - _SHOWN_LEAVES
-        )
-    content = f"{call.name} failed: {listed(shown, _SHOWN_LEAVES, '; ')}"
+    shown = [_shown_leaf(leaf, show) for leaf in leaves[:_SHOWN_LEAVES]]
+    more = f"; … ({len(leaves) - _SHOWN_LEAVES} more)" if len(leaves) > _SHOWN_LEAVES else ""
+    content = f"{call.name} failed: {'; '.join(shown)}{more}"
     if show == "traceback":
         content = f"{content}\n\n{_traceback(error)}"
     return _no_result(call, "execution_failed", content, error)

@@ -242,3 +242,9 @@ def test_what_ends_the_program_passes_through(is_async, error):
     assert asyncio.run(run()) == "the loop lives"
     with pytest.raises(error):
         executor.execute_sync(RawCall("1", "work", {}))
+
+
+def test_only_the_type_of_an_exception_is_shown_unless_asked_for():
+    assert one(raising(ValueError("secret")), {}).content == "work failed: ValueError"
+    group = ExceptionGroup("g", [CallError("ask again"), ValueError("secret")])
+    assert one(raising(group), {}).content == "work failed: CallError: ask again; ValueError"
