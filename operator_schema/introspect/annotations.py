@@ -1,6 +1,6 @@
 """What each annotation means: one row in a table, and one small function, for each kind.
 
-Each function takes the walk, the annotation, its arguments and where it stands, and returns a
+Each function takes the walk, the annotation, its arguments and its place, and returns a
 node; where it can't, it lets the walk complain.
 """
 
@@ -61,7 +61,7 @@ __all__ = ["CLASSES", "NAMED", "ORIGINS"]
 
 
 def _inner(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-    """Read a qualifier that says nothing about the values: what stands inside counts."""
+    """Read a qualifier, which says nothing about the values, as the annotation inside it."""
     return walk.node(args[0], place) if args else walk.complain_unsupported(annotation, place)
 
 
@@ -140,7 +140,7 @@ def _tuple(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
     if not args and annotation in {tuple, typing.Tuple}:  # noqa: UP006  # the older spelling
         return _array_of(tuple)(walk, annotation, args, place)
     if not args:
-        walk.item_node(Any, place)  # nothing stands in it, but it is a level itself
+        walk.item_node(Any, place)  # it has no items, but it is a level itself
     return TupleNode(tuple([walk.item_node(arg, place) for arg in args]))
 
 
@@ -213,7 +213,7 @@ def _union(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
 
 
 def _differ_at_sight(members: tuple[Node, ...]) -> bool:
-    """Say whether each member has a JSON type of its own, so that there is nothing to check."""
+    """Return whether each member has a JSON type of its own, so that there is nothing to check."""
     seen: list[str] = []
     for member in members:
         json_type = member.type if isinstance(member, ScalarNode) else _JSON_TYPES.get(member.__class__)
@@ -249,7 +249,7 @@ def _literal(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -
 
 
 def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> Node:
-    # What `value` gives, unless an Enum says otherwise, stands in `_value_`, and takes a fifth of the time.
+    # What `value` gives, unless an Enum says otherwise, is in `_value_`, and takes a fifth of the time.
     is_usual = type(cls) is EnumType and not has_attribute(cls, "value")
     values: list[Any] = []
     table: dict[Hashable, Enum] = {}
@@ -258,7 +258,7 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
         value = written if type(written) is str and written.isascii() else _plain(written)
         if value is MISSING:
             shown, what = (clip(escape(show_value(part)), 60) for part in (member, written))
-            message = f"{shown} has the value {what}, which is no JSON scalar"
+            message = f"{shown} has the value {what}, which isn't a JSON scalar"
             return walk.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
         key = choice_key(value)
         if key not in table:

@@ -87,7 +87,7 @@ def form_of(cls: Any) -> ObjectForm | None:
         return None
     if issubclass(cls, dict) and hasattr(cls, "__required_keys__"):  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
         return "typed_dict"
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):  # pyright: ignore[reportUnknownArgumentType]  # likewise
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
         return "named_tuple"
     # Where neither library is loaded, none of its classes can be there.
     if "attr" in sys.modules and has_attribute(cls, "__attrs_attrs__"):  # pyright: ignore[reportUnknownArgumentType]  # of whatever type
@@ -209,7 +209,8 @@ def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
 def _of_dataclass(source: Any, hint: Any, scope: Scope) -> Declared:
     # Assignments take half the time of an `__init__` with as many parameters.
     declared = Declared.__new__(Declared)
-    declared.name = exact_text(source.name)
+    name = source.name
+    declared.name = name if type(name) is str else exact_text(name)
     declared.init_only = init_only = type(hint) is InitVar
     declared.hint = hint.type if init_only else hint  # pyright: ignore[reportUnknownMemberType]  # of whatever type
     declared.scope = scope

@@ -1,11 +1,10 @@
-"""Fields of an object: what they are called, whether they must be there, what stands for None."""
+"""Fields of an object: what they are called, whether they are required, what means None."""
 
 from __future__ import annotations
 
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, cast
 
-from ..immutable import set_once
 from ..json_values import has_surrogate, is_array
 from ..wording import escape, quote, received
 from .descriptions import text_or_report
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from .classes import Declared
 
-__all__ = ["make_field", "report_collisions", "settle_null"]
+__all__ = ["make_field", "report_collisions"]
 
 
 def make_field(
@@ -34,7 +33,7 @@ def make_field(
         source: as declared.
         node: of its annotation.
         given: field name to description, which wins over every other.
-        documented: field name to text in a docstring, which only a leaf's own stands behind.
+        documented: field name to text in a docstring, which wins over a leaf's own alone.
         report: takes step, code, message, remedy and suggestion of each complaint.
     """
     name, default, metadata = source.name, source.default, source.metadata
@@ -81,20 +80,6 @@ def _report_surrogates(
         if text and has_surrogate(text):
             message = f"{quote(text)} has a lone surrogate, which JSON can't hold"
             report(escape(name), code, message, "Take it out", None)
-
-
-def settle_null(field: Field, members: Iterable[Node]) -> None:
-    """Make a field of the walk that is about to end say what `X | None` says.
-
-    Here null stays in the schema: other places share the node.
-
-    Args:
-        field: of a class with no default for it.
-        members: of its node, references followed and unions spread out.
-    """
-    if any(isinstance(member, ScalarNode) and member.type == "null" for member in members):
-        set_once(field, "required", False)  # noqa: FBT003  # an attribute's value
-        set_once(field, "absent_is_none", True)  # noqa: FBT003  # likewise
 
 
 def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:

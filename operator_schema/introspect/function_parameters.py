@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["ParameterSource", "parameter_source"]
 
 ATTRIBUTE = "__parameter_source__"
-"""Where a class that stands for the parameters of a function keeps its `ParameterSource`."""
+"""Where a class made for the parameters of a function keeps its `ParameterSource`."""
 
 
 class ParameterSource(Value):
@@ -32,6 +32,6 @@ class ParameterSource(Value):
 
 
 def parameter_source(cls: type[Any]) -> ParameterSource | None:
-    """Return what a class that stands for the parameters of a function carries, None for any other."""
+    """Return what a class made for the parameters of a function carries, None for any other."""
     source: ParameterSource | None = cls.__dict__.get(ATTRIBUTE)
     return source

@@ -209,7 +209,7 @@ class Scope:
         outer: dict[str, Any] = {"typing": typing}
         if isinstance(owner, type):
             outer |= {**vars(owner), owner.__name__: owner}
-        return eval(text, outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # likewise
+        return eval(text, outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # as above
 
     def _unresolved(self, text: str, error: Exception) -> Unresolved:
         shown = clip(escape(text), _TEXT_LENGTH)
@@ -247,7 +247,7 @@ NO_BINDINGS: Bindings = {}
 
 
 class Place:
-    """Where an annotation stands.
+    """Where an annotation is written.
 
     Attributes:
         path: steps from the registered type, as in `Complaint.path`.
@@ -264,7 +264,7 @@ class Place:
 
 
 class FieldPlace(Place):
-    """Where the annotation of a field stands.
+    """Where the annotation of a field is written.
 
     Attributes:
         metadata: what `Annotated` says of the field itself, as a dataclass field's metadata would,

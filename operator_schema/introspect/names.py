@@ -23,7 +23,7 @@ _SHOWN_ARGUMENTS = 8
 
 
 def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return what `typing.get_origin` and `typing.get_args` do, sooner for the usual kinds of annotation."""
+    """Return what `typing.get_origin` and `typing.get_args` do, faster for the usual kinds of annotation."""
     cls = type(annotation)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
     if cls is GenericAlias or cls is _LiteralAlias:
         return annotation.__origin__, annotation.__args__
@@ -46,7 +46,7 @@ def name_of(annotation: object) -> str:
 
 
 def show_annotation(annotation: object) -> str:
-    """Write an annotation much as it stands in the source, bounded and on one line."""
+    """Write an annotation much as in the source, bounded and on one line."""
     return clip(escape(_show(annotation, _SHOWN_LEVELS, with_module=True)), _SHOWN_LENGTH)
 
 

@@ -247,7 +247,7 @@ class Field(Value):
         required: whether the key must be there.
         default: the default value, or `dataclasses.MISSING`; factories stay with the class.
         absent_is_none: whether an absent key and an explicit null both mean None, so that null
-            need not stand in the schema.
+            need not be in the schema.
         init_only: whether the instance does not keep it (`InitVar`), so that it can't be encoded.
         description: for the model, or None.
         examples: Python values of the field.
@@ -335,7 +335,7 @@ class ObjectNode(Value):
 
 
 class UnionNode(Value):
-    """One of several nodes, which can be told apart by the value alone."""
+    """One of several nodes; the value alone says which."""
 
     members: tuple[Node, ...]
     description: str | None = None
@@ -351,7 +351,7 @@ class UnionNode(Value):
 
 
 class Target(Value):
-    """What a recursive type is known by; two are equal when they stand for the same type.
+    """What identifies a recursive type; two are equal when they mean the same type.
 
     Attributes:
         identity: what only the same type shares.
@@ -373,7 +373,7 @@ class Target(Value):
 
 
 class RefNode(Value):
-    """A place where a recursive type comes round; `Graph.definitions` has the node."""
+    """A place where a recursive type is used again; `Graph.definitions` has the node."""
 
     target: Target
     description: str | None = None
@@ -398,4 +398,4 @@ ANY: Final = AnyNode()
 NULL: Final = ScalarNode("null")
 STRING: Final = ScalarNode("string")
 UNKNOWN: Final = AnyNode("an annotation that was complained about")
-"""Stands in the graph where an annotation could not be read; told by identity."""
+"""The node of an annotation that could not be read; compare by identity."""

@@ -1,4 +1,4 @@
-"""What classes and aliases are known by during the walk, so that one that comes round is recognised."""
+"""What identifies a class or alias during the walk, so that a recursive one is recognised."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Known:
         path: where it was met first.
         around: as above.
         height: levels of arrays and objects below it.
-        target: what it is known by, if it came round while it was open.
+        target: what identifies it, if it is used again while it is open.
     """
 
     __slots__ = ("around", "height", "node", "path", "target")
@@ -61,7 +61,7 @@ def short_name(generic: Any, bindings: Bindings) -> str:
 
 
 def target_of(generic: Any, bindings: Bindings, identity: Hashable, *, is_object: bool) -> Target:
-    """Return what a class or alias is known by."""
+    """Return what identifies a class or alias."""
     name = short_name(generic, {})
     qualified = f"{generic.__module__}.{getattr(generic, '__qualname__', name)}"
     if bindings:

@@ -1,7 +1,7 @@
 """The walk: from an annotation to the node graph, with every complaint on the way.
 
-What can't be read is complained about and stands as `UNKNOWN` in the graph, so that the walk goes
-on and everything wrong is said in one report.
+What can't be read gets a complaint and becomes `UNKNOWN` in the graph, so that the walk goes on and
+one report lists everything that is wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .classes import declared_fields, form_of, is_closed
 from .constructors import report_class
 from .descriptions import describe_fields
 from .equality import Distinct
-from .fields import make_field, report_collisions, settle_null
+from .fields import make_field, report_collisions
 from .graph import Graph
 from .hints import NO_BINDINGS, FieldPlace, Place, Scope, Unresolved, evaluate_forward
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf
@@ -89,7 +89,7 @@ class Walk:
         leaves: leaves that count for this walk alone.
         closed: whether objects refuse unknown keys.
         namespace: names that annotations written as text may use besides those of their module.
-        max_depth: levels of arrays and objects that a type may nest before it comes round.
+        max_depth: levels of arrays and objects that a type may nest before it repeats itself.
         attribute_docs: whether to read attribute docstrings, which needs the source.
 
     Attributes:
@@ -104,7 +104,7 @@ class Walk:
         closed: bool,  # noqa: FBT001  # keywords cost as much as half of this
         namespace: Mapping[str, Any],
         max_depth: int,
-        attribute_docs: bool,  # noqa: FBT001  # likewise
+        attribute_docs: bool,  # noqa: FBT001  # as above
     ) -> None:
         self.complaints: list[Complaint] = []
         self.defaulted: list[Defaulted] = []
@@ -119,7 +119,7 @@ class Walk:
         self._definitions: dict[Target, Node] = {}
         self._aliases: dict[Target, Node] = {}
         self._unsettled: list[Field] = []
-        self._given: Mapping[str, str] | None = None
+        self._descriptions: Mapping[str, str] | None = None
         self._distinct: Distinct | None = None
         self._deepest = 0
         self._met = 0
@@ -143,12 +143,12 @@ class Walk:
         Returns:
             Its graph; with `UNKNOWN` in the places that `complaints` is about.
         """
-        self._given = descriptions
+        self._descriptions = descriptions
         owner = annotation if isinstance(annotation, type) else None
         root = self.node(annotation, Place((), name, Scope(owner, self._namespace)))
         graph = Graph(root, self._definitions, self._aliases)
         if self._unsettled:
-            self._settle_nulls()
+            graph = self._settle_nulls(graph)
         if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
             message = "param_descriptions are given, but it has no fields"
             self._complain((), "unknown_description", name, message, "Leave them out")
@@ -158,11 +158,15 @@ class Walk:
             self.complaints.extend(check_graph(graph, name))
         return graph
 
-    def _settle_nulls(self) -> None:
-        from .traits import flat_members  # noqa: PLC0415  # most types have no such fields
+    def _settle_nulls(self, graph: Graph) -> Graph:
+        from .null_fields import null_fields, with_fields  # noqa: PLC0415  # most types have no such fields
 
-        for field in self._unsettled:
-            settle_null(field, flat_members(UnionNode((field.node,)), self._definitions))
+        changed = null_fields(self._unsettled, graph.definitions)
+        if not changed:
+            return graph
+        for entry in self.defaulted:
+            entry.field = changed.get(id(entry.field), entry.field)
+        return with_fields(graph, changed)
 
     def node(self, annotation: Any, place: Place) -> Node:
         """Return the node of an annotation."""
@@ -196,10 +200,10 @@ class Walk:
             raise
         except Exception as error:  # noqa: BLE001  # classes and metadata may do anything when they are read
             message = f"reading {show_annotation(annotation)} raised {show_error(error)}"
-            return self.complain(place, "unsupported", message, "Mend the class or the metadata")
+            return self.complain(place, "unsupported", message, "Fix the class or the metadata")
 
     def item_node(self, annotation: Any, place: Place) -> Node:
-        """Return the node of the items of the array, or the values of the map, that stands at a place."""
+        """Return the node of the items of the array, or the values of the map, at a place."""
         if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
         if type(annotation) is type and self._met < MAX_ANNOTATIONS:
@@ -232,7 +236,7 @@ class Walk:
             return self.complain_unsupported(annotation, place)
         return arm(self, annotation, get_args(annotation), place)
 
-    # --- classes and aliases, which may come round -----------------------------------------------
+    # --- classes and aliases, which may be recursive -----------------------------------------------
 
     def _class_node(self, cls: type[Any], args: tuple[Any, ...], place: Place) -> Node:
         leaf = self._leaf(cls, place)
@@ -311,7 +315,7 @@ class Walk:
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  # it is evaluated now, and may raise anything
-            value = Unresolved(alias.__name__, str(error), "Mend the alias")
+            value = Unresolved(alias.__name__, str(error), "Fix the alias")
         scope = Scope(alias, self._namespace, bindings, place.scope.self_type, place.scope)
         inner = Place(place.path, place.owner, scope)
         known = self._open(identity, place)
@@ -320,7 +324,7 @@ class Walk:
         return node
 
     def _text_node(self, text: str, meant: Any, place: Place) -> Node:
-        """Return the node of what is written as text, which may come round like any alias."""
+        """Return the node of what is written as text, which may be recursive like any alias."""
         # Where what the type parameters are given can't be compared, the class they are of said so.
         identity = (text, place.scope.identity)
         known = self._known.get(identity)
@@ -337,9 +341,9 @@ class Walk:
         return known
 
     def _close(self, known: Known, node: Node) -> Node:
-        """Keep the node of a class or alias, and define it if it came round meanwhile."""
+        """Keep the node of a class or alias, and define it if it is recursive."""
         known.height = self._deepest - len(known.path)
-        if known.around > self._deepest:  # noqa: PLR1730  # likewise
+        if known.around > self._deepest:  # noqa: PLR1730  # a call costs more
             self._deepest = known.around
         target = known.target
         if target is not None:
@@ -364,7 +368,7 @@ class Walk:
     def _make_object(self, cls: type[Any], form: ObjectForm, bindings: Bindings, place: Place) -> Node:
         report = partial(self._report, place)
         self._deepest = len(place.path) + 1  # the object itself is a level
-        given, self._given = self._given, None
+        given = None if place.path else self._descriptions
         generic: Any = cls
         self_type = generic[tuple(bindings.values())] if bindings else cls
         declared = declared_fields(cls, form, bindings, self_type, self._namespace, place.scope)
@@ -422,14 +426,14 @@ class Walk:
     def complain(
         self, place: Place, code: ComplaintCode, message: str, remedy: str, near: str | None = None
     ) -> Node:
-        """Note a complaint and return the node that stands for what could not be read."""
+        """Note a complaint and return the node for what could not be read."""
         self._complain(place.path, code, place.owner, message, remedy, near)
         return UNKNOWN
 
     def _report(
         self, place: Place, step: str, code: ComplaintCode, message: str, remedy: str, near: str | None
     ) -> None:
-        """Note a complaint about a field of the class that stands at a place."""
+        """Note a complaint about a field of the class at a place."""
         self._complain((*place.path, step), code, place.owner, message, remedy, near)
 
     def _complain_depth(self, place: Place) -> Node:
