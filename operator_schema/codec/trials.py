@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +14,7 @@ __all__ = ["Trials"]
 T = TypeVar("T")
 
 
-class Trials(Generic[T]):
+class Trials(dict[tuple[int, int, int], tuple["Node", Any, T]]):
     """The answers of one run, by identity of node and value and by depth.
 
     Unions inside unions would otherwise try a value again at each level, which takes exponential time.
@@ -22,15 +22,12 @@ class Trials(Generic[T]):
     new ones, which must not get the old answer.
     """
 
-    __slots__ = ("_answers",)
-
-    def __init__(self) -> None:
-        self._answers: dict[tuple[int, int, int], tuple[Node, Any, T]] = {}
+    __slots__ = ()
 
     def ask(self, attempt: Callable[[Any, Any, int], T], node: Node, value: Any, depth: int) -> T:
         """Return what `attempt(node, value, depth)` returns; it is called once for the three."""
         key = (id(node), id(value), depth)
-        known = self._answers.get(key)
+        known = self.get(key)
         if known is None:
-            known = self._answers[key] = node, value, attempt(node, value, depth)
+            known = self[key] = node, value, attempt(node, value, depth)
         return known[2]
