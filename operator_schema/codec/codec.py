@@ -11,7 +11,7 @@ from ..introspect.equality import annotation_key
 from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.names import name_of
 from ..introspect.nodes import UNKNOWN, AnyNode, EnumNode
-from ..introspect.walk import Walk
+from ..introspect.walk import ResultWalk, Walk
 from ..json_values import choice_key
 from .interpret import interpret
 from .options import DEFAULTS, checked_options
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .partial.stream import ArgumentStream, Partial
     from .report import DecodeReport, Repair
 
-__all__ = ["Codec", "codec_of"]
+__all__ = ["Codec", "ResultCodec", "codec_of"]
 
 T = TypeVar("T")
 
@@ -68,6 +68,8 @@ class Codec(Generic[T]):
         ValueError: an option is not of its kind, or out of range.
     """
 
+    _walk_class = Walk
+
     _annotation: Any
     _graph: Graph
     _name: str
@@ -84,7 +86,7 @@ class Codec(Generic[T]):
         leaves: tuple[SchemaLeaf[Any], ...] = checked["leaves"]
         max_depth: int = checked["max_depth"]
         own_name = name_of(annotation)
-        walk = Walk(
+        walk = self._walk_class(
             leaves,
             checked["unknown_fields"] == "reject",
             checked["namespace"] or {},
@@ -103,7 +105,9 @@ class Codec(Generic[T]):
 
             raise SchemaError(own_name, complaints)
         parse = checked["json_loads"]
-        graph_of = partial(_graph_of, leaves=leaves) if leaves else _graph_of
+        graph_of: Any = _graph_of
+        if leaves or self._walk_class is not Walk:
+            graph_of = partial(_graph_of, leaves=leaves, codec=type(self))
         self.__dict__.update(
             _annotation=annotation,
             _name=checked["name"] or own_name,
@@ -449,7 +453,8 @@ class Codec(Generic[T]):
         return value if fits_plainly(node, value) else self._encode_node(node, value)
 
     def _graph_of(self, cls: Any) -> Graph | None:
-        return _graph_of(cls, self._options["leaves"])
+        codec = type(self) if self._walk_class is not Walk else Codec
+        return _graph_of(cls, self._options["leaves"], codec)
 
     def _refusal(self, reason: Exception) -> DecodeError:
         problems = Problems()
@@ -608,6 +613,12 @@ def _member_meant(entry: Defaulted, value: object) -> str | None:
     return None if member is None else f"{node.type.__name__}.{member.name}"
 
 
+class ResultCodec(Codec[T]):
+    """The codec of results, which are only written: fields that no constructor takes count too."""
+
+    _walk_class = ResultWalk
+
+
 # --- a cache of codecs -----------------------------------------
 
 _CACHED_CODECS = 1024
@@ -616,7 +627,7 @@ _CACHED_CODECS = 1024
 _codecs: dict[Hashable, Codec[Any]] = {}
 
 
-def codec_of(annotation: Any, *, repair: bool = False) -> Codec[Any]:
+def codec_of(annotation: Any, *, repair: bool = False, codec: type[Codec[Any]] = Codec) -> Codec[Any]:
     """Return the codec of a type without other options, registered once and kept.
 
     After `_CACHED_CODECS` types all are dropped, so that types made at run time don't fill the memory.
@@ -625,23 +636,25 @@ def codec_of(annotation: Any, *, repair: bool = False) -> Codec[Any]:
         SchemaError: with every complaint about the type.
     """
     try:
-        key = (repair, leaf_generation(), annotation_key(annotation))
+        key = (codec, repair, leaf_generation(), annotation_key(annotation))
         known = _codecs.get(key)
     except (TypeError, RecursionError):  # no hash, or nested too deep: `Codec` says what is wrong
-        return Codec(annotation, repair=repair)
+        return codec(annotation, repair=repair)
     if known is not None:
         return known
-    codec = Codec(annotation, repair=repair)
+    made = codec(annotation, repair=repair)
     if len(_codecs) >= _CACHED_CODECS:
         _codecs.clear()
-    return _codecs.setdefault(key, codec)
+    return _codecs.setdefault(key, made)
 
 
-def _graph_of(cls: type, leaves: tuple[SchemaLeaf[Any], ...] = ()) -> Graph | None:
+def _graph_of(
+    cls: type, leaves: tuple[SchemaLeaf[Any], ...] = (), codec: type[Codec[Any]] = Codec
+) -> Graph | None:
     from ..errors import SchemaError  # noqa: PLC0415  # likewise
 
     try:
-        graph = Codec(cls, leaves=leaves).graph if leaves else codec_of(cls).graph
+        graph = codec(cls, leaves=leaves).graph if leaves else codec_of(cls, codec=codec).graph
     except SchemaError:
         if form_of(cls) is None:
             return None  # a class of somebody else's, which nobody promised to encode

@@ -221,6 +221,25 @@ def _of_dataclass(source: Any, hint: Any, scope: Scope) -> Declared:
     return declared
 
 
+def with_computed_fields(cls: Any, declared: Mapping[str, Declared], outer: Scope) -> Mapping[str, Declared]:
+    """Add the fields that the constructor of a dataclass doesn't take, in the order of the class.
+
+    Args:
+        cls: a dataclass.
+        declared: the fields that its constructor takes.
+        outer: the scope in which the class is used.
+    """
+    found: dict[str, Declared] = {}
+    for source in cls.__dataclass_fields__.values():
+        if source.name in declared:
+            found[source.name] = declared[source.name]
+        elif source._field_type.name == "_FIELD":  # noqa: SLF001  # as above
+            scope = outer.of_base(_definer(source, cls.__mro__[:-1]), None)
+            hint = evaluate_forward(evaluate_forward(source.type, scope), scope)
+            found[source.name] = _of_dataclass(source, hint, scope)
+    return found
+
+
 def _definer(field: Any, bases: Sequence[type]) -> type:
     # Subclasses share the Field objects that they inherit: the farthest base that has this one
     # is the class whose module knows the names in its annotation.

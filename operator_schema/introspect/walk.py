@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 from ..json_values import has_surrogate
 from ..wording import received
 from .annotations import CLASSES, NAMED, ORIGINS
-from .classes import declared_fields, form_of, is_closed
+from .classes import declared_fields, form_of, is_closed, with_computed_fields
 from .constructors import report_class
 from .descriptions import describe_fields
 from .equality import Distinct
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .hints import Bindings, Path
     from .nodes import ObjectForm
 
-__all__ = ["MAX_ANNOTATIONS", "Defaulted", "Walk"]
+__all__ = ["MAX_ANNOTATIONS", "Defaulted", "ResultWalk", "Walk"]
 
 MAX_ANNOTATIONS = 100_000
 """Annotations that one registration reads; what repeats inside itself could double without end."""
@@ -97,6 +97,9 @@ class Walk:
         defaulted: the fields whose defaults and examples are still to be checked.
         has_choices: whether there are unions or sets, which are checked once the graph is known.
     """
+
+    of_results = False
+    """Whether the fields of a dataclass that `init=False` keeps out of its constructor count too."""
 
     def __init__(
         self,
@@ -373,6 +376,8 @@ class Walk:
         self_type = generic[tuple(bindings.values())] if bindings else cls
         declared = declared_fields(cls, form, bindings, self_type, self._namespace, place.scope)
         report_class(cls, form, declared, report)
+        if self.of_results and form == "dataclass":
+            declared = with_computed_fields(cls, declared, place.scope)
         text, described, documented = describe_fields(
             cls, form, given, declared, report, self._attribute_docs
         )
@@ -483,3 +488,9 @@ def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping
 def _describe_leaf(own: object) -> str:
     leaf = as_leaf(own)
     return received(own) if leaf is None else f"a SchemaLeaf for {name_of(leaf.type)}"
+
+
+class ResultWalk(Walk):
+    """The walk of a type that is only written: what its constructor doesn't take counts too."""
+
+    of_results = True

@@ -8,7 +8,7 @@ from dataclasses import MISSING
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from ..codec.codec import Codec, codec_of
+from ..codec.codec import ResultCodec, codec_of
 from ..errors import EncodeError, SchemaError
 from ..introspect.classes import form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
@@ -18,6 +18,7 @@ from .binding import is_union
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ..codec.codec import Codec
     from ..errors import Complaint, Problem
     from ..introspect.leaves import SchemaLeaf
 
@@ -112,10 +113,10 @@ class Output:
     def _make_codec(self, hint: Any, names: Mapping[str, Any]) -> Codec[Any]:
         if not self._leaves:
             try:
-                return codec_of(hint)
+                return codec_of(hint, codec=ResultCodec)
             except SchemaError:
                 pass
-        return Codec(hint, namespace=names, leaves=self._leaves)
+        return ResultCodec(hint, namespace=names, leaves=self._leaves)
 
     def with_leaves(self, leaves: Iterable[SchemaLeaf[Any]]) -> Output:
         """Return the same declared type with leaves of its own."""
@@ -166,7 +167,7 @@ class Output:
     def _codec_for(self, value: object) -> Codec[Any]:
         if isinstance(value, str):  # it has a lone surrogate
             return codec_of(Any)
-        return self.codec() or codec_of(_own_type(value))
+        return self.codec() or codec_of(_own_type(value), codec=ResultCodec)
 
 
 def _plain_text(value: object) -> str | None:
@@ -220,7 +221,7 @@ _PLAIN = (str, int, float, list, tuple, set, frozenset, Mapping)
 
 def _has_schema(hint: Any) -> bool:
     try:
-        codec_of(hint)
+        codec_of(hint, codec=ResultCodec)
     except SchemaError:
         return False
     return True
