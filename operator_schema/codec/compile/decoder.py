@@ -273,13 +273,8 @@ class Decoder(Writer):
 
     def _tuple(self, node: TupleNode, value: str, depth: int, known: str) -> str:
         self.give_up_unless_class(value, "list", known=known)
-        self.enter(depth)
-        self.give_up_if(f"len({value}) != {len(node.items)}")
-        items = [self.source.name("item") for _ in node.items]
-        if items:
-            self.at.line(f"{', '.join(items)}, = {value}")
+        results = self.tuple_items(node, value, depth)
         made = self.source.name("items")
-        results = [self.value(inner, item, depth + 1) for inner, item in zip(node.items, items, strict=True)]
         self.at.line(f"{made} = ({''.join([f'{result}, ' for result in results])})")
         return made
 

@@ -250,6 +250,15 @@ class Writer(ABC):
         if constraints.max_length is not None:
             self.give_up_if(f"len({value}) > {self.source.literal(constraints.max_length)}")
 
+    def tuple_items(self, node: TupleNode, value: str, depth: int) -> list[str]:
+        """Write what becomes of each item of a tuple, and the check of their number."""
+        self.enter(depth)
+        self.give_up_if(f"len({value}) != {len(node.items)}")
+        items = [self.source.name("item") for _ in node.items]
+        if items:
+            self.at.line(f"{', '.join(items)}, = {value}")
+        return [self.value(inner, item, depth + 1) for inner, item in zip(node.items, items, strict=True)]
+
     # --- scalars ---------------------------------------------------------------------------------
 
     def scalar(self, node: ScalarNode, value: str, known: str) -> str:
