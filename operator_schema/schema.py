@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .introspect.limits import keywords_of
 from .introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from .introspect.graph import Graph
-    from .introspect.nodes import Constraints, Field, Node
+    from .introspect.nodes import Field, Node
     from .introspect.schema_references import HoistedDefinitions
 
     EncodeValue = Callable[[Node, Any], Any]
@@ -156,7 +157,7 @@ class Renderer:
         """Render a string, number, boolean or null."""
         if node.constraints is None:
             return {"type": node.type}
-        return {"type": node.type, **_constraints(node.constraints, _SCALAR_WORDS)}
+        return {"type": node.type, **keywords_of(node.constraints, node.type)}
 
     def any(self, _node: AnyNode) -> dict[str, Any]:
         """Render a node that takes every value."""
@@ -204,7 +205,7 @@ class Renderer:
         document: dict[str, Any] = {"type": "array", "items": self.schema(node.items)}
         if node.unique:
             document["uniqueItems"] = True
-        return {**document, **_constraints(node.constraints, _ARRAY_WORDS)} if node.constraints else document
+        return {**document, **keywords_of(node.constraints, "array")} if node.constraints else document
 
     def tuple(self, node: TupleNode) -> dict[str, Any]:
         """Render an array of fixed length."""
@@ -220,7 +221,7 @@ class Renderer:
         if keys:
             document["propertyNames"] = keys
         document["additionalProperties"] = self.schema(node.values)
-        return {**document, **_constraints(node.constraints, _MAP_WORDS)} if node.constraints else document
+        return {**document, **keywords_of(node.constraints, "object")} if node.constraints else document
 
     def _keys(self, node: Node) -> dict[str, Any]:
         if isinstance(node, ScalarNode) and node.type == "integer":
@@ -267,25 +268,6 @@ def _described(document: dict[str, Any], description: str | None) -> dict[str, A
         if description:
             document["description"] = description
     return document
-
-
-_SCALAR_WORDS = {
-    "minimum": "minimum",
-    "exclusive_minimum": "exclusiveMinimum",
-    "maximum": "maximum",
-    "exclusive_maximum": "exclusiveMaximum",
-    "multiple_of": "multipleOf",
-    "min_length": "minLength",
-    "max_length": "maxLength",
-    "pattern": "pattern",
-}
-_ARRAY_WORDS = {"min_length": "minItems", "max_length": "maxItems"}
-_MAP_WORDS = {"min_length": "minProperties", "max_length": "maxProperties"}
-
-
-def _constraints(constraints: Constraints, words: Mapping[str, str]) -> dict[str, Any]:
-    found = {word: getattr(constraints, slot) for slot, word in words.items()}
-    return {word: getattr(value, "pattern", value) for word, value in found.items() if value is not None}
 
 
 def _choice(values: Iterable[Any]) -> dict[str, Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..introspect.limits import LENGTHS, NUMBERS
 from ..wording import excerpt
 from .limits import MAX_COLLISIONS
 from .problems import INVALID
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sized
+    from collections.abc import Sized
 
     from ..introspect.nodes import Constraints
     from .problems import Path, Problems
@@ -21,7 +22,6 @@ __all__ = [
     "check_number",
     "check_text",
     "count_of",
-    "is_no_multiple",
 ]
 
 
@@ -43,27 +43,11 @@ def check_float(constraints: Constraints, problems: Problems, value: float, numb
 
 
 def _broken_limit(constraints: Constraints, value: float) -> str | None:
-    for slot, breaks, words in _NUMBER_LIMITS:
-        limit = getattr(constraints, slot)
-        if limit is not None and breaks(value, limit):
-            return f"{words} {excerpt(limit)}"
+    for row in NUMBERS:
+        limit = getattr(constraints, row.slot)
+        if limit is not None and row.breaks(value, limit):
+            return f"{row.said} {excerpt(limit)}"
     return None
-
-
-def is_no_multiple(value: float, of: float) -> bool:
-    """Say whether a number does not divide another one exactly."""
-    numerator, denominator = value.as_integer_ratio()
-    divisor, unit = of.as_integer_ratio()
-    return (numerator * unit) % (denominator * divisor) != 0
-
-
-_NUMBER_LIMITS: tuple[tuple[str, Callable[[float, float], bool], str], ...] = (
-    ("minimum", lambda value, limit: value < limit, "below the minimum"),
-    ("exclusive_minimum", lambda value, limit: value <= limit, "not above"),
-    ("maximum", lambda value, limit: value > limit, "above the maximum"),
-    ("exclusive_maximum", lambda value, limit: value >= limit, "not below"),
-    ("multiple_of", is_no_multiple, "no multiple of"),
-)
 
 
 def check_text(constraints: Constraints, problems: Problems, value: str, path: Path) -> Any:
@@ -82,11 +66,12 @@ def check_length(
     """Return the value, or note that it has too few or too many characters, items or keys."""
     if constraints is None:
         return value
-    size, least, most = len(value), constraints.min_length, constraints.max_length
-    if least is not None and size < least:
-        return problems.bad_length(path, value, f"{count_of(size, unit)}, at least {excerpt(least)} expected")
-    if most is not None and size > most:
-        return problems.bad_length(path, value, f"{count_of(size, unit)}, at most {excerpt(most)} expected")
+    size = len(value)
+    for row in LENGTHS:
+        limit = getattr(constraints, row.slot)
+        if limit is not None and row.breaks(size, limit):
+            said = f"{count_of(size, unit)}, {row.said} {excerpt(limit)} expected"
+            return problems.bad_length(path, value, said)
     return value
 
 

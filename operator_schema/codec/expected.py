@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..introspect.limits import SIGNS
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -226,26 +227,14 @@ def _show_key(field: Field) -> str:
 def _limits(constraints: Constraints | None) -> str:
     if constraints is None:
         return ""
-    found = {slot: getattr(constraints, slot) for slot in _LIMITS}
-    said = [f"{_LIMITS[slot]} {_show_limit(value)}" for slot, value in found.items() if value is not None]
+    found = {slot: getattr(constraints, slot) for slot in SIGNS}
+    said = [f"{SIGNS[slot]} {_show_limit(value)}" for slot, value in found.items() if value is not None]
     return f" ({', '.join(said)})"
 
 
 def _show_limit(value: Any) -> str:
     pattern = getattr(value, "pattern", None)
     return excerpt(value) if pattern is None else clip(escape(pattern), _LEAF_LENGTH)
-
-
-_LIMITS = {
-    "minimum": "≥",
-    "exclusive_minimum": ">",
-    "maximum": "≤",
-    "exclusive_maximum": "<",
-    "multiple_of": "multiple of",
-    "min_length": "length ≥",
-    "max_length": "length ≤",
-    "pattern": "matching",
-}
 
 
 def _leaf(node: LeafNode) -> str:

@@ -15,6 +15,7 @@ from ..errors import Unfit
 from ..json_values import LONGEST_BITS, has_surrogate
 from ..wording import clip, escape, excerpt, received
 from .decimal_limits import is_decimal, limit_leaf, limits_of
+from .limits import LIMITS
 from .names import show_value
 from .nodes import ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
 
@@ -25,20 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["constrained", "read_constraints"]
 
-_NUMBERS = ("ge", "gt", "le", "lt", "multiple_of")
-_LENGTHS = ("min_length", "max_length")
-_ATTRIBUTES = (*_NUMBERS, *_LENGTHS)
-_SLOTS = {
-    "ge": "minimum",
-    "gt": "exclusive_minimum",
-    "le": "maximum",
-    "lt": "exclusive_maximum",
-    "multiple_of": "multiple_of",
-    "min_length": "min_length",
-    "max_length": "max_length",
-}
 # What these say stands in no schema, and a schema that leaves it out would promise too much.
-_UNTELLABLE = frozenset({"Predicate", "Not", "Timezone"})
+_WITHOUT_SCHEMA = frozenset({"Predicate", "Not", "Timezone"})
 # A denominator that every validator reckons with exactly.
 _EXACT_DENOMINATOR = 2**20
 _EXACT_INTEGER = 2**53
@@ -66,14 +55,13 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
             continue
         if getattr(item, "func", None) is isfinite:
             continue  # every number of a tool is finite
-        if type(item).__module__ == "annotated_types" and type(item).__name__ in _UNTELLABLE:
+        if type(item).__module__ == "annotated_types" and type(item).__name__ in _WITHOUT_SCHEMA:
             message = f"the constraint {_show(item)} has no form in JSON Schema"
             raise Unfit(message, "Check it in __post_init__")
-        for name in _ATTRIBUTES:
+        for slot, name, check in _GIVEN:
             value = getattr(item, name, None)
             if value is not None and not callable(value):
-                check = _checked_number if name in _NUMBERS else _checked_length
-                _add(found, _SLOTS[name], check(name, value, item), item)
+                _add(found, slot, check(name, value, item), item)
     if found.get("min_length") == 0:
         del found["min_length"]
     return Constraints(**found) if found else None
@@ -87,10 +75,8 @@ def _add(found: dict[str, Any], slot: str, value: Any, item: object) -> None:
     known = found.get(slot)
     if known is None or known == value:
         found[slot] = value
-    elif slot in {"minimum", "exclusive_minimum", "min_length"}:
-        found[slot] = max(known, value)
-    elif slot in {"maximum", "exclusive_maximum", "max_length"}:
-        found[slot] = min(known, value)
+    elif (tighter := _TIGHTER[slot]) is not None:
+        found[slot] = tighter(known, value)
     else:
         message = f"{_show(item)} is the second constraint of its kind"
         raise Unfit(message, "Keep one of them")
@@ -138,6 +124,15 @@ def _checked_length(name: str, value: object, item: object) -> int:
         raise Unfit(message, "Give an int of at least 0")
     _refuse_long(name, value)
     return value
+
+
+_GIVEN = [
+    (row.slot, row.given_as, _checked_number if row.of == "number" else _checked_length)
+    for row in LIMITS
+    if row.given_as
+]
+"""Attribute of `Constraints`, attribute of the metadata, and what checks its value."""
+_TIGHTER = {row.slot: row.tighter for row in LIMITS}
 
 
 def _refuse_long(name: str, value: float) -> None:

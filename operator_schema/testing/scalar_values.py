@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ..codec.problems import INVALID, Trial
 from ..codec.scalars import SCALARS
+from ..introspect.limits import NUMBERS
 from ..introspect.nodes import Constraints
 from ..json_values import choice_key, is_array, is_object
 
@@ -222,7 +223,7 @@ def _nearest_float(limit: float, towards: float, *, strict: bool) -> float:
 
 def _numbers_just_refused(node: ScalarNode, constraints: Constraints) -> list[SearchStrategy[Any]]:
     found: list[SearchStrategy[Any]] = []
-    limits = [getattr(constraints, slot) for slot in _LIMITS]
+    limits = [getattr(constraints, slot) for slot in _BOUNDS]
     near = [number for limit in limits if limit is not None for number in _around(limit)]
     beyond = [number for number in near if _refuses(node, number)]
     if beyond:
@@ -234,7 +235,7 @@ def _numbers_just_refused(node: ScalarNode, constraints: Constraints) -> list[Se
     return found
 
 
-_LIMITS = ("minimum", "exclusive_minimum", "maximum", "exclusive_maximum")
+_BOUNDS = [row.slot for row in NUMBERS if row.test]
 
 
 def _around(limit: float) -> list[float]:

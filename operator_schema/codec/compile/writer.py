@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ...errors import GiveUp
+from ...introspect.limits import LENGTHS, NUMBERS
 from ...introspect.nodes import (
     ArrayNode,
     MapNode,
@@ -21,7 +22,6 @@ from ...introspect.nodes import (
 )
 from ...introspect.traits import resolve, visit_places
 from ...json_values import has_surrogate
-from ..constraint_checks import is_no_multiple
 from ..limits import MAX_INTEGER_DIGITS
 from .source import Source
 
@@ -45,13 +45,6 @@ _QUICK_BOUND = 2**30 - 1
 """Up to this, CPython compares integers by their one digit."""
 _EXACT_BOUND = 2**53
 """Up to this, every integer is a float."""
-
-_LIMITS = (
-    ("minimum", "<"),
-    ("exclusive_minimum", "<="),
-    ("maximum", ">"),
-    ("exclusive_maximum", ">="),
-)
 
 PARTED = (ObjectNode, ArrayNode, TupleNode, MapNode, UnionNode)
 """Kinds of node whose values have parts."""
@@ -245,10 +238,10 @@ class Writer(ABC):
         """Write the checks of a length."""
         if constraints is None:
             return
-        if constraints.min_length is not None:
-            self.give_up_if(f"len({value}) < {self.source.literal(constraints.min_length)}")
-        if constraints.max_length is not None:
-            self.give_up_if(f"len({value}) > {self.source.literal(constraints.max_length)}")
+        for row in LENGTHS:
+            limit = getattr(constraints, row.slot)
+            if limit is not None:
+                self.give_up_if(f"len({value}) {row.test} {self.source.literal(limit)}")
 
     def tuple_items(self, node: TupleNode, value: str, depth: int) -> list[str]:
         """Write what becomes of each item of a tuple, and the check of their number."""
@@ -312,14 +305,13 @@ class Writer(ABC):
     def _constraints(self, constraints: Constraints | None, value: str) -> None:
         if constraints is None:
             return
-        for slot, breaks in _LIMITS:
-            limit = getattr(constraints, slot)
-            if limit is not None:
-                self.give_up_if(f"{value} {breaks} {self.source.literal(limit, 'limit')}")
-        if constraints.multiple_of is not None:
-            check = self.source.bind(is_no_multiple, "is_no_multiple")
-            step = self.source.literal(constraints.multiple_of, "step")
-            self.give_up_if(f"{check}({value}, {step})")
+        for row in NUMBERS:
+            limit = getattr(constraints, row.slot)
+            if limit is not None and row.test:
+                self.give_up_if(f"{value} {row.test} {self.source.literal(limit, 'limit')}")
+            elif limit is not None:
+                check = self.source.bind(row.breaks, row.breaks.__name__)
+                self.give_up_if(f"{check}({value}, {self.source.literal(limit, 'step')})")
         self.lengths(constraints, value)
         if constraints.pattern is not None:
             search = self.source.bind(constraints.pattern.search, "search")

@@ -1,0 +1,133 @@
+"""What each constraint is, in one table: a new one gets an attribute of `Constraints` and its row here."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .nodes import Constraints
+
+__all__ = ["LENGTHS", "LIMITS", "NUMBERS", "SIGNS", "Limit", "is_no_multiple", "keywords_of"]
+
+
+def is_no_multiple(value: float, of: float) -> bool:
+    """Return whether a number doesn't divide another one exactly."""
+    numerator, denominator = value.as_integer_ratio()
+    divisor, unit = of.as_integer_ratio()
+    return (numerator * unit) % (denominator * divisor) != 0
+
+
+class Limit(NamedTuple):
+    """One constraint.
+
+    Attributes:
+        slot: the attribute of `Constraints`.
+        given_as: the attribute of annotated-types that says it; empty for a pattern, which is given as it is.
+        of: what it limits.
+        keywords: JSON type to the keyword of JSON Schema.
+        sign: what messages show before its value.
+        breaks: whether a number or length breaks it.
+        said: how messages name a number that breaks it, or a length that is expected.
+        tighter: of two limits, the one to keep; None where both can't be kept.
+        test: the operator that generated code writes for `breaks`; empty where it calls that.
+    """
+
+    slot: str
+    given_as: str
+    of: Literal["number", "length", "text"]
+    keywords: Mapping[str, str]
+    sign: str
+    breaks: Callable[[Any, Any], bool]
+    said: str
+    tighter: Callable[[Any, Any], Any] | None = None
+    test: str = ""
+
+
+def _of_numbers(keyword: str) -> Mapping[str, str]:
+    return {"integer": keyword, "number": keyword}
+
+
+LIMITS: Final = (
+    Limit("minimum", "ge", "number", _of_numbers("minimum"), "≥", operator.lt, "below the minimum", max, "<"),
+    Limit(
+        "exclusive_minimum",
+        "gt",
+        "number",
+        _of_numbers("exclusiveMinimum"),
+        ">",
+        operator.le,
+        "not above",
+        max,
+        "<=",
+    ),
+    Limit("maximum", "le", "number", _of_numbers("maximum"), "≤", operator.gt, "above the maximum", min, ">"),
+    Limit(
+        "exclusive_maximum",
+        "lt",
+        "number",
+        _of_numbers("exclusiveMaximum"),
+        "<",
+        operator.ge,
+        "not below",
+        min,
+        ">=",
+    ),
+    Limit(
+        "multiple_of",
+        "multiple_of",
+        "number",
+        _of_numbers("multipleOf"),
+        "multiple of",
+        is_no_multiple,
+        "no multiple of",
+    ),
+    Limit(
+        "min_length",
+        "min_length",
+        "length",
+        {"string": "minLength", "array": "minItems", "object": "minProperties"},
+        "length ≥",
+        operator.lt,
+        "at least",
+        max,
+        "<",
+    ),
+    Limit(
+        "max_length",
+        "max_length",
+        "length",
+        {"string": "maxLength", "array": "maxItems", "object": "maxProperties"},
+        "length ≤",
+        operator.gt,
+        "at most",
+        min,
+        ">",
+    ),
+    Limit(
+        "pattern",
+        "",
+        "text",
+        {"string": "pattern"},
+        "matching",
+        lambda text, pattern: pattern.search(text) is None,
+        "not matching",
+    ),
+)
+"""In the order in which schemas and messages name them."""
+
+NUMBERS: Final = tuple([limit for limit in LIMITS if limit.of == "number"])
+LENGTHS: Final = tuple([limit for limit in LIMITS if limit.of == "length"])
+SIGNS: Final = {limit.slot: limit.sign for limit in LIMITS}
+
+
+def keywords_of(constraints: Constraints, json_type: str) -> dict[str, Any]:
+    """Return the keywords of JSON Schema for the constraints of a value of a JSON type."""
+    found: dict[str, Any] = {}
+    for limit in LIMITS:
+        value = getattr(constraints, limit.slot)
+        if value is not None and json_type in limit.keywords:
+            found[limit.keywords[json_type]] = getattr(value, "pattern", value)
+    return found
