@@ -487,7 +487,7 @@ class Unfit(Exception):  # noqa: N818  # not an error of the caller's: a complai
         self.remedy = remedy
 
 
-class TextRefused(ValueError):  # noqa: N818  # likewise: a `DecodeError` is made of it
+class TextRefused(ValueError):  # noqa: N818  # a signal: a `DecodeError` is made of it
     """Ends the parser of JSON text with the one problem that is to be reported; kept inside.
 
     Attributes:

@@ -27,12 +27,12 @@ JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object
 
 
 def is_array(value: object) -> TypeGuard[list[Any]]:
-    """Say whether a value is a JSON array."""
+    """Return whether a value is a JSON array."""
     return isinstance(value, list)
 
 
 def is_object(value: object) -> TypeGuard[dict[Any, Any]]:
-    """Say whether a value is a JSON object; its keys may still be no strings."""
+    """Return whether a value is a JSON object; its keys may still be something other than strings."""
     return isinstance(value, dict)
 
 
@@ -58,7 +58,7 @@ def type_of(value: object) -> str | None:
 
 
 def fits_types(value: object, types: Collection[str]) -> bool:
-    """Say whether a value is of one of these JSON types, as JSON Schema counts them.
+    """Return whether a value is of one of these JSON types, as JSON Schema counts them.
 
     Every integer is a number, and a number without fraction is an integer.
     """
@@ -79,7 +79,7 @@ def choice_key(value: object) -> Hashable:
 
 
 def has_surrogate(text: str) -> bool:
-    """Say whether a string has a lone surrogate, so that no encoding can write it (RFC 7493)."""
+    """Return whether a string has a lone surrogate, so that no encoding can write it (RFC 7493)."""
     if text.isascii():
         return False
     try:

@@ -43,7 +43,7 @@ _FIRST_INVISIBLE = _INVISIBLE[0].start
 
 
 def escape(text: str) -> str:
-    """Return the text with every character that is no plain printable one escaped as in JSON.
+    """Return the text with every character that isn't printable escaped as in JSON.
 
     Args:
         text: any string; lone surrogates and control characters included.
@@ -143,7 +143,7 @@ def kind(value: object) -> str:
 
 
 def received(value: object) -> str:
-    """Say what came: its JSON type and an excerpt, such as `string "5"`."""
+    """Describe what came: its JSON type and an excerpt, such as `string "5"`."""
     name = kind(value)
     shown = excerpt(value)
     return name if shown in {name, type(value).__name__} else f"{name} {shown}"
@@ -195,7 +195,7 @@ def nearest_names(name: str, names: Iterable[str], most: int) -> list[str]:
 
 
 def fold(name: str) -> str:
-    """Return what names share that differ only in case, spaces, `_` and `-`."""
+    """Return the form shared by names that differ only in case, spaces, `_` and `-`."""
     return name.casefold().replace("_", "").replace("-", "").replace(" ", "")
 
 

@@ -93,11 +93,11 @@ class Fitting:
         self._trial = Run(Shared(definitions, max_depth), Trial())
 
     def fits(self, node: Node, value: object, depth: int) -> bool:
-        """Say whether a value at a depth decodes, but for what the class's own check says."""
+        """Return whether a value at a depth decodes, but for what the class's own check says."""
         return self._trial.decode(node, value, None, depth) is not INVALID
 
     def fits_key(self, node: Node, key: object) -> bool:
-        """Say whether a key of a map decodes."""
+        """Return whether a key of a map decodes."""
         return self._trial.decode_key(node, key, None) is not INVALID
 
     def tagged(self, node: UnionNode, value: dict[Any, Any]) -> list[Node]:
@@ -451,21 +451,21 @@ def _meant(members: tuple[Node, ...], value: dict[Any, Any]) -> Node | None:
 
 
 def _misfit(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
-    """Say how many keys a member leaves unused, and whether a required one is not there."""
+    """Return how many keys a member leaves unused, and whether a required one is not there."""
     assert isinstance(node, ObjectNode)  # noqa: S101  # a leaf or a map is never one of several
     lacks = any(field.required and field.key not in value for field in node.fields)
     return distance(node, value)[0], lacks
 
 
 def distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
-    """Say how far an object is from a member: keys left unused, keys not given, then by name."""
+    """Return how far an object is from a member: keys left unused, keys not given, then by name."""
     assert isinstance(node, ObjectNode)  # noqa: S101  # a leaf or a map is never one of several
     keys = {field.key for field in node.fields}
     return len(value.keys() - keys), len(keys - value.keys()), f"{node.type.__module__}.{node.name}"
 
 
 def _is_integer(key: str) -> bool:
-    """Say whether a key is written as `schema.INTEGER_KEY` says."""
+    """Return whether a key is written as `schema.INTEGER_KEY` says."""
     digits = key.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal()):
         return False

@@ -32,7 +32,7 @@ def quoted_scalar(text: str) -> Any:
         text: of any length.
 
     Returns:
-        What JSON (RFC 8259) reads where it stands without quotes, or for `True`, `False` and `None`
+        What JSON (RFC 8259) reads where it is without quotes, or for `True`, `False` and `None`
         what Python reads; `NOTHING` for every other string, and for numbers beyond the range of
         floats or of more digits than are read anywhere.
     """

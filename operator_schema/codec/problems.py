@@ -97,7 +97,7 @@ class Problems:
         return self._note((path, field.key), "missing", field, node, sent, self.definitions)
 
     def missing_tag(self, path: Path, key: str, choices: LiteralNode) -> Any:
-        """Note that the key is not there that tells the members of a union apart."""
+        """Note that the discriminator of a union is missing."""
         return self._note((path, key), "missing_tag", choices)
 
     def unknown(self, path: Path, key: object, node: ObjectNode, sent: Collection[object] = ()) -> Any:
@@ -105,7 +105,7 @@ class Problems:
         return self._note(path, "unknown", key, node, sent)
 
     def ignore(self, path: Path, node: ObjectNode, value: dict[Any, Any]) -> None:
-        """Note that an object has keys that name no field, which is no problem."""
+        """Note that an object has keys that name no field, which isn't a problem."""
         if len(self.ignored) < MAX_PROBLEMS:
             self.ignored.append((path, node, value))
 
@@ -114,7 +114,7 @@ class Problems:
         return self._note(path, "wrong_type", node, value, self.definitions)
 
     def not_one_of(self, path: Path, node: LiteralNode | EnumNode, value: object) -> Any:
-        """Note a value that is none of the choices."""
+        """Note a value that isn't one of the choices."""
         return self._note(path, "not_one_of", node, value)
 
     def out_of_range(self, path: Path, value: object, message: str) -> Any:
@@ -135,19 +135,19 @@ class Problems:
         return self._note(path, "bad_pattern", value, pattern)
 
     def bad_integer_key(self, path: Path, key: str) -> Any:
-        """Note a key that is no integer written in decimal digits."""
+        """Note a key that isn't an integer written in decimal digits."""
         return self._note(path, "bad_integer_key", key)
 
     def bad_text(self, path: Path, value: str) -> Any:
-        """Note a string that has a lone surrogate, which no text can hold."""
+        """Note a string that has a lone surrogate, which no encoding can write."""
         return self._note(path, "bad_text", value)
 
     def duplicate(self, path: Path, value: object, what: str) -> Any:
-        """Note an item of a set, or a key of a map, that stands for one that is there already."""
+        """Note an item of a set, or a key of a map, that equals an earlier one."""
         return self._note(path, "duplicate", value, what)
 
     def crowded(self, path: Path, what: str) -> Any:
-        """Note items of a set, or keys of a map, that take too long to tell apart."""
+        """Note items of a set, or keys of a map, that share one hash: comparing them takes too long."""
         return self._note(path, "crowded", what)
 
     def repeated(self, path: Path) -> Any:
@@ -159,7 +159,7 @@ class Problems:
         return self._note(path, "no_match", node, value, self.definitions)
 
     def not_an(self, path: Path, cls: type, value: object) -> Any:
-        """Note a value that is no instance of the class it should be encoded as."""
+        """Note a value that isn't an instance of the class it is encoded as."""
         return self._note(path, "not_an", cls, value)
 
     def no_json_form(self, path: Path, value: object) -> Any:
@@ -205,7 +205,7 @@ class Trial(Problems):
         return INVALID
 
     def ignore(self, path: Path, node: ObjectNode, value: dict[Any, Any]) -> None:
-        """Do nothing: the trial is none of the value's last word."""
+        """Do nothing: ignored keys are reported by the decode after the trial."""
 
 
 def ignored_keys(problems: Problems) -> list[tuple[Steps, str | None]]:

@@ -23,7 +23,7 @@ class Repair(Value):
         path: keys and indexes that lead from the root to the value, as they are after the repair.
         kind: what was done; a closed vocabulary.
         before: what came, as an excerpt of at most 60 characters.
-        after: what was read instead, likewise; `default` where the field's default was taken.
+        after: what was read instead, as short; `default` for the default of the field.
     """
 
     path: tuple[str | int, ...]

@@ -80,7 +80,7 @@ SCALARS: Mapping[ScalarType, Check] = {
 
 
 def fits_plainly(node: Node, value: object) -> bool:
-    """Say whether a value is what encoding it as a node gives, where that takes no more than a look.
+    """Return whether a value is what encoding it as a node gives, where that takes no more than a look.
 
     Args:
         node: any; all but scalars without constraints and literals take more.

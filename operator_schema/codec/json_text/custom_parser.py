@@ -45,7 +45,7 @@ def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _check_bounds(text: Any) -> None:
-    """Refuse what is no text, and text that nests too deep: its brackets are counted first."""
+    """Refuse what isn't text, and text that nests too deep: its brackets are counted first."""
     if isinstance(text, str):
         brackets = text.count("[") + text.count("{")
     elif isinstance(text, (bytes, bytearray)):
@@ -53,12 +53,12 @@ def _check_bounds(text: Any) -> None:
     else:
         brackets = MAX_TEXT_DEPTH + 1
     if brackets > MAX_TEXT_DEPTH:
-        from .reader import check_depth, text_of  # noqa: PLC0415  # likewise
+        from .reader import check_depth, text_of  # noqa: PLC0415  # only text that fails pays for it
 
         check_depth(text_of(text))
 
 
 def _too_deep() -> Problem:
-    from .reader import TOO_DEEP  # noqa: PLC0415  # likewise
+    from .reader import TOO_DEEP  # noqa: PLC0415  # only text that fails pays for it
 
     return TOO_DEEP

@@ -1,4 +1,4 @@
-"""What is wrong with text that is no JSON: where it is, and what to write instead.
+"""What is wrong with text that isn't valid JSON: where it is, and what to write instead.
 
 The words are the same on every version of Python, whose own differ.
 """
@@ -40,7 +40,7 @@ _BY_MESSAGE = {
 
 
 def invalid(message: str, received: str | None = None) -> Problem:
-    """Make the problem of a text that is no JSON."""
+    """Make the problem of a text that isn't valid JSON."""
     return Problem((), "invalid_json", f"not valid JSON{message}", "one JSON value", received)
 
 
@@ -64,7 +64,7 @@ def describe_broken(error: json.JSONDecodeError) -> Problem:
     if text.lstrip().startswith(_FENCE):
         around = "" if text.rstrip().endswith(_FENCE) else " with text around it"
         shown = quote(text[:_SHOWN])
-        return invalid(f": it stands in a Markdown fence{around}; send the JSON alone", shown)
+        return invalid(f": it is inside a Markdown fence{around}; send the JSON alone", shown)
     what, position = _what(error)
     near = quote(text[max(position - _SHOWN, 0) : position + _SHOWN])
     return invalid(f"{position_of(text, position)}: {what}, near {near}", near)
@@ -87,10 +87,10 @@ def _what(error: json.JSONDecodeError) -> tuple[str, int]:
     comma = len(text[:position].rstrip()) - 1
     for start in (position, comma):
         if _is_trailing_comma(text, start):
-            return "a comma stands before the closing bracket; leave it out", start
+            return "there is a comma before the closing bracket; leave it out", start
     word = _WORD.match(text, position)
     if word is not None:
-        return f"{word[0]} is no JSON value; write {_JSON_WORDS[word[0]]}", position
+        return f"{word[0]} isn't a JSON value; write {_JSON_WORDS[word[0]]}", position
     said = [words for start, words in _BY_START.items() if text.startswith(start, position)]
     said += [words for start, words in _BY_MESSAGE.items() if error.msg.startswith(start)]
     if not said and not text[:position].strip():
@@ -104,7 +104,7 @@ def _is_trailing_comma(text: str, start: int) -> bool:
 
 
 def _ends_early(error: json.JSONDecodeError) -> bool:
-    """Say whether the text is the beginning of JSON, as far as the parser came."""
+    """Return whether the text is the beginning of JSON, as far as the parser came."""
     text = error.doc.rstrip()
     if text.lstrip().startswith(_FENCE):
         return text.lstrip() == _FENCE or not (text.endswith(_FENCE) or _CLOSING_FENCE.search(text.lstrip()))

@@ -46,7 +46,7 @@ def as_json_text(text: str) -> str | None:
     """Rewrite text that is nearly JSON.
 
     Args:
-        text: what is no JSON as it stands.
+        text: what isn't valid JSON.
 
     Returns:
         What may be JSON now, its values unchanged; None where the text holds something that is
@@ -62,7 +62,7 @@ def end_of_open(text: str) -> int | None:
     """Find where a text was cut off, whatever else is to be mended in it.
 
     Args:
-        text: what is no JSON as it stands.
+        text: what isn't valid JSON.
 
     Returns:
         The index after the last character of its JSON, where brackets or a string are still open;
@@ -141,7 +141,7 @@ _QUOTED = {'"': '\\"', "\\'": "'"}
 
 
 def _is_trailing(tokens: list[str], index: int) -> bool:
-    """Say whether a token is a comma that only a closing bracket follows, after some value."""
+    """Return whether a token is a comma that only a closing bracket follows, after some value."""
     if tokens[index] != "," or index == 0 or index + 1 == len(tokens):
         return False
     return tokens[index + 1] in {"]", "}"} and tokens[index - 1] not in {"[", "{", ",", ":"}

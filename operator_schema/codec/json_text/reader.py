@@ -78,7 +78,7 @@ def read_nearly_json(
     problems: Problems,
     read: Callable[[str | bytes], tuple[Any, Problems]] | None = None,
 ) -> tuple[Any, tuple[Repair, ...], Problems]:
-    """Parse a text that is no JSON as it stands, if it can be made JSON in one way only.
+    """Parse a text that isn't valid JSON, if it can be made JSON in one way only.
 
     Args:
         text: a string, or its UTF-8 bytes.
@@ -90,7 +90,7 @@ def read_nearly_json(
     """
     from .lenient import as_json_text, end_of_open  # noqa: PLC0415  # only broken text pays for it
 
-    # What a parser of the user's refuses in text that is JSON is no matter of its syntax.
+    # What a parser of the user's refuses in text that is JSON has nothing to do with its syntax.
     _, own = (None, problems) if read is None else read_json(text)
     if [problem.code for problem in own.found] != ["invalid_json"]:
         return None, (), problems
@@ -135,7 +135,7 @@ TOO_DEEP = Problem((), "too_deep", f"the JSON text nests deeper than {MAX_TEXT_D
 
 def check_depth(text: str) -> None:
     """Refuse JSON text that nests too deep."""
-    # The parser's own limit depends on the version of Python and on how deep the caller stands.
+    # The parser's own limit depends on the version of Python and on how deep the caller is.
     if text.count("[") + text.count("{") <= MAX_TEXT_DEPTH:
         return
     depth = 0
@@ -209,7 +209,7 @@ _STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|NaN|-?Infinity')
 def _refuse_constant(name: str, text: str) -> Any:
     found = _STRING_OR_CONSTANT.finditer(text)
     start = next((match.start() for match in found if match[0][0] != '"'), 0)
-    message = f"{position_of(text, start)}: {name} is no JSON number; send a finite one"
+    message = f"{position_of(text, start)}: {name} isn't a JSON number; send a finite one"
     raise TextRefused(invalid(message, name))
 
 

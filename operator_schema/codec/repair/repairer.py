@@ -1,8 +1,8 @@
 """Repair: what a model sent, read as it can only have been meant.
 
 The walk goes over graph and value together, as decoding does, and gives JSON values in the place of
-JSON values: decoding itself knows nothing of it. What fits as it stands is left alone, and so is what
-can be read in two ways.
+JSON values: decoding itself knows nothing of it. What fits is left alone, and so is what can be read in
+two ways.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class _Repairer:
         wrapped = self._wrap(node, value, depth)
         if not wrapped.fits:
             return wrapped if wrapped.unclear else reading
-        # Each item an array of its own, or the whole an item: who could tell?
+        # Each item may be an array of its own, or the whole may be one item: ambiguous.
         return _Reading(value, fits=False) if reading.fits else wrapped
 
     def _array(self, node: ArrayNode, value: list[Any], depth: int) -> _Reading:
@@ -349,10 +349,9 @@ class _Repairer:
         return _only(readings) or _Reading(value, fits=False, unclear=is_unclear)
 
     def _needless(self, members: Sequence[Node]) -> set[int]:
-        """Identify the arrays of what is a member itself: no object is meant as the one item of such.
+        """Return the identities of arrays whose items are members too: an object is read as the member.
 
-        It would be read one level deeper for each, so that objects in objects would take more time
-        with each level.
+        Read as the one item of such an array too, objects in objects would take more time with each level.
         """
         direct = {id(resolve(member, self.definitions)) for member in members}
         return {
@@ -381,7 +380,7 @@ def _only(readings: list[_Reading]) -> _Reading | None:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Say whether two readings of one value are the same JSON value: 1 and true are not."""
+    """Return whether two readings of one value are the same JSON value: 1 and true are not."""
     if one is other:
         return True
     if is_array(one) and is_array(other):
@@ -417,7 +416,7 @@ def _has_default(node: ObjectNode, field: Field) -> bool:
 
 
 def _is_rounded(node: Node, text: str, number: Any) -> bool:
-    """Say whether a node would take another number than the text says."""
+    """Return whether a node would take another number than the text says."""
     if not isinstance(number, float):
         is_float = isinstance(node, ScalarNode) and node.type == "number"
         return is_float and isinstance(number, int) and not _is_exact(number)
@@ -427,7 +426,7 @@ def _is_rounded(node: Node, text: str, number: Any) -> bool:
 
 
 def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
-    """Say whether a text spells a whole number; where fractions are taken, as JSON writes floats."""
+    """Return whether a text spells a whole number; where fractions are taken, as JSON writes floats."""
     from decimal import Decimal  # noqa: PLC0415  # only a quoted number with a fraction or exponent pays
 
     try:
