@@ -38,7 +38,7 @@ def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report
         case "typed_dict":
             if extra_items(cls) is not None:
                 message = "its extra_items (PEP 728) have no place in the schema"
-                report("__extra_items__", "unsupported", message, "Leave them out, or use a dict", None)
+                report("__extra_items__", "unsupported", message, "Leave them out, or use a dict")
         case "attrs":
             _report_decorated(cls, "__attrs_attrs__", "attrs.define", report)
             _report_attrs(cls, report)
@@ -46,7 +46,7 @@ def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report
         case "struct":
             if cls.__struct_config__.array_like:
                 message = "it is array_like, so that its JSON has no keys"
-                report("__struct_config__", "unsupported", message, "Take array_like=True out", None)
+                report("__struct_config__", "unsupported", message, "Take array_like=True out")
         case "function":
             pass  # its class is made here
 
@@ -55,47 +55,47 @@ def _report_dataclass(cls: Any, report: Report) -> None:
     fields: Mapping[str, Any] = cls.__dataclass_fields__
     if cls.__init__ is object.__init__ and fields:
         message = "it has fields, but no __init__ that takes them"
-        report("__init__", "unsupported", message, "Leave out init=False or write an __init__", None)
+        report("__init__", "unsupported", message, "Leave out init=False or write an __init__")
     _report_decorated(cls, "__dataclass_fields__", "dataclass", report)
     if "__pydantic_fields__" in cls.__dict__:
         from .foreign_classes import aliased_fields  # noqa: PLC0415  # few dataclasses are pydantic's
 
         for name in aliased_fields(cls):
             message = "pydantic takes it by its alias alone, but it is decoded by name"
-            report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)", None)
+            report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)")
     described = fields.get(ATTRIBUTE)
     # dataclasses has no public name for what kind of field this is.
     if described is not None and described._field_type.name == "_FIELD":  # noqa: SLF001
         message = f"{ATTRIBUTE} is declared as a field"
         remedy = f"Assign it without annotation ({ATTRIBUTE} = {{…}}) or annotate it as ClassVar"
-        report(ATTRIBUTE, "bad_description", message, remedy, None)
+        report(ATTRIBUTE, "bad_description", message, remedy)
 
 
 def _report_decorated(cls: Any, attribute: str, decorator: str, report: Report) -> None:
     if attribute not in cls.__dict__ and own_annotations(cls):
         noun = "a dataclass" if decorator == "dataclass" else "an attrs class"
         message = f"it has annotations of its own, but it isn't {noun} itself"
-        report("__annotations__", "unsupported", message, f"Decorate it with @{decorator}", None)
+        report("__annotations__", "unsupported", message, f"Decorate it with @{decorator}")
     if cls.__flags__ & _IS_ABSTRACT:
         message = "it is abstract and can't be built"
-        report("__init__", "unsupported", message, "Register a class that implements all its methods", None)
+        report("__init__", "unsupported", message, "Register a class that implements all its methods")
 
 
 def _report_attrs(cls: Any, report: Report) -> None:
     for field in cls.__attrs_attrs__:
         if field.init and field.alias != field.name:
             message = f"its __init__ takes it as {quote(field.alias)}"
-            report(field.name, "unsupported", message, f"Give it attrs.field(alias={field.name!r})", None)
+            report(field.name, "unsupported", message, f"Give it attrs.field(alias={field.name!r})")
 
 
 def _report_init(cls: Any, names: Mapping[str, object], report: Report) -> None:
     missing, wanted = _misfits(cls, names)
     if missing:
         message = f"its own __init__ doesn't take {listed([quote(name) for name in missing])}"
-        report("__init__", "unsupported", message, "Let it take every field by name", None)
+        report("__init__", "unsupported", message, "Let it take every field by name")
     elif wanted:
         message = f"its own __init__ wants {listed([quote(name) for name in wanted])}, which isn't a field"
-        report("__init__", "unsupported", message, "Let it take every field by name, and nothing else", None)
+        report("__init__", "unsupported", message, "Let it take every field by name, and nothing else")
 
 
 def _report_normalized(name: str, report: Callable[..., None]) -> None:
@@ -107,7 +107,7 @@ def _report_normalized(name: str, report: Callable[..., None]) -> None:
     read = normalize("NFKC", name)
     if read != name:
         message = f"Python reads the field name {quote(name)} as {quote(read)}"
-        report(name, "bad_metadata", message, f"Name the field {quote(read)}", None)
+        report(name, "bad_metadata", message, f"Name the field {quote(read)}")
 
 
 def _misfits(cls: Any, names: Mapping[str, object]) -> tuple[list[str], list[str]]:

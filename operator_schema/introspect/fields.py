@@ -79,7 +79,7 @@ def _report_surrogates(
     for text, code in texts:
         if text and has_surrogate(text):
             message = f"{quote(text)} has a lone surrogate, which JSON can't hold"
-            report(escape(name), code, message, "Take it out", None)
+            report(escape(name), code, message, "Take it out")
 
 
 def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
@@ -113,7 +113,7 @@ def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None
     if is_array(examples) or isinstance(examples, tuple):
         return tuple(cast("Iterable[Any]", examples))
     message = f'metadata["examples"] is {received(examples)}, not a list'
-    report(name, "bad_metadata", message, "Give a list of values of the field", None)
+    report(name, "bad_metadata", message, "Give a list of values of the field")
     return ()
 
 
@@ -124,4 +124,4 @@ def report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> N
         other = first.setdefault(field.key, field.name)
         if other != field.name:
             message = f"its JSON key {quote(field.key)} is that of field {quote(other)} too"
-            report(field.name, "alias_collision", message, "Give one of them another alias", None)
+            report(field.name, "alias_collision", message, "Give one of them another alias")

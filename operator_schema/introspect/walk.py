@@ -148,13 +148,14 @@ class Walk:
         """
         self._descriptions = descriptions
         owner = annotation if isinstance(annotation, type) else None
-        root = self.node(annotation, Place((), name, Scope(owner, self._namespace)))
+        place = Place((), name, Scope(owner, self._namespace))
+        root = self.node(annotation, place)
         graph = Graph(root, self._definitions, self._aliases)
         if self._unsettled:
             graph = self._settle_nulls(graph)
         if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
             message = "param_descriptions are given, but it has no fields"
-            self._complain((), "unknown_description", name, message, "Leave them out")
+            self.complain(place, "unknown_description", message, "Leave them out")
         if self.has_choices:
             from .graph_checks import check_graph  # noqa: PLC0415  # most types have neither
 
@@ -386,7 +387,7 @@ class Walk:
             fields.append(self._field(source, described, documented, place, report))  # noqa: PERF401  # no closure
         report_collisions(fields, report)
         if text and has_surrogate(text):
-            report("__doc__", "bad_description", "it has a lone surrogate", "Take it out", None)
+            report("__doc__", "bad_description", "it has a lone surrogate", "Take it out")
         closed = self._closed or is_closed(cls, form)
         return ObjectNode(cls, place.owner, form, tuple(fields), closed, text)
 
@@ -432,14 +433,22 @@ class Walk:
         self, place: Place, code: ComplaintCode, message: str, remedy: str, near: str | None = None
     ) -> Node:
         """Note a complaint and return the node for what could not be read."""
-        self._complain(place.path, code, place.owner, message, remedy, near)
+        from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
+
+        self.complaints.append(Complaint(place.path, code, place.owner, message, remedy, near))
         return UNKNOWN
 
     def _report(
-        self, place: Place, step: str, code: ComplaintCode, message: str, remedy: str, near: str | None
+        self,
+        place: Place,
+        step: str,
+        code: ComplaintCode,
+        message: str,
+        remedy: str,
+        near: str | None = None,
     ) -> None:
-        """Note a complaint about a field of the class at a place."""
-        self._complain((*place.path, step), code, place.owner, message, remedy, near)
+        """Complain about a field of the class at a place."""
+        self.complain(Place((*place.path, step), place.owner, place.scope), code, message, remedy, near)
 
     def _complain_depth(self, place: Place) -> Node:
         message = f"the type nests deeper than {self._max_depth} levels"
@@ -466,19 +475,6 @@ class Walk:
         message = f"{show_annotation(annotation)} is not supported"
         remedy = remedy_for(annotation, is_root=not place.path)
         return self.complain(place, "unsupported", message, remedy)
-
-    def _complain(
-        self,
-        path: Path,
-        code: ComplaintCode,
-        owner: str,
-        message: str,
-        remedy: str,
-        near: str | None = None,
-    ) -> None:
-        from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
-
-        self.complaints.append(Complaint(path, code, owner, message, remedy, near))
 
 
 def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping[Any, Node]:
