@@ -271,15 +271,16 @@ class Codec(Generic[T]):
         raise self._error(problems)
 
     def _report(self, value: object, repairs: tuple[Repair, ...]) -> DecodeReport[T]:
-        from .report import DecodeReport, IgnoredKey  # noqa: PLC0415  # only who asks for a report pays for it
-
         exact = self._tiers.exact
         if exact is not None:
             made = exact(value)
             if made is not _NOT_EXACT:
-                return DecodeReport(made, repairs, ())
+                report: DecodeReport[T] = _report_class()(made, repairs, ())
+                return report
         elif self._tiers.count("report"):
             _warm_up(self._compile_exact)
+        from .report import DecodeReport, IgnoredKey  # noqa: PLC0415  # only who asks for a report pays for it
+
         repaired, more = self._repaired(value)
         instance, problems = interpret(self._graph, repaired, self._options["max_depth"], self._tiers.plans)
         if problems.found:
@@ -516,6 +517,14 @@ def _renderer() -> Callable[[Graph, Callable[[Node, Any], Any]], dict[str, Any]]
     from ..schema import render  # noqa: PLC0415  # a program may decode alone
 
     return render
+
+
+@cache
+def _report_class() -> type[DecodeReport[Any]]:
+    # An import takes longer than a compiled decode, even where the module is loaded.
+    from .report import DecodeReport  # noqa: PLC0415  # only reports need it
+
+    return DecodeReport
 
 
 @cache

@@ -169,13 +169,16 @@ class Executor:
     async def _outcome(self, call: RawCall, context: Context | None) -> ToolResult | BaseException:
         """Return the result of a call, or what ends the program: raised in a task, that ends the loop."""
         await self._slots.acquire()
+        outcome: ToolResult | BaseException
         try:
             outcome = await self._execute(call, context)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
             outcome = error
         finally:
             self._slots.release()
-        return self._failures.failed_badly(call, outcome) if issubclass(type(outcome), Exception) else outcome
+        if type(outcome) is ToolResult or not issubclass(type(outcome), Exception):
+            return outcome
+        return self._failures.failed_badly(call, outcome)
 
     async def _execute(self, call: RawCall, context: Context | None) -> Any:
         try:
@@ -191,7 +194,9 @@ class Executor:
             return self._failures.timed_out(call, seconds or 0, late)
         except RuntimeError as error:
             return self._failures.not_started(call, error, "the system has no more threads")
-        return self._failures.cancelled(call, outcome) if _is_cancellation(outcome) else outcome
+        if type(outcome) is ToolResult or not _is_cancellation(outcome):
+            return outcome
+        return self._failures.cancelled(call, outcome)
 
     async def _run(self, run: RunCall, call: RawCall, tool: Tool[..., Any], seconds: float | None) -> Any:
         if tool.is_async and not takes_long(call.arguments):
