@@ -48,7 +48,7 @@ def hosted_values(
     Raises:
         MissingContextError: some are not given and have no default.
         ToolError: something is given that the tool does not take, or two things fit one parameter; or
-            the context is no mapping.
+            the context isn't a mapping.
     """
     if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
         what = name_of(type(context))
@@ -136,7 +136,7 @@ def members_of(hint: Any) -> tuple[Any, ...]:
 
 
 def is_union(hint: Any) -> bool:
-    """Say whether an annotation is a union, however it is written."""
+    """Return whether an annotation is a union, however it is written."""
     return isinstance(hint, UnionType) or getattr(hint, "__origin__", None) is Union
 
 

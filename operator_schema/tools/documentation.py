@@ -20,7 +20,7 @@ _LISTED = 1000
 
 
 def has_more(metadata: Metadata, codec: Codec[Any]) -> bool:
-    """Say whether there is more documentation than the summaries of a tool and of its parameters."""
+    """Return whether there is more documentation than the summaries of a tool and of its parameters."""
     if metadata.documentation.details is not None or metadata.examples:
         return True
     root = codec.graph.resolve_root()
@@ -29,7 +29,7 @@ def has_more(metadata: Metadata, codec: Codec[Any]) -> bool:
 
 
 def hint_of(metadata: Metadata, codec: Codec[Any], arguments: object) -> str | None:
-    """Say what else may help a model whose arguments were bad.
+    """Return what else may help a model whose arguments were bad.
 
     Args:
         metadata: about the tool.

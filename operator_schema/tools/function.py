@@ -100,7 +100,7 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
         function: with annotated parameters; or the description, when this is called with options.
         name: by which the model calls it; the function's own unless given.
         description: what it does; the docstring unless given. Its first sentence is the summary.
-        summary: what the model is told on every request, where the first sentence will not do.
+        summary: replaces the first sentence, which the model gets with every request.
         skip: names of the parameters that the host gives, so that the model does not see them.
         enabled: whether the model may call it, or a function that says so; the registry decides
             unless given.
@@ -129,14 +129,14 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
             return _make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
 
         return decorate
-    return _make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # likewise
+    return _make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
 
 
 @overload
 def tool_input(annotation: type[R], /) -> InputTool[..., R]: ...
 @overload
 def tool_input(**options: Unpack[InputToolOptions]) -> _InputDecorator: ...
-def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D417  # likewise
+def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D417  # the options are its arguments
     """Make a tool without a function of a dataclass or a union of tagged ones, for a host that runs it.
 
     The tool is called as the dataclass is, and builds an instance; the class itself is its
@@ -146,7 +146,7 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
         annotation: a dataclass, `TypedDict` or `NamedTuple`, or a union of such.
         name: by which the model calls it; that of the class in snake case unless given.
         description: what it does; the docstring of the class unless given.
-        summary: what the model is told on every request, where the first sentence will not do.
+        summary: replaces the first sentence, which the model gets with every request.
         output: type of what the host gives back.
         enabled: whether the model may call it, or a function that says so; the registry decides
             unless given.

@@ -22,11 +22,11 @@ R = TypeVar("R", covariant=True)  # noqa: PLC0105  # as short as `P`
 class InputTool(Tool[P, R], type):
     """A tool without a function: its input is built by calling it, and the host runs the call.
 
-    As a decorator leaves it under the name of a class, it stands for this class: in annotations, in
+    As a decorator leaves it under the name of a class, it can be used as this class: in annotations, in
     patterns (`case Ask():`), for `isinstance` and as a base. That is why it is itself a type.
     """
 
-    def __new__(  # pyright: ignore[reportInconsistentConstructor]  # what it makes is no tool
+    def __new__(  # pyright: ignore[reportInconsistentConstructor]  # what it makes isn't a tool
         metacls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **options: Any
     ) -> Any:
         """Derive a class from those that tools stand for, as `class More(Ask)` asks."""
@@ -102,7 +102,7 @@ class InputTool(Tool[P, R], type):
 
 
 def at_its_place(module: str, qualname: str) -> Any:
-    """Return what stands where a class or function says that it stands, None where nothing does."""
+    """Return what is at the place that a class or function names, None if nothing is."""
     found: Any = sys.modules.get(module)
     for name in qualname.split("."):
         found = getattr(found, name, None)

@@ -193,7 +193,7 @@ _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
 
 
 def _with_default_of_its_own(parameter: Parameter, owner: str, complaints: list[Complaint]) -> Parameter:
-    """Copy a default that can change: what a direct call does to it is told to no model."""
+    """Copy a default that can change, so that a direct call can't change it for the model."""
     try:
         default = copy_of_default(parameter.default)
     except MemoryError:

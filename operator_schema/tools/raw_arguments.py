@@ -63,7 +63,7 @@ class RawArguments(Value):
             annotation: a type, or any other supported annotation.
 
         Raises:
-            DecodeError: there is no such argument, or it does not fit the type.
+            DecodeError: there is no such argument, or it doesn't fit the type.
             SchemaError: with every complaint about the type.
         """
         if key in self.arguments:
@@ -82,7 +82,7 @@ class RawArguments(Value):
     @overload
     def optional(self, key: str, annotation: Any, /, default: Any = None) -> Any: ...
     def optional(self, key: str, annotation: Any, /, default: Any = None) -> Any:
-        """Return the argument with this key as an instance of a type, the default where there is none.
+        """Return the argument with this key as an instance of a type, the default if there is none.
 
         Args:
             key: of the argument. Null counts as absent.
@@ -120,7 +120,7 @@ class RawArguments(Value):
                 enforced.
 
         Raises:
-            SchemaError: it is no such document.
+            SchemaError: it isn't such a document.
         """
         return SchemaLeaf(cls, json_schema, cls, _arguments_of, cls({}))
 

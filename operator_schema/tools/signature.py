@@ -230,7 +230,7 @@ def _without(callee: Callee, count: int, names: Collection[str]) -> Callee:
             hidden.append(parameter.name)
             by_name = by_name or is_positional
         elif by_name and parameter.kind == "rest":
-            hidden.append(parameter.name)  # what stands before it can't be given by position
+            hidden.append(parameter.name)  # what comes before it can't be given by position
         else:
             # Behind what is bound by name, others can be given by name alone.
             kind: Kind = "keyword_only" if by_name and parameter.kind == "positional" else parameter.kind
@@ -253,7 +253,7 @@ def name_of_callee(function: Any) -> str | None:
 
 
 def flags_of(function: Any) -> int:
-    """Return the flags of the code that runs first when something is called, 0 where there is none."""
+    """Return the flags of the code that runs first when something is called, 0 if there is none."""
     for _ in range(_WRAPPED_AT_MOST):
         code = getattr(function, "__code__", None)
         if code is not None:
@@ -293,17 +293,17 @@ def needs_arguments(function: Any) -> bool:
 
 
 def is_coroutine_function(function: Any) -> bool:
-    """Say whether calling it gives something to await."""
+    """Return whether calling it gives something to await."""
     return bool(flags_of(function) & (_COROUTINE | _ITERABLE_COROUTINE))
 
 
 def is_generator_function(function: Any) -> bool:
-    """Say whether calling it gives an iterator that runs the code bit by bit."""
+    """Return whether calling it gives an iterator that runs the code bit by bit."""
     return bool(flags_of(function) & (_GENERATOR | _ASYNC_GENERATOR))
 
 
 def gives_context_manager(callee: Callee) -> bool:
-    """Say whether it is a generator under `contextlib.contextmanager` or its like."""
+    """Return whether it is a generator under `contextlib.contextmanager` or its like."""
     function: Any = callee.function
     for _ in range(_WRAPPED_AT_MOST):
         if function is callee.source:

@@ -63,7 +63,7 @@ class Body:
 class Tool(Generic[P, R]):
     """What a model can call; made by `tool` or `tool_input`.
 
-    A tool is called exactly as the function that it was made of, and stands for it as a method too.
+    A tool is called exactly as the function that it was made of, and binds as a method just like it.
     It never changes.
     """
 
@@ -153,7 +153,7 @@ class Tool(Generic[P, R]):
         return self._copy(_function=function, _body=Body(callee, hosted, body.whole), __wrapped__=function)
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
-        """Refuse a method of which the model would be told the instance."""
+        """Refuse a method whose instance the model would have to give."""
         callee = None if self._body is None else self._body.callee
         if callee is None or callee.binds == "nothing" or callee.is_bound or callee.receiver is not None:
             return
@@ -167,7 +167,7 @@ class Tool(Generic[P, R]):
         complaint = Complaint((first.name,), "unsupported", clip(escape(self.name), 100), message, remedy)
         raise SchemaError(self.name, [complaint])
 
-    # --- what is told to the model ---------------------------------------------------------------
+    # --- what the model sees ---------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -247,7 +247,7 @@ class Tool(Generic[P, R]):
 
     @property
     def input_type(self) -> Any:
-        """The dataclass of its arguments, or the annotation that stands for them."""
+        """The dataclass of its arguments, or the annotation given for them."""
         return self._codec.type
 
     @property
@@ -549,7 +549,7 @@ class Tool(Generic[P, R]):
         return self
 
     def __reduce__(self) -> Any:
-        # As a function is pickled: by where it stands.
+        # As a function is pickled: by its place in its module.
         return getattr(self, "__qualname__", self.name)
 
 
