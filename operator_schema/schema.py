@@ -125,7 +125,7 @@ class Renderer:
         self, names: Names, shared: Mapping[Hashable, str], encode_value: EncodeValue, most: int
     ) -> None:
         self.names = names
-        self.left = most
+        self.left: int = most
         self.hoisted: HoistedDefinitions | None = None
         self._shared = shared
         self.encode_value = encode_value
