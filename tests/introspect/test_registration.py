@@ -324,8 +324,8 @@ def test_everything_wrong_is_said_at_once():
 
     found = complaints_of(Wrong, namespace={"Inner": Inner})
     assert [(c.path, c.code, c.type) for c in found] == [
-        (("param_descriptions",), "unknown_description", "Wrong"),
         (("number",), "bad_description", "Wrong"),
+        (("param_descriptions",), "unknown_description", "Wrong"),
         (("number",), "unsupported", "Wrong"),
         (("inner", "*", "odd"), "unsupported", "Inner"),
         (("missing",), "unresolved", "Wrong"),
@@ -334,7 +334,7 @@ def test_everything_wrong_is_said_at_once():
         (("named",), "bad_metadata", "Wrong"),
         (("count",), "bad_default", "Wrong"),
     ]
-    assert found[0].suggestion == '"count"'
+    assert found[1].suggestion == '"count"'
     assert all(c.message and c.remedy for c in found)
 
 
