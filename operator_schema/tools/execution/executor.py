@@ -169,16 +169,16 @@ class Executor:
     async def _outcome(self, call: RawCall, context: Context | None) -> ToolResult | BaseException:
         """Return the result of a call, or what ends the program: raised in a task, that ends the loop."""
         await self._slots.acquire()
-        outcome: ToolResult | BaseException
         try:
             outcome = await self._execute(call, context)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
             outcome = error
         finally:
             self._slots.release()
-        if type(outcome) is ToolResult or not issubclass(type(outcome), Exception):
-            return outcome
-        return self._failures.failed_badly(call, outcome)
+        if type(outcome) is not ToolResult and issubclass(type(outcome), Exception):
+            return self._failures.failed_badly(call, outcome)
+        result: ToolResult | BaseException = outcome
+        return result
 
     async def _execute(self, call: RawCall, context: Context | None) -> Any:
         try:
