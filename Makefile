@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage matrix campaign damage bench bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test coverage matrix campaign damage mutation bench bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -39,6 +39,10 @@ bench-quick: $(BENCH)/.bench ## measure what the bars ask for; fails where one i
 
 damage: $(VENV)/.test ## damage real calls as models do, and count what repair brings back: SEED=0
 	$(BIN)/python tests/damage/run.py --seed $(SEED)
+
+MUTANTS ?= 300
+mutation: $(VENV)/.mutation ## change the code at random and count the changes that the tests notice: MUTANTS=300 SEED=0
+	$(BIN)/python tests/mutation/run.py --mutants $(MUTANTS) --seed $(SEED) $(ARGS)
 
 lint: $(LINTERS) ## ruff, mypy, pyright, import-linter
 
@@ -76,6 +80,10 @@ $(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg
 	$(PIP) install --editable '.[dev]'
 	@touch $@ $(VENV)/.test $(VENV)/.base
+
+$(VENV)/.mutation: $(VENV)/.test
+	$(PIP) install --editable '.[mutation]'
+	@touch $@
 
 # "compat" puts the folder on the path by name: no finder that costs every interpreter its start.
 $(BENCH)/.bench: pyproject.toml setup.cfg

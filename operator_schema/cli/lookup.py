@@ -1,4 +1,4 @@
-"""Names on the command line, turned into modules and types; wrong use ends the program here."""
+"""Names on the command line, turned into modules, types, tools and registries."""
 
 from __future__ import annotations
 
@@ -7,41 +7,61 @@ import os
 import pkgutil
 import sys
 import traceback
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import click
 
 from ..codec.codec import Codec
-from ..errors import SchemaError
+from ..errors import SchemaError, ToolNotFoundError
 from ..tools.discovery import tools_in
+from ..tools.registry import Registry
 from ..tools.tool import Tool
 from ..wording import clip, escape, listed, nearest
-from .arguments import PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
     from ..codec.options import UnknownFields
-    from .arguments import Target
 
-__all__ = ["dataclasses_of", "find_tool", "load_module", "refuse", "register"]
+__all__ = [
+    "Target",
+    "WrongUse",
+    "dataclasses_of",
+    "find_context",
+    "find_tool",
+    "find_tools",
+    "load_module",
+    "modules_of",
+    "register",
+]
 
 _MESSAGE_LENGTH = 300
-_WRONG_USE = 2
 
 
-def refuse(message: str) -> NoReturn:
-    """End the program because it can't be used like this.
+class Target(NamedTuple):
+    """What `MODULE:NAME` names.
 
-    Args:
-        message: why, safe to print.
-
-    Raises:
-        SystemExit: always, with status 2.
+    Attributes:
+        module: name of the module.
+        path: names that lead from the module to the object, with dots between them; empty for the module.
     """
-    sys.stderr.write(f"{PROGRAM}: error: {message}\n")
-    raise SystemExit(_WRONG_USE)
+
+    module: str
+    path: str
+
+
+class WrongUse(click.ClickException):  # it isn't a fault of the program
+    """A name, file or module that can't be used: status 2, and one line that says why."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        """Write the line to standard error."""
+        click.echo(f"operator-schema: error: {self.message}", file=file or sys.stderr)
 
 
 def load_module(name: str, *, show_traceback: bool) -> ModuleType:
@@ -49,22 +69,46 @@ def load_module(name: str, *, show_traceback: bool) -> ModuleType:
 
     Args:
         name: of the module, with dots.
-        show_traceback: whether to show the whole traceback when that fails.
+        show_traceback: whether to print the whole traceback if that fails.
 
     Returns:
         The module.
 
     Raises:
-        SystemExit: with status 2, when it is not found or raises while it is imported.
+        SchemaError: a type or tool in it has complaints; a note says where in the user's code.
+        WrongUse: it isn't found, or raises while it is imported.
     """
     try:
-        # Standard output is for schemas and values: what a module prints at import is neither.
+        # Standard output is for schemas and values, not for what a module prints at import.
         with redirect_stdout(sys.stderr):
             return importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # importing a module can raise anything
+    except (Exception, SystemExit) as error:  # importing a module can raise anything
         if show_traceback:
             traceback.print_exception(error)
-        refuse(_import_failure(name, error, show_traceback=show_traceback))
+        if isinstance(error, SchemaError):
+            error.add_note(_place(error).strip(" ()"))
+            raise
+        raise WrongUse(_import_failure(name, error, show_traceback=show_traceback)) from None
+
+
+def modules_of(name: str, *, show_traceback: bool) -> Iterator[str]:
+    """List a module and, if it is a package, the modules below it.
+
+    Args:
+        name: of the module.
+        show_traceback: as for `load_module`.
+
+    Yields:
+        Names of modules; private ones and `__main__` are left out below a package.
+    """
+    yield name
+    try:
+        module = load_module(name, show_traceback=show_traceback)
+    except SchemaError:  # whoever loads it next reports that
+        return
+    for entry in pkgutil.iter_modules(getattr(module, "__path__", ())):
+        if not entry.name.startswith("_"):
+            yield from modules_of(f"{name}.{entry.name}", show_traceback=show_traceback)
 
 
 def _import_failure(name: str, error: BaseException, *, show_traceback: bool) -> str:
@@ -81,45 +125,49 @@ def _import_failure(name: str, error: BaseException, *, show_traceback: bool) ->
 def _not_found(name: str, missing: str) -> str:
     parent, dot, last = missing.rpartition(".")
     paths = getattr(sys.modules.get(parent), "__path__", ()) if parent else None
-    near = nearest(last, [module.name for module in pkgutil.iter_modules(paths)])
+    known = [module.name for module in pkgutil.iter_modules(paths)]
+    near = nearest(last, known if parent else [name for name in known if name not in sys.stdlib_module_names])
     meant = f"{parent}{dot}{near}{name[len(missing) :]}"
     hint = "" if near is None or meant == name else f"; did you mean {escape(meant)}?"
-    what = escape(name) if missing == name else f"{escape(name)}: there is no {escape(missing)}"
-    return f"no module {what}{hint}"
+    if missing != name:
+        return f"no module {escape(name)}: there is no {escape(missing)}{hint}"
+    where = "" if parent else " in this folder or on the path"
+    return f"no module {escape(name)}{where}{hint}"
 
 
 def _place(error: BaseException) -> str:
+    """Return where the user's own code raised an exception: ` (tools.py, line 3)`, or nothing."""
     if isinstance(error, SyntaxError):
         return ""  # its message says where
-    machinery = (__file__, importlib.__file__)
+    ours = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  # only text is compared
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if frame.filename not in machinery and not frame.filename.startswith("<frozen "):
-            return f" ({escape(_from_here(frame.filename))}, line {frame.lineno})"
+        file = frame.filename
+        if file != importlib.__file__ and not file.startswith(("<frozen ", ours + os.sep)):
+            here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # as above
+            return f" ({escape(file.removeprefix(here))}, line {frame.lineno})"
     return ""
 
 
-def _from_here(file: str) -> str:
-    here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # only text is wanted
-    return file.removeprefix(here)
-
-
 def register(target: Target, unknown_fields: UnknownFields, *, show_traceback: bool) -> Codec[Any]:
-    """Import a type and register it.
+    """Import a type, or a tool, and return the codec of its values.
 
     Args:
         target: where the type is.
-        unknown_fields: as for `Codec`.
+        unknown_fields: as for `Codec`; a tool keeps its own unless they are rejected.
         show_traceback: as for `load_module`.
 
     Returns:
-        Its codec.
+        Its codec; that of the input for a tool.
 
     Raises:
         SchemaError: with every complaint about the type.
-        SystemExit: with status 2, when there is no such module, or no such type in it.
+        WrongUse: there is no such module, or no such type in it.
     """
     module = load_module(target.module, show_traceback=show_traceback)
     annotation = _find(module, target.path)
+    if isinstance(annotation, Tool):
+        tool = cast("Tool[..., Any]", annotation)
+        return (tool.with_(unknown_fields=unknown_fields) if unknown_fields == "reject" else tool).codec
     is_class = isinstance(annotation, type)
     name = None if is_class else target.path
     try:
@@ -132,18 +180,42 @@ def register(target: Target, unknown_fields: UnknownFields, *, show_traceback: b
     return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
 
 
+def find_tools(target: Target, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], Registry | None]:
+    """Import the tools of a module or of a registry.
+
+    Args:
+        target: a module, or a registry in it.
+        show_traceback: as for `load_module`.
+
+    Returns:
+        The tools, and the registry where one was named.
+
+    Raises:
+        WrongUse: there is no such module, or no registry of that name in it.
+    """
+    module = load_module(target.module, show_traceback=show_traceback)
+    if not target.path:
+        return tools_in(module), None
+    registry = _find(module, target.path)
+    if not isinstance(registry, Registry):
+        message = f"{escape(target.path)} is a {escape(type(registry).__name__)}, not a Registry"
+        raise WrongUse(message)
+    return list(registry), registry
+
+
 def find_tool(target: Target, *, show_traceback: bool) -> Tool[..., Any]:
     """Import a tool.
 
     Args:
-        target: where it is, by its name in the module or by the name of the tool.
+        target: where it is, by its name in the module, by the name of the tool, or by its name in a
+            registry of the module.
         show_traceback: as for `load_module`.
 
     Returns:
         The tool.
 
     Raises:
-        SystemExit: with status 2, when there is no such module, or no such tool in it.
+        WrongUse: there is no such module, or no such tool in it.
     """
     module = load_module(target.module, show_traceback=show_traceback)
     known = {tool.name: tool for tool in tools_in(module)}
@@ -153,11 +225,36 @@ def find_tool(target: Target, *, show_traceback: bool) -> Tool[..., Any]:
         near = nearest(target.path, known)
         there = f"; its tools are {listed(list(known))}" if known else ""
         hint = f"; did you mean {near}?" if near else there
-        refuse(f"the module {escape(module.__name__)} has no {escape(target.path)}{hint}")
+        message = f"the module {escape(module.__name__)} has no {escape(target.path)}{hint}"
+        raise WrongUse(message)
     found = _find(module, target.path)
     if not isinstance(found, Tool):
-        refuse(f"{escape(target.path)} is no tool; decorate it with @tool or @tool_input")
+        message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
+        raise WrongUse(message)
     return cast("Tool[..., Any]", found)
+
+
+def find_context(target: Target, *, show_traceback: bool) -> Mapping[Any, Any]:
+    """Import a context: a mapping, or a function that returns one.
+
+    Args:
+        target: where it is.
+        show_traceback: as for `load_module`.
+
+    Returns:
+        The mapping.
+
+    Raises:
+        WrongUse: there is no such name, or no mapping comes of it.
+    """
+    module = load_module(target.module, show_traceback=show_traceback)
+    found = _find(module, target.path)
+    context = found() if callable(found) else found
+    if not isinstance(context, Mapping):
+        kind = escape(type(context).__name__)
+        message = f"{escape(target.path)} gives a {kind}, not a mapping such as {{Db: db}}"
+        raise WrongUse(message)
+    return context  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
 
 
 def _find(module: ModuleType, path: str) -> Any:
@@ -165,15 +262,17 @@ def _find(module: ModuleType, path: str) -> Any:
     place = f"the module {escape(module.__name__)}"
     for step in path.split("."):
         try:
-            found = getattr(found, step)
-        except AttributeError:
-            refuse(f"{place} has no {escape(step)}{_offer(module, found, step)}")
+            found = found.get(step) if isinstance(found, Registry) else getattr(found, step)
+        except (AttributeError, ToolNotFoundError):
+            message = f"{place} has no {escape(step)}{_offer(module, found, step)}"
+            raise WrongUse(message) from None
         place = escape(step) if place.startswith("the module ") else f"{place}.{escape(step)}"
     return found
 
 
 def _offer(module: ModuleType, owner: object, name: str) -> str:
-    near = nearest(name, [other for other in dir(owner) if not other.startswith("_")])
+    names = [tool.name for tool in owner] if isinstance(owner, Registry) else dir(owner)
+    near = nearest(name, [other for other in names if not other.startswith("_")])
     if near is not None:
         return f"; did you mean {escape(near)}?"
     known = [escape(cls.__qualname__) for cls in dataclasses_of(module)] if owner is module else []

@@ -153,6 +153,67 @@ def raw(arguments: Described) -> int:
 """
 
 
+BAD_TOOL = """
+from operator_schema import tool
+
+limit = 3
+
+@tool
+def search(query, wait: complex) -> str:
+    "Search."
+    return ""
+"""
+
+
+WEAK = """
+from enum import Enum, auto
+from typing import Any
+from operator_schema import tool
+
+class Level(Enum):
+    LOW = auto()
+    HIGH = auto()
+
+@tool
+def bare(x: int) -> int:
+    return x
+
+@tool
+def vague(level: Level, note: Any) -> str:
+    "Do something."
+    return ""
+"""
+
+
+HOST = """
+from typing import Annotated
+from operator_schema import Registry, skip, tool
+
+class Db:
+    def __init__(self):
+        self.rows = 3
+
+@tool
+def count(table: str, times: int = 1, *, db: Annotated[Db, skip]) -> int:
+    "Count rows."
+    return db.rows * times
+
+@tool(enabled=False)
+def drop(table: str) -> str:
+    "Drop a table."
+    return "dropped"
+
+registry = Registry([count, drop]).prefix("db_")
+context = {Db: Db()}
+
+def make_context():
+    return context
+
+def make_nothing():
+    return None
+"""
+
+
 FILES = {
     "clitools.py": TOOLS,
     "callable.py": CALLABLE,
@@ -166,6 +227,14 @@ FILES = {
     "needs_name.py": "from clitools import Nothing\n",
     "unparsable.py": "def (\n",
     "exits.py": "import sys\nsys.exit(0)\n",
+    "bad_tool.py": BAD_TOOL,
+    "weak.py": WEAK,
+    "host.py": HOST,
+    "clipkg2/__init__.py": "",
+    "clipkg2/bad.py": BAD_TOOL,
+    "clipkg2/sub/__init__.py": "",
+    "clipkg2/sub/good.py": "from dataclasses import dataclass\n\n@dataclass\nclass Good:\n    x: int\n",
+    "clipkg2/_private.py": "raise RuntimeError\n",
     "clipkg/__init__.py": "",
     "clipkg/inner.py": "from shared import Imported\nDeep = Imported\n",
     "clipkg/needs.py": "import clipkg.missing\n",

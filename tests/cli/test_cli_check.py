@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 
 def test_check_registers_every_dataclass_that_the_module_defines(run):
     status, out, err = run("check", "clitools")
     assert (status, err) == (0, "")
-    names = ["Search", "Search.Option", "Plain.Inside", "_Private", "Strict", "Changes", "Later"]
+    names = [
+        "Search",
+        "Search.Option",
+        "Plain.Inside",
+        "_Private",
+        "warning:",
+        "Strict",
+        "Changes",
+        "Later",
+    ]
     *lines, summary = out.splitlines()
-    assert [line.split()[1] for line in lines] == names
-    assert summary == "7 types: 7 ok, 0 with complaints"
+    assert [line.split()[line[:2] != "  "] for line in lines] == names
+    assert summary == "7 checked: 7 ok, 0 with complaints, 1 warning"
 
 
 def test_check_counts_the_bytes_of_the_compact_schema(run):
@@ -27,12 +37,12 @@ def test_check_prints_all_complaints(run):
         "bad Faulty  (2 complaints)",
         "    - x (in Faulty): complex",
         "    - y (in Faulty): the",
-        "2 types: 1 ok, 1 with complaints",
+        "2 checked: 1 ok, 1 with complaints",
     ]
 
 
 def test_check_says_that_there_is_nothing_to_check(run):
-    assert run("check", "empty") == (0, "empty defines no dataclasses\n", "")
+    assert run("check", "empty") == (0, "empty defines no dataclasses or tools\n", "")
 
 
 def test_check_takes_several_modules(run):
@@ -41,11 +51,63 @@ def test_check_takes_several_modules(run):
     lines = out.splitlines()
     assert lines[0] == "shared:"
     assert lines[1].startswith("ok  Imported  (1 field, ")
-    assert lines[2:4] == ["empty defines no dataclasses", "faulty:"]
-    assert lines[-1] == "3 types: 2 ok, 1 with complaints"
+    assert lines[2:4] == ["empty defines no dataclasses or tools", "faulty:"]
+    assert lines[-1] == "3 checked: 2 ok, 1 with complaints"
 
 
 def test_check_checks_nothing_when_a_module_is_not_found(run):
     status, out, err = run("check", "shared", "nowhere_at_all")
     assert (status, out) == (2, "")
-    assert err == "operator-schema: error: no module nowhere_at_all\n"
+    assert err == "operator-schema: error: no module nowhere_at_all in this folder or on the path\n"
+
+
+def test_check_reports_a_bad_tool_with_the_users_file_and_line(run):
+    status, out, err = run("check", "bad_tool")
+    assert (status, err) == (1, "")
+    head, *complaints, summary = out.splitlines()
+    assert head == "bad search  (2 complaints) bad_tool.py, line 6"
+    assert complaints[0].startswith("    - query (in search): it has no annotation")
+    assert complaints[1].startswith("    - wait (in search): complex")
+    assert summary == "1 checked: 0 ok, 1 with complaints"
+
+
+def test_other_commands_report_a_bad_tool_readably(run):
+    status, out, err = run("tools", "bad_tool")
+    assert (status, out) == (1, "")
+    assert err.splitlines()[0].startswith("search: 2 complaints about the ")
+    assert err.splitlines()[-1] == "(bad_tool.py, line 6)"
+
+
+def test_check_goes_into_the_modules_of_a_package(run):
+    status, out, _ = run("check", "clipkg2")
+    assert status == 1
+    heads = [line for line in out.splitlines() if not line.startswith(" ")]
+    assert heads[0] == "clipkg2 defines no dataclasses or tools"
+    assert heads[1] == "clipkg2.bad:"
+    assert heads[2].startswith("bad search  (2 complaints) clipkg2")
+    assert heads[3] == "clipkg2.sub defines no dataclasses or tools"
+    assert heads[4] == "clipkg2.sub.good:"
+    assert heads[5].startswith("ok  Good")
+
+
+def test_check_warns_about_what_tells_a_model_too_little(run):
+    status, out, _ = run("check", "weak")
+    assert status == 0
+    assert [line.strip() for line in out.splitlines() if "warning: " in line] == [
+        "warning: it has no docstring, so a model knows only its name",
+        "warning: no description: level, note",
+        "warning: level: Level shows a model numbers; give its members text",
+        "warning: note: Any tells a model nothing about the value",
+    ]
+    assert run("check", "--strict", "weak")[0] == 1
+    assert run("check", "--strict", "shared")[0] == 0
+
+
+def test_check_prints_json_for_other_programs(run):
+    status, out, _ = run("check", "--json", "bad_tool", "shared")
+    assert status == 1
+    found = json.loads(out)
+    assert found["bad_tool"][0]["place"] == "bad_tool.py, line 6"
+    assert len(found["bad_tool"][0]["complaints"]) == 2
+    assert found["shared"][0]["name"] == "Imported"
+    assert found["shared"][0]["complaints"] == []

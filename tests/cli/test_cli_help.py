@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli_samples import ROOT, on_posix, process
 
-from operator_schema.cli.arguments import make_parser
+from operator_schema.cli.app import app
 
 PAGE = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
 
@@ -20,28 +20,46 @@ PAGE = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
 COMMANDS = [[], ["schema"], ["decode"], ["check"], ["tools"], ["call"], ["describe"]]
 
 
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_help_fits_the_terminal(run, width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for command in COMMANDS:
+        text = run(*command, "--help")[1].partition("\n  examples:")[0]
+        assert max(map(len, text.splitlines())) <= min(width, 100)
+
+
+def test_help_is_also_a_command(run):
+    assert run("help") == run("--help")
+    assert run("help", "decode") == run("decode", "-h")
+    status, out, err = run()
+    assert (status, out) == (2, "")
+    assert err == run("--help")[1]
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_fits_on_a_page_and_has_examples(run, command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     status, out, err = run(*command, "--help")
     assert (status, err) == (0, "")
-    assert "\nexamples:\n  operator-schema " in out
+    assert "  examples:\n    operator-schema " in out
     assert max(map(len, out.splitlines())) <= 100
 
 
 def test_the_examples_in_the_help_parse(run):
     shown = "".join(run(*command, "--help")[1] for command in COMMANDS)
-    examples = re.findall(r"^  .*?operator-schema ([^>\n]+)", shown, re.MULTILINE)
+    examples = re.findall(r"^    .*?operator-schema ([^>\n]+)", shown, re.MULTILINE)
     assert len(examples) >= 10
     for example in examples:
-        make_parser().parse_args(shlex.split(example.partition(" < ")[0]))
+        name, *words = shlex.split(example.partition(" < ")[0])
+        command = app.commands[name]
+        assert command.make_context(name, words, resilient_parsing=False).params
 
 
 def test_the_page_has_the_options_and_exit_statuses_of_the_help(run):
     shown = "".join(run(*command, "--help")[1] for command in COMMANDS)
     table = PAGE.partition("## Options")[2].partition("\n## ")[0]
     assert set(re.findall(r"--[a-z][a-z-]+", table)) == set(re.findall(r"--[a-z][a-z-]+", shown))
-    statuses = re.findall(r"^  (\d)  (.*)$", run("--help")[1], re.MULTILINE)
+    statuses = re.findall(r"^    (\d)  (.*)$", run("--help")[1], re.MULTILINE)
     assert len(statuses) == 3
     for status, meaning in statuses:
         assert f"| {status} | {meaning} |" in PAGE

@@ -10,8 +10,7 @@ import sys
 import pytest
 from cli_samples import process
 
-from operator_schema.cli.plain_output import Output, to_json
-from operator_schema.cli.streams import open_output
+from operator_schema.cli.output import Output, to_json
 
 
 def test_json_escapes_what_a_terminal_could_obey():
@@ -26,17 +25,16 @@ def test_json_escapes_what_a_terminal_could_obey():
 
 def test_a_stream_without_encoding_takes_everything():
     stream = io.StringIO()
-    output = open_output(stream)
-    assert type(output) is Output
-    output.write_line("é")
-    output.write_report("", "one\ntwo\x1b")
+    output = Output(stream)
+    output.line("é")
+    output.report("", "one\ntwo\x1b")
     assert stream.getvalue() == "é\none\ntwo\\u001b\n"
 
 
 def test_a_narrow_stream_takes_every_line():
     raw = io.BytesIO()
     output = Output(io.TextIOWrapper(raw, encoding="ascii"))
-    output.write_line("é…")
+    output.line("é…")
     output.flush()
     assert raw.getvalue() == b"\\xe9\\u2026" + os.linesep.encode()
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from cli_samples import LINES, PROGRAM, WITHOUT_RICH, environment, on_posix, process
+from cli_samples import PROGRAM, environment, on_posix, process
 
 from operator_schema import __version__
 
@@ -88,14 +88,26 @@ def test_an_interrupt_ends_it_with_130(folder):
         assert b"Traceback" not in child.stderr.read()
 
 
+@pytest.mark.parametrize("missing", ["click", "rich"])
 @pytest.mark.needs_process
-def test_a_pipe_gets_the_same_with_and_without_rich(folder):
-    for argv in (
-        ["schema", "clitools:Search"],
-        ["check", "faulty"],
-        ["decode", "--lines", "clitools:Strict"],
-    ):
-        assert process(argv, folder, LINES) == process(argv, folder, LINES, WITHOUT_RICH)
+def test_without_its_libraries_the_command_names_the_extra(folder, missing):
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None; from operator_schema.cli import main; sys.exit(main())"
+    )
+    status, out, err = process(
+        ["schema", "clitools:Search"], folder, program=(sys.executable, "-c", code), FORCE_COLOR="1"
+    )
+    assert (status, out) == (2, "")
+    assert (
+        err == "operator-schema: the command line needs click and rich: pip install 'operator-schema[cli]'\n"
+    )
+
+
+@pytest.mark.needs_process
+def test_a_pipe_gets_colour_only_when_it_is_forced(folder):
+    argv = ["schema", "clitools:Search"]
+    assert "\x1b" not in process(argv, folder)[1]
+    assert "\x1b[" in process(argv, folder, FORCE_COLOR="1")[1]
 
 
 @pytest.mark.needs_process

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from operator_schema.cli.plain_output import to_json
+from operator_schema.cli.output import to_json
 
 
 def test_tools_prints_a_table(run):
@@ -91,4 +91,49 @@ def test_call_may_end_earlier(run):
 
 
 def test_describe_prints_the_whole_documentation(run):
-    assert run("describe", "callable:shout") == (0, "## shout\n\nShout it.\n\nWith feeling.\n", "")
+    assert run("describe", "callable:shout") == (
+        0,
+        "## shout\n\nShout it.\n\nWith feeling.\n\nshout expects: text (string, required)\n",
+        "",
+    )
+
+
+def test_tools_lists_what_a_registry_really_offers(run):
+    status, out, _ = run("tools", "host:registry", "callable")
+    assert status == 0
+    rows = [line.split()[:2] for line in out.splitlines()[1:-1]]
+    assert rows[:2] == [["db_count", "sync"], ["db_drop", "sync,"]]
+    assert rows[2] == ["shout", "sync"]
+    status, _, err = run("tools", "host:context")
+    assert (status, err) == (2, "operator-schema: error: context is a dict, not a Registry\n")
+
+
+@pytest.mark.needs_threads
+def test_call_takes_words_and_a_context(run):
+    words = ("host:registry.db_count", "table=a", "times=2")
+    assert run("call", "--context", "host:make_context", *words) == (0, "6\n", "")
+    assert run("call", "--context", "host:context", *words) == (0, "6\n", "")
+    status, _, err = run("call", "--context", "host:make_nothing", *words)
+    assert (status, "gives a NoneType, not a mapping" in err) == (2, True)
+    status, _, err = run("call", "host:registry.db_cuont", "table=a")
+    assert (status, "registry has no db_cuont; did you mean db_count?" in err) == (2, True)
+    status, _, err = run("call", "host:count", "table=a", "oops")
+    assert (status, "'oops' isn't KEY=VALUE" in err) == (2, True)
+
+
+def test_schema_and_decode_take_a_tool(run, stdin):
+    status, out, _ = run("schema", "--compact", "callable:shout")
+    assert status == 0
+    assert json.loads(out)["properties"] == {"text": {"type": "string"}}
+    stdin(b'{"text": 1}')
+    status, _, err = run("decode", "callable:shout")
+    assert status == 1
+    assert err.startswith("<stdin>: shout: 1 problem with the arguments")
+
+
+def test_decode_reports_as_json(run, stdin):
+    stdin(b'{"x": "a"}\n{"x": 1}\n')
+    status, _, err = run("decode", "--json", "--lines", "clitools:Strict")
+    assert status == 1
+    report = json.loads(err.splitlines()[0])
+    assert (report["place"], report["problems"][0]["path"]) == ("<stdin>:1", "x")

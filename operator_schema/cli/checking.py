@@ -1,0 +1,136 @@
+"""The command check: everything in a module that a model is told about, and what is wrong or weak in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..codec.codec import Codec
+from ..errors import SchemaError
+from ..introspect.nodes import AnyNode, EnumNode, ObjectNode
+from ..tools.discovery import tools_in
+from ..wording import escape
+from .lookup import dataclasses_of, load_module
+from .output import count, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from ..tools.tool import Tool
+    from .output import Output
+
+__all__ = ["Verdict", "check_module", "write_verdict"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said about one dataclass, one tool, or a module that can't be imported.
+
+    Attributes:
+        name: of what was checked.
+        kind: `type`, `tool` or `module`.
+        size: bytes of its schema or definition on one line; None if there are complaints.
+        fields: number of its fields or parameters; None if it isn't an object.
+        complaints: everything that is wrong with it, a line each.
+        warnings: what is right but tells a model little, a line each.
+        place: file and line, if known.
+    """
+
+    name: str
+    kind: str
+    size: int | None = None
+    fields: int | None = None
+    complaints: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    place: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the verdict as JSON values."""
+        return {**vars(self), "complaints": list(self.complaints), "warnings": list(self.warnings)}
+
+
+def check_module(name: str, *, show_traceback: bool) -> list[Verdict]:
+    """Check every dataclass and tool that a module defines.
+
+    Args:
+        name: of the module.
+        show_traceback: whether to print a traceback if it can't be imported.
+
+    Returns:
+        A verdict for each, in the order of the module; if a type or tool is wrong while the module is
+        imported, one verdict for the module.
+
+    Raises:
+        WrongUse: the module isn't found, or raises anything else while it is imported.
+    """
+    try:
+        module = load_module(name, show_traceback=show_traceback)
+    except SchemaError as error:
+        complaints = tuple([str(complaint) for complaint in error.complaints])
+        return [Verdict(error.name, "module", complaints=complaints, place=error.__notes__[-1])]
+    return [*_check_dataclasses(module), *[_check_tool(tool) for tool in tools_in(module)]]
+
+
+def _check_dataclasses(module: ModuleType) -> Iterator[Verdict]:
+    inputs = {id(tool.input_type) for tool in tools_in(module)}
+    for cls in dataclasses_of(module):
+        if id(cls) in inputs:  # its tool says more
+            continue
+        name = cls.__qualname__
+        try:
+            codec: Codec[Any] = Codec(cls)
+        except SchemaError as error:
+            yield Verdict(name, "type", complaints=tuple(map(str, error.complaints)))
+            continue
+        size = len(to_json(codec.json_schema()).encode())
+        yield Verdict(name, "type", size, _count_fields(codec), warnings=tuple(_weak_nodes(codec)))
+
+
+def _check_tool(tool: Tool[..., Any]) -> Verdict:
+    size = len(to_json(tool.definition()).encode())
+    warnings = [*_weak_texts(tool), *_weak_nodes(tool.codec)]
+    return Verdict(tool.name, "tool", size, _count_fields(tool.codec), warnings=tuple(warnings))
+
+
+def _count_fields(codec: Codec[Any]) -> int | None:
+    root = codec.graph.resolve_root()
+    return len(root.fields) if isinstance(root, ObjectNode) else None
+
+
+def _weak_texts(tool: Tool[..., Any]) -> Iterator[str]:
+    if tool.summary.endswith("Auto generated."):
+        yield "it has no docstring, so a model knows only its name"
+        return
+    properties = tool.input_schema().get("properties", {})
+    bare = [key for key, schema in properties.items() if "description" not in schema]
+    if bare:
+        yield f"no description: {', '.join(map(escape, bare))}"
+
+
+def _weak_nodes(codec: Codec[Any]) -> Iterator[str]:
+    root = codec.graph.resolve_root()
+    for field in root.fields if isinstance(root, ObjectNode) else ():
+        node = codec.graph.resolve(field.node)
+        if isinstance(node, AnyNode):
+            yield f"{escape(field.key)}: Any tells a model nothing about the value"
+        elif isinstance(node, EnumNode) and node.values == tuple(range(1, len(node.values) + 1)):
+            yield f"{escape(field.key)}: {node.type.__name__} shows a model numbers; give its members text"
+
+
+def write_verdict(verdict: Verdict, out: Output) -> None:
+    """Write a verdict: one line, and one for each complaint and warning below it."""
+    if verdict.complaints:
+        what = f"  ({count(len(verdict.complaints), 'complaint')})"
+        place = f" {escape(verdict.place)}" if verdict.place else ""
+        out.styled(("bad ", "bold red"), (escape(verdict.name), "bold"), (f"{what}{place}", "dim"))
+    else:
+        size = count(verdict.size or 0, "byte")
+        noun = "parameter" if verdict.kind == "tool" else "field"
+        fields = "" if verdict.fields is None else f"{count(verdict.fields, noun)}, "
+        kind = "tool, " if verdict.kind == "tool" else ""
+        out.styled(("ok  ", "green"), (escape(verdict.name), "bold"), (f"  ({kind}{fields}{size})", "dim"))
+    for complaint in verdict.complaints:
+        out.line(f"    - {escape(complaint)}")
+    for warning in verdict.warnings:
+        out.styled(("    warning: ", "yellow"), (escape(warning), ""))

@@ -1,0 +1,176 @@
+"""The command decode: one JSON value, or one a line, decoded as a type."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from ..codec.json_text.reader import read_json
+from ..errors import DecodeError, EncodeError
+from ..wording import escape
+from .lookup import WrongUse
+from .output import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from contextlib import AbstractContextManager
+
+    from ..codec.codec import Codec
+    from .output import Output
+
+__all__ = ["Decoder", "decode_file"]
+
+_LONG = 1 << 18
+"""Bytes of input from which a progress bar is worth drawing."""
+
+_STRIDE = 64
+"""Lines between two steps of the bar: a step costs as much as decoding a small value."""
+
+_JSON_SPACE = b" \t\r\n"
+_EMPTY = (b"", b"\xef\xbb\xbf")
+"""What is left of an empty line; a byte order mark may stand before the first."""
+
+
+class Decoder:
+    """A codec, and where its values and reports go.
+
+    Args:
+        codec: of the type.
+        out: takes the values that decode; None if nobody wants them.
+        err: takes the reports of those that don't.
+        as_json: whether reports are written as JSON.
+    """
+
+    def __init__(self, codec: Codec[Any], out: Output | None, err: Output, *, as_json: bool) -> None:
+        self._codec = codec
+        self._out = out
+        self._err = err
+        self._as_json = as_json
+        self._decoded = 0
+        self._failed = 0
+
+    def decode(self, text: bytes, file: str, line: int | None = None) -> bool:
+        """Decode one JSON text, and return whether that worked."""
+        place = file if line is None else f"{file}:{line}"
+        try:
+            instance = self._codec.decode_json(text)
+            if self._out is not None:
+                self._out.json(self._codec.encode(instance))
+        except (DecodeError, EncodeError) as error:
+            if self._out is not None:
+                self._out.flush()  # where both streams are one file, it reads in order
+            self._report(error if line is None else _without_line(error), place)
+            return False
+        except Exception as error:  # it is raised again, with its place
+            error.add_note(f"while decoding {place}")
+            raise
+        return True
+
+    def _report(self, error: DecodeError | EncodeError, place: str) -> None:
+        if self._as_json:
+            self._err.json({"place": place, **error.as_dict()})
+        else:
+            self._err.report(f"{place}: ", str(error))
+
+    def decode_lines(self, source: BinaryIO, name: str) -> int:
+        """Decode JSON Lines and return the exit status."""
+        try:
+            with self._progress(source) as advance:
+                self._decode_each(source, name, advance)
+        except KeyboardInterrupt:
+            self._summarise("interrupted after ")
+            raise
+        if self._out is not None:
+            self._out.flush()
+        self._summarise("")
+        return 1 if self._failed else 0
+
+    def _decode_each(self, source: BinaryIO, name: str, advance: Callable[[int], None]) -> None:
+        done = 0
+        for number, line in _numbered(source, name):
+            done += len(line)
+            if number % _STRIDE == 0:
+                advance(done)
+                done = 0
+            if line.strip(_JSON_SPACE) in _EMPTY:
+                continue
+            if self.decode(line.rstrip(_JSON_SPACE), name, number):
+                self._decoded += 1
+            else:
+                self._failed += 1
+
+    def _summarise(self, before: str) -> None:
+        total = count(self._decoded + self._failed, "value")
+        self._err.line(f"{before}{total}: {self._decoded:,} decoded, {self._failed:,} failed")
+
+    def _progress(self, source: BinaryIO) -> AbstractContextManager[Callable[[int], None]]:
+        size = _size(source)
+        is_short = size is not None and size < _LONG
+        # Values that run over the terminal, or are typed there, show how far the work is.
+        is_seen = source.isatty() or (self._out is not None and self._out.is_terminal)
+        return nullcontext(lambda _: None) if is_short or is_seen else self._err.progress(size)
+
+
+def decode_file(decoder: Decoder, file: str, err: Output, *, lines: bool) -> int:
+    """Decode a file, or standard input where its name is `-`, and return the exit status."""
+    name = "<stdin>" if file == "-" else file
+    with _open(file) as source:
+        if lines:
+            return decoder.decode_lines(source, name)
+        text = b"".join([line for _, line in _numbered(source, name)])
+    if decoder.decode(text, name):
+        return 0
+    if _is_json_lines(text):
+        err.line("for one value a line give --lines")
+    return 1
+
+
+def _is_json_lines(text: bytes) -> bool:
+    first, _, rest = text.partition(b"\n")
+    return bool(rest.strip(_JSON_SPACE)) and not read_json(first)[1].found
+
+
+def _without_line(error: DecodeError | EncodeError) -> DecodeError | EncodeError:
+    # The text was one line of a file: "line 1" beside the number of that line would mislead.
+    problems = [
+        problem.replace(message=problem.message.replace(" at line 1 column ", " at column ", 1))
+        if problem.code == "invalid_json"
+        else problem
+        for problem in error.problems
+    ]
+    return error.with_problems(problems)
+
+
+@contextmanager
+def _open(file: str) -> Generator[BinaryIO]:
+    if file == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        source = open(file, "rb")  # noqa: PTH123, SIM115  # closed below, outside of the `try`
+    except OSError as error:
+        raise _read_failure(file, error) from None
+    with source:
+        yield source
+
+
+def _numbered(source: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
+    try:
+        yield from enumerate(source, 1)
+    except OSError as error:
+        raise _read_failure(name, error) from None
+
+
+def _read_failure(file: str, error: OSError) -> WrongUse:
+    return WrongUse(f"can't read {escape(file)}: {escape(error.strerror or type(error).__name__)}")
+
+
+def _size(source: BinaryIO) -> int | None:
+    try:
+        status = os.fstat(source.fileno())
+        return status.st_size - source.tell() if stat.S_ISREG(status.st_mode) else None
+    except OSError:  # a stream that isn't a file has no number either
+        return None

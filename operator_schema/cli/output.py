@@ -1,0 +1,169 @@
+"""What the commands write: the same text everywhere, with colour where a person looks at it."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ..wording import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from rich.console import Console
+
+__all__ = ["Output", "count", "to_json"]
+
+_DIM = "dim"
+
+
+class Output:
+    """Write to a stream: plain text, or styled by `rich` on a terminal.
+
+    Args:
+        stream: a text stream; it stays open.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._encoding = stream.encoding or "utf-8"
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person sees the output."""
+        return self._stream.isatty()
+
+    @cached_property
+    def _console(self) -> Console | None:
+        """What draws in colour; None where plain text is wanted."""
+        forced = bool(os.environ.get("FORCE_COLOR"))
+        if not (forced or self.is_terminal) or not _is_unicode(self._encoding):
+            return None
+        if os.environ.get("NO_COLOR") or (os.environ.get("TERM") == "dumb" and not forced):
+            return None
+        from rich.console import Console  # noqa: PLC0415  # pipes don't pay for it
+
+        return Console(file=self._stream, soft_wrap=True, markup=False, emoji=False, highlight=False)
+
+    def json(self, value: Any, indent: int | None = None) -> None:
+        """Write a JSON value, on one line unless an indent is given."""
+        text = to_json(value, indent, ascii_only=not _is_unicode(self._encoding))
+        if self._console is None:
+            self.line(text)
+            return
+        from rich.highlighter import JSONHighlighter  # noqa: PLC0415  # as above
+
+        self._console.print(JSONHighlighter()(text))
+
+    def line(self, text: str, style: str = "") -> None:
+        """Write a text that is safe to print, in a style of `rich` on a terminal."""
+        self.styled((text, style))
+
+    def styled(self, *parts: tuple[str, str]) -> None:
+        """Write one line made of texts, each with its style."""
+        if self._console is None:
+            text = "".join([text for text, _ in parts])
+            self._stream.write(f"{text.encode(self._encoding, 'backslashreplace').decode(self._encoding)}\n")
+            return
+        from rich.text import Text  # noqa: PLC0415  # as above
+
+        self._console.print(Text.assemble(*parts))
+
+    def report(self, place: str, report: str) -> None:
+        """Write the text of an error; its further lines are indented if it has a place.
+
+        Args:
+            place: where it was found, such as `calls.jsonl:3: `; or empty.
+            report: one line or more.
+        """
+        head, *rest = [escape(line) for line in report.split("\n")]
+        indent = "  " if place else ""
+        self.styled((escape(place), "bold"), (head, "red"))
+        for line in rest:
+            self.line(f"{indent}{line}", "" if line.lstrip().startswith("- ") else _DIM)
+
+    def table(self, titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[str]) -> None:
+        """Write rows under titles.
+
+        Args:
+            titles: of the columns.
+            rows: their cells, safe to print.
+            numbers: the titles whose columns are aligned to the right.
+        """
+        widths = [max(len(row[column]) for row in (titles, *rows)) for column in range(len(titles))]
+        for row in (titles, *rows):
+            cells = [
+                cell.rjust(width) if title in numbers else cell.ljust(width)
+                for title, cell, width in zip(titles, row, widths, strict=True)
+            ]
+            name, others = cells[0], "  ".join(cells[1:]).rstrip()
+            self.styled((f"{name}  ", "bold"), (others, _DIM if row is titles else ""))
+
+    def text(self, text: str) -> None:
+        """Write lines that may contain anything."""
+        for line in text.removesuffix("\n").split("\n"):
+            self.line("\t".join([escape(part) for part in line.split("\t")]))
+
+    def flush(self) -> None:
+        """Write out what is buffered."""
+        self._stream.flush()
+
+    @contextmanager
+    def progress(self, size: int | None) -> Generator[Callable[[int], None]]:
+        """Draw a progress bar while the context lasts, if this is a terminal; it is gone afterwards.
+
+        Args:
+            size: bytes of the whole, or None if that isn't known.
+
+        Yields:
+            A function to call with the number of bytes done since the last call.
+        """
+        if self._console is None:
+            yield lambda _: None
+            return
+        from rich import progress  # noqa: PLC0415  # as above
+
+        columns = (
+            progress.TextColumn("decoding"),
+            progress.BarColumn(),
+            progress.DownloadColumn(),
+            progress.TimeRemainingColumn(),
+        )
+        # Standard output is data: the bar must not redirect it to its own stream.
+        bar = progress.Progress(*columns, console=self._console, transient=True, redirect_stdout=False)
+        task = bar.add_task("", total=size)
+        bar.start()
+        try:
+            yield lambda done: bar.advance(task, done)
+        finally:
+            with suppress(OSError):  # the terminal may be gone
+                bar.stop()
+
+
+def to_json(value: Any, indent: int | None = None, *, ascii_only: bool = False) -> str:
+    """Write a JSON value, with everything escaped that a terminal could take for a command.
+
+    Args:
+        value: a JSON value.
+        indent: spaces per level; everything on one line, without spaces, if None.
+        ascii_only: whether to escape all characters outside ASCII.
+
+    Returns:
+        JSON text.
+    """
+    separators = (",", ":") if indent is None else (",", ": ")
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent, separators=separators)
+    return "\n".join([escape(line) for line in text.split("\n")])
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 field`, `1,164 values`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _is_unicode(encoding: str) -> bool:
+    return codecs.lookup(encoding).name.startswith("utf")

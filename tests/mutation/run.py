@@ -1,0 +1,303 @@
+"""Change the code in one place at a time, and count the changes that the tests notice.
+
+A mutant is the package with one small change: a comparison turned round, a number off by one, a loop that
+doesn't run. The tests are good where they fail for it. Places are drawn at random, each with the same
+chance; cosmic-ray knows what can be changed at each. Annotations and what only type checkers read are
+left out, as a change there does nothing.
+
+Each worker has a copy of the project of its own, so that the checkout is never touched. A mutant's
+tests begin with those that mirror its module and end at the first failure.
+"""
+
+# ruff: noqa: T201  # what it prints is what it is for
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import json
+import os
+import queue
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+from rich.progress import Progress
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = "operator_schema"
+MUTATED = ("introspect", "codec", "tools", "schema.py", "errors.py")
+TESTS = ("tests", "docs", "README.md")
+SLOW = ("tests/cli", "tests/matrix", "tests/mutation", "tests/typing", "tests/test_benchmarks.py")
+"""Tests that say nothing about the mutated modules, or start a process for each question."""
+TIMEOUT = 600.0
+"""Seconds for the tests of one mutant; a mutant that takes longer loops, which counts as noticed."""
+
+
+class Mutant(NamedTuple):
+    """One change.
+
+    Attributes:
+        file: below the root of the project.
+        line: where it is.
+        operator: what cosmic-ray calls the change.
+        source: the whole file with the change.
+    """
+
+    file: str
+    line: int
+    operator: str
+    source: str
+
+
+class Outcome(NamedTuple):
+    """What became of a mutant.
+
+    Attributes:
+        mutant: the change.
+        verdict: `killed`, `timeout` or `survived`.
+        seconds: that its tests took.
+    """
+
+    mutant: Mutant
+    verdict: str
+    seconds: float
+
+
+def unread_lines(source: str) -> set[tuple[int, int]]:
+    """Return the lines and columns where a change does nothing: annotations and `TYPE_CHECKING`."""
+    found: set[tuple[int, int]] = set()
+    for node in ast.walk(ast.parse(source)):
+        spans: list[ast.AST | None] = []
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            spans.append(node.returns)
+            if any("overload" in ast.unparse(decorator) for decorator in node.decorator_list):
+                spans += [node, *node.decorator_list]
+        elif isinstance(node, ast.arg | ast.AnnAssign):
+            spans.append(node.annotation)
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            spans += [node]
+        for span in spans:
+            if span is not None:
+                found.update(places_of(span))
+    return found
+
+
+def places_of(node: Any) -> set[tuple[int, int]]:
+    """Return every line and column that a node covers."""
+    places = set()
+    for line in range(node.lineno, node.end_lineno + 1):
+        first = node.col_offset if line == node.lineno else 0
+        last = node.end_col_offset if line == node.end_lineno else 200
+        places.update((line, column) for column in range(first, last + 1))
+    return places
+
+
+def changes_in(file: Path) -> dict[tuple[int, int], list[tuple[str, int]]]:
+    """Return what can be changed in a file: for each place, operators and their occurrences."""
+    source = file.read_text(encoding="utf-8")
+    tree, unread = get_ast(source), unread_lines(source)
+    found: dict[tuple[int, int], list[tuple[str, int]]] = {}
+    for name in operator_names():
+        kind = get_operator(name)
+        try:
+            operator = kind()
+        except TypeError:  # it wants to be given the variables to replace
+            continue
+        places = [start for node in ast_nodes(tree) for start, _ in operator.mutation_positions(node)]
+        for occurrence, start in enumerate(places):
+            if start not in unread:
+                found.setdefault(start, []).append((name, occurrence))
+    return found
+
+
+def draw(number: int, seed: int, only: str) -> list[Mutant]:
+    """Draw mutants of the package at random."""
+    files = [
+        file
+        for part in MUTATED
+        for file in sorted((ROOT / PACKAGE).glob(part if part.endswith(".py") else f"{part}/**/*.py"))
+        if only in str(file)
+    ]
+    places = [(file, place, changes) for file in files for place, changes in sorted(changes_in(file).items())]
+    chance = random.Random(seed)  # noqa: S311  # a sample that can be drawn again
+    chance.shuffle(places)
+    mutants: list[Mutant] = []
+    for file, (line, _), changes in places:
+        if len(mutants) == number:
+            break
+        name, occurrence = chance.choice(changes)
+        before = file.read_text(encoding="utf-8")
+        after = mutate_code(before, get_operator(name)(), occurrence)
+        if after is not None and after != before and compiles(after):
+            mutants.append(Mutant(str(file.relative_to(ROOT)), line, name.removeprefix("core/"), after))
+    print(f"{len(places):,} places in {len(files)} files; {len(mutants)} mutants drawn with seed {seed}")
+    return mutants
+
+
+def compiles(source: str) -> bool:
+    """Return whether Python takes a source without a warning, such as of `is` with a literal."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            compile(source, "mutant", "exec")
+        except (SyntaxError, SyntaxWarning):
+            return False
+    return True
+
+
+def copy_project(folder: Path) -> None:
+    """Copy what git knows into a folder."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],  # noqa: S607  # as on any machine
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in listed.stdout.splitlines():
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+
+
+def tests_for(file: str, folder: Path) -> list[str]:
+    """Return the tests to run, those that mirror the module first."""
+    mirror = Path("tests", *Path(file).parts[1:-1])
+    first = []
+    while mirror != Path():
+        if (folder / mirror).is_dir() and mirror != Path("tests"):
+            first.append(str(mirror))
+        mirror = mirror.parent
+    others = sorted(
+        str(path.relative_to(folder))
+        for path in (folder / "tests").iterdir()
+        if path.is_dir() or path.name.startswith("test_")
+    )
+    chosen = [name for name in [*first, *others, *TESTS[1:]] if name not in SLOW]
+    return list(dict.fromkeys(chosen))
+
+
+def run_tests(folder: Path, file: str) -> str:
+    """Run the tests of one copy until one fails, and return the verdict."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "HYPOTHESIS_PROFILE": "ci"}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests_for(file, folder)]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, timeout=TIMEOUT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return "timeout"
+    return "killed" if done.returncode else "survived"
+
+
+def judge(folder: Path, mutant: Mutant) -> Outcome:
+    """Apply a mutant to a copy, run its tests, and take it back."""
+    file = folder / mutant.file
+    before = file.read_text(encoding="utf-8")
+    started = time.monotonic()
+    file.write_text(mutant.source, encoding="utf-8")
+    try:
+        verdict = run_tests(folder, mutant.file)
+    finally:
+        file.write_text(before, encoding="utf-8")
+    return Outcome(mutant, verdict, time.monotonic() - started)
+
+
+def difference(mutant: Mutant) -> str:
+    """Return a mutant as a diff of one line of context."""
+    before = (ROOT / mutant.file).read_text(encoding="utf-8").splitlines()
+    lines = difflib.unified_diff(before, mutant.source.splitlines(), mutant.file, mutant.file, "", "", 1, "")
+    return "\n".join(lines)
+
+
+def run(mutants: list[Mutant], workers: int, log: Path | None) -> list[Outcome]:
+    """Judge every mutant, some side by side."""
+    waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
+    for mutant in mutants:
+        waiting.put(mutant)
+    outcomes: list[Outcome] = []
+    lock = threading.Lock()
+
+    def work() -> None:
+        with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+            copy_project(Path(name))
+            while True:
+                try:
+                    mutant = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                outcome = judge(Path(name), mutant)
+                with lock:
+                    outcomes.append(outcome)
+                    bar.advance(task)
+                    note(outcome, log)
+
+    with Progress() as bar:
+        task = bar.add_task("mutants", total=len(mutants))
+        threads = [threading.Thread(target=work) for _ in range(workers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    return outcomes
+
+
+def note(outcome: Outcome, log: Path | None) -> None:
+    """Write an outcome to the log at once: a long run may be interrupted."""
+    if log is None:
+        return
+    mutant = outcome.mutant
+    entry = {
+        "verdict": outcome.verdict,
+        "seconds": round(outcome.seconds, 1),
+        "file": mutant.file,
+        "line": mutant.line,
+        "operator": mutant.operator,
+        "diff": difference(mutant) if outcome.verdict == "survived" else None,
+    }
+    with log.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(entry) + "\n")
+
+
+def report(outcomes: list[Outcome]) -> int:
+    """Print the survivors and the score, and return the exit status."""
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.mutant[:2]):
+        if outcome.verdict == "survived":
+            print(f"\nsurvived: {outcome.mutant.operator}\n{difference(outcome.mutant)}")
+    counts = Counter(outcome.verdict for outcome in outcomes)
+    noticed = counts["killed"] + counts["timeout"]
+    share = noticed / len(outcomes) if outcomes else 1.0
+    print(f"\n{len(outcomes)} mutants: {noticed} noticed ({counts['timeout']} by time), {share:.1%}")
+    print("Read each survivor: it is equivalent to the code, or a test is missing.")
+    return 0
+
+
+def main() -> int:
+    """Read the options and run."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mutants", type=int, default=300, help="how many to draw (default: 300)")
+    parser.add_argument("--seed", type=int, default=0, help="draws the same mutants again (default: 0)")
+    parser.add_argument(
+        "--workers", type=int, default=os.cpu_count() or 1, help="side by side (default: all)"
+    )
+    parser.add_argument("--only", default="", help="only files whose path contains this")
+    parser.add_argument("--log", type=Path, help="write each outcome to this file, one JSON object a line")
+    options = parser.parse_args()
+    return report(run(draw(options.mutants, options.seed, options.only), options.workers, options.log))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
