@@ -36,6 +36,7 @@ OTHERS = {
     "introspect/annotations.py: module": "can't hold an Enum's other JSON types",
     "introspect/annotations.py: _key_node": "are no keys of maps",
     "introspect/constraints.py: constrained": "take no constraints",
+    "introspect/null_fields.py: _make": "have no fields inside",
     "introspect/set_items.py: _numbers_of": "hold no numbers",
     "schema.py: module": "are never shared",
     "testing/near_misses.py: _near": "missed by values of other JSON types",

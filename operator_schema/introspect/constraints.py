@@ -97,7 +97,7 @@ def _checked_number(name: str, value: object, item: object) -> float:
     return number
 
 
-def _of_decimal(value: object) -> object:
+def _of_decimal(value: Any) -> object:
     """Return the number of JSON that is written like a decimal; anything else as it is."""
     decimal = sys.modules.get("decimal")
     if decimal is None or not isinstance(value, decimal.Decimal) or not value.is_finite():
@@ -208,7 +208,7 @@ def constrained(node: Node, constraints: Constraints) -> Node:
 
 def _limited(leaf: SchemaLeaf[Any], constraints: Constraints) -> SchemaLeaf[Any]:
     for slot in Constraints.__slots__:
-        if getattr(constraints, slot) is not None and slot not in _ON_NUMBERS:
+        if getattr(constraints, slot) is not None and slot not in _ON_DECIMALS:
             message = f"the constraint {slot} says nothing about a Decimal"
             raise Unfit(message, "Leave it out, or change the type")
     together = _together(limits_of(leaf), constraints)
@@ -216,16 +216,14 @@ def _limited(leaf: SchemaLeaf[Any], constraints: Constraints) -> SchemaLeaf[Any]
     return limit_leaf(leaf, together, _has_exact_step(together))
 
 
-_ON_LENGTH = frozenset({"min_length", "max_length"})
-_ON_NUMBERS = frozenset({"minimum", "exclusive_minimum", "maximum", "exclusive_maximum", "multiple_of"})
+# Those that `decimal_limits` enforces.
+_ON_DECIMALS = frozenset({"minimum", "exclusive_minimum", "maximum", "exclusive_maximum", "multiple_of"})
 
 
 def _allowed(node: ScalarNode | ArrayNode | MapNode) -> frozenset[str]:
-    if not isinstance(node, ScalarNode):
-        return _ON_LENGTH
-    if node.type == "string":
-        return _ON_LENGTH | {"pattern"}
-    return _ON_NUMBERS if node.type in {"integer", "number"} else frozenset()
+    container = "array" if isinstance(node, ArrayNode) else "object"
+    json_type = node.type if isinstance(node, ScalarNode) else container
+    return frozenset([row.slot for row in LIMITS if json_type in row.keywords])
 
 
 def _kind(node: ScalarNode | ArrayNode | MapNode) -> str:

@@ -12,21 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 from ..immutable import content_of
 from .leaves import SchemaLeaf
 from .nodes import (
-    AnyNode,
-    ArrayNode,
     Constraints,
-    EnumNode,
     Field,
-    LeafNode,
-    LiteralNode,
-    MapNode,
     ObjectNode,
-    RefNode,
     ScalarNode,
     Target,
-    TupleNode,
     UnionNode,
 )
+from .traits import TRAITS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -37,21 +30,6 @@ __all__ = ["Distinct", "annotation_key", "bindings_key"]
 
 _COMPARED_PARTS: Final = 1000
 
-_NODES: Final = frozenset(
-    {
-        ScalarNode,
-        AnyNode,
-        LeafNode,
-        LiteralNode,
-        EnumNode,
-        ArrayNode,
-        TupleNode,
-        MapNode,
-        ObjectNode,
-        UnionNode,
-        RefNode,
-    }
-)
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
@@ -92,7 +70,7 @@ class Distinct:
         cls = part.__class__
         if cls in _SCALARS:
             return (cls, part)  # 1, 1.0 and True are three
-        if cls in _NODES:
+        if cls in TRAITS:
             return id(self.node(part))
         if cls is tuple:
             return tuple([self._part(inner) for inner in part])
