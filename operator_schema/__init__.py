@@ -127,11 +127,11 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "URL":
-        from urllib.parse import SplitResult  # noqa: PLC0415  # loaded when used
+        from urllib.parse import SplitResult
 
         value: Any = SplitResult
     elif name in _HOMES:
-        from importlib import import_module  # noqa: PLC0415  # likewise
+        from importlib import import_module
 
         value = getattr(import_module(_HOMES[name], __name__), name)
     else:

@@ -337,7 +337,7 @@ class DecodeError(_ProblemsError):
                 break
         else:
             return None
-        from json import dumps  # noqa: PLC0415  # only arguments that are none at all pay for it
+        from json import dumps
 
         example = self.example()
         line = f"for example: {dumps(example)}"

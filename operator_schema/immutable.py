@@ -55,7 +55,7 @@ class ValueType(type):
         own = vars(cls).get("__init__")
         if own is not None and own is not object.__init__:
             return None  # the function says it
-        from inspect import Parameter, Signature  # noqa: PLC0415  # only who reads the signature pays for it
+        from inspect import Parameter, Signature
 
         kind, empty = Parameter.POSITIONAL_OR_KEYWORD, Parameter.empty
         found = cls.__annotations__.items()

@@ -167,7 +167,7 @@ class Renderer:
         """Render a leaf, whose definitions move to the root."""
         document: dict[str, Any] = copy_json(node.leaf.json_schema)
         if "$defs" in document or "definitions" in document:
-            from .introspect.schema_references import HoistedDefinitions  # noqa: PLC0415  # few leaves have definitions
+            from .introspect.schema_references import HoistedDefinitions
 
             if self.hoisted is None:
                 self.hoisted = HoistedDefinitions([*self.names.values(), *self._shared.values()])

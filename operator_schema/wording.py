@@ -187,7 +187,7 @@ def nearest_names(name: str, names: Iterable[str], most: int) -> list[str]:
     if len(found) == most:
         return found
     # Only a name that was wrong pays for this import.
-    from difflib import get_close_matches  # noqa: PLC0415
+    from difflib import get_close_matches
 
     by_fold = {fold(candidate): candidate for candidate in candidates}
     close = [by_fold[other] for other in get_close_matches(folded, by_fold, n=most, cutoff=0.6)]

@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         them.
     """
     try:
-        from .app import run  # noqa: PLC0415  # its libraries are an extra
+        from .app import run
 
         return run(argv)
     except ModuleNotFoundError as error:

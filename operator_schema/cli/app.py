@@ -205,7 +205,7 @@ def decode(
     decodes is printed on one line, encoded again: this is what the tool would get. Problems go to
     standard error, with the file and the number of the line.
     """
-    from .decoding import Decoder, decode_file  # noqa: PLC0415  # other commands don't need it
+    from .decoding import Decoder, decode_file
 
     codec = register(target, unknown_fields, show_traceback=show_traceback)
     out, err = outputs
@@ -237,7 +237,7 @@ def check(
     Dataclasses and tools that a module merely imports are checked with the module that defines them.
     Warnings name what tells a model too little: no docstring, no descriptions, Any, an Enum of numbers.
     """
-    from .checking import check_module, write_verdict  # noqa: PLC0415  # other commands don't need it
+    from .checking import check_module, write_verdict
 
     given = [name for module in modules for name in modules_of(module.module, show_traceback=show_traceback)]
     names = list(dict.fromkeys(given))
@@ -371,10 +371,10 @@ def call(
     JSON object, - for standard input, or words such as query=x. The result goes to standard output;
     everything else, also what the tool itself prints, goes to standard error.
     """
-    from logging import NullHandler, getLogger  # noqa: PLC0415  # other commands don't need it
+    from logging import NullHandler, getLogger
 
-    from ..tools.calls import RawCall  # noqa: PLC0415  # other commands don't need it
-    from ..tools.execution.executor import Executor  # noqa: PLC0415  # as above
+    from ..tools.calls import RawCall
+    from ..tools.execution.executor import Executor
 
     tool = find_tool(target, show_traceback=show_traceback)
     given = None if context is None else find_context(context, show_traceback=show_traceback)
@@ -434,8 +434,8 @@ def describe(outputs: tuple[Output, Output], target: Target, *, show_traceback: 
     This is what a model gets from the tool that describe_tools makes, and one line that names every
     parameter with its type.
     """
-    from ..codec.expected import expected_fields  # noqa: PLC0415  # other commands don't need it
-    from ..tools.describe import documentation_of  # noqa: PLC0415  # as above
+    from ..codec.expected import expected_fields
+    from ..tools.describe import documentation_of
 
     tool = find_tool(target, show_traceback=show_traceback)
     outputs[0].text(documentation_of(tool))

@@ -143,7 +143,7 @@ def _place(error: BaseException) -> str:
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = frame.filename
         if file != importlib.__file__ and not file.startswith(("<frozen ", ours + os.sep)):
-            here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # as above
+            here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # only text is compared
             return f" ({escape(file.removeprefix(here))}, line {frame.lineno})"
     return ""
 

@@ -45,7 +45,7 @@ class Output:
             return None
         if os.environ.get("NO_COLOR") or (os.environ.get("TERM") == "dumb" and not forced):
             return None
-        from rich.console import Console  # noqa: PLC0415  # pipes don't pay for it
+        from rich.console import Console
 
         return Console(file=self._stream, soft_wrap=True, markup=False, emoji=False, highlight=False)
 
@@ -55,7 +55,7 @@ class Output:
         if self._console is None:
             self.line(text)
             return
-        from rich.highlighter import JSONHighlighter  # noqa: PLC0415  # as above
+        from rich.highlighter import JSONHighlighter
 
         self._console.print(JSONHighlighter()(text))
 
@@ -69,7 +69,7 @@ class Output:
             text = "".join([text for text, _ in parts])
             self._stream.write(f"{text.encode(self._encoding, 'backslashreplace').decode(self._encoding)}\n")
             return
-        from rich.text import Text  # noqa: PLC0415  # as above
+        from rich.text import Text
 
         self._console.print(Text.assemble(*parts))
 
@@ -125,7 +125,7 @@ class Output:
         if self._console is None:
             yield lambda _: None
             return
-        from rich import progress  # noqa: PLC0415  # as above
+        from rich import progress
 
         columns = (
             progress.TextColumn("decoding"),

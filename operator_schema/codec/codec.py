@@ -101,7 +101,7 @@ class Codec(Generic[T]):
         if walk.defaulted:
             complaints += _check_defaults(walk.defaulted, graph, max_depth)
         if complaints:
-            from ..errors import SchemaError  # noqa: PLC0415  # a program without faults needs no words for them
+            from ..errors import SchemaError
 
             raise SchemaError(own_name, complaints)
         parse = checked["json_loads"]
@@ -245,7 +245,7 @@ class Codec(Generic[T]):
     def _repaired(self, value: object, graph: Graph | None = None) -> tuple[Any, tuple[Repair, ...]]:
         if not self._options["repair"]:
             return value, ()
-        from .repair.repairer import repair_value  # noqa: PLC0415  # only codecs that repair pay for it
+        from .repair.repairer import repair_value
 
         return repair_value(graph or self._graph, value, self._options["max_depth"])
 
@@ -262,7 +262,7 @@ class Codec(Generic[T]):
 
     def _mended(self, text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
         if self._options["repair"]:
-            from .json_text.reader import read_nearly_json  # noqa: PLC0415  # only broken text pays for it
+            from .json_text.reader import read_nearly_json
 
             read = None if self._parse is None else self._parsed
             value, repairs, problems = read_nearly_json(text, problems, read)
@@ -279,7 +279,7 @@ class Codec(Generic[T]):
                 return report
         elif self._tiers.count("report"):
             _warm_up(self._compile_exact)
-        from .report import DecodeReport, IgnoredKey  # noqa: PLC0415  # only who asks for a report pays for it
+        from .report import DecodeReport, IgnoredKey
 
         repaired, more = self._repaired(value)
         instance, problems = interpret(self._graph, repaired, self._options["max_depth"], self._tiers.plans)
@@ -330,8 +330,8 @@ class Codec(Generic[T]):
             return self.encode(instance), ()  # type: ignore[arg-type]  # whether it is a T is the question
         except Exception as error:  # noqa: BLE001  # the value's own code may raise anything
             refused = error
-        from ..errors import EncodeError  # noqa: PLC0415  # a value that fits needs no error
-        from .lenient_encode import encode_leniently  # noqa: PLC0415  # a value that fits needs no second try
+        from ..errors import EncodeError
+        from .lenient_encode import encode_leniently
 
         read = refused.iterators if isinstance(refused, EncodeError) else None
         encoded, notes, problems = encode_leniently(
@@ -361,7 +361,7 @@ class Codec(Generic[T]):
 
     def stream(self) -> ArgumentStream[T]:
         """Return a stream that takes the text of a model's arguments chunk by chunk."""
-        from .partial.stream import ArgumentStream  # noqa: PLC0415  # likewise
+        from .partial.stream import ArgumentStream
 
         repairs, has_parser = self._options["repair"], self._options["json_loads"] is not None
         read = self._read_whole if repairs or has_parser else None
@@ -436,14 +436,14 @@ class Codec(Generic[T]):
         return interpret(parts, repaired, self._options["max_depth"])
 
     def _encode_node(self, node: Node, value: object) -> Any:
-        from .encode import encode_node  # noqa: PLC0415  # a program may decode alone
+        from .encode import encode_node
 
         graph = self._graph
         encoded, problems = encode_node(
             node, graph.definitions, value, self._options["max_depth"], self._graph_of
         )
         if problems.found:
-            from ..errors import EncodeError  # noqa: PLC0415  # a value that fits needs no error
+            from ..errors import EncodeError
 
             error = EncodeError(self._name, problems.found, problems.omitted)
             error.iterators = problems.iterators
@@ -475,13 +475,13 @@ class Codec(Generic[T]):
         # A call that fails is seldom the last one: the line is made once.
         tiers = self._tiers
         if tiers.expects is None:
-            from .expected import expected_fields  # noqa: PLC0415  # likewise
+            from .expected import expected_fields
 
             tiers.expects = expected_fields(self._name, self._graph)
         return tiers.expects
 
     def _example(self) -> Any:
-        from .example.smallest import NO_EXAMPLE, example_of  # noqa: PLC0415  # for arguments that are none at all
+        from .example.smallest import NO_EXAMPLE, example_of
 
         try:
             made = example_of(self._graph, self._encode_node)
@@ -514,7 +514,7 @@ _METHODS: Mapping[str, Any] = {name: vars(Codec)[name] for name in ("decode", "e
 
 @cache  # asking for the import each time would take as long as rendering a small schema
 def _renderer() -> Callable[[Graph, Callable[[Node, Any], Any]], dict[str, Any]]:
-    from ..schema import render  # noqa: PLC0415  # a program may decode alone
+    from ..schema import render
 
     return render
 
@@ -522,7 +522,7 @@ def _renderer() -> Callable[[Graph, Callable[[Node, Any], Any]], dict[str, Any]]
 @cache
 def _report_class() -> type[DecodeReport[Any]]:
     # An import takes longer than a compiled decode, even where the module is loaded.
-    from .report import DecodeReport  # noqa: PLC0415  # only reports need it
+    from .report import DecodeReport
 
     return DecodeReport
 
@@ -530,20 +530,20 @@ def _report_class() -> type[DecodeReport[Any]]:
 @cache
 def _decode_error() -> type[DecodeError]:
     # An import takes longer than the error, even where the module is there already.
-    from ..errors import DecodeError  # noqa: PLC0415  # only an error pays for it
+    from ..errors import DecodeError
 
     return DecodeError
 
 
 def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    from .json_text.custom_parser import parser_of  # noqa: PLC0415  # only codecs with a parser of the user's pay for it
+    from .json_text.custom_parser import parser_of
 
     return parser_of(json_loads)
 
 
 def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     # A program that decodes parsed values alone does not pay for the json module.
-    from .json_text.reader import read_json  # noqa: PLC0415
+    from .json_text.reader import read_json
 
     return read_json(text)
 
@@ -575,7 +575,7 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
 
 
 def _too_deep(name: str) -> SchemaError:
-    from ..errors import Complaint, SchemaError  # noqa: PLC0415  # likewise
+    from ..errors import Complaint, SchemaError
 
     message = "the annotation nests too deep to be read"
     return SchemaError(name, [Complaint((), "too_deep", name, message, "Flatten it")])
@@ -592,7 +592,7 @@ def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
         for what, value in values:
             if fits_plainly(field.node, value):
                 continue
-            from .encode import encode_node  # noqa: PLC0415  # most defaults are plain
+            from .encode import encode_node
 
             _, problems = encode_node(field.node, graph.definitions, value, max_depth, _graph_of)
             if problems.found:
@@ -600,8 +600,8 @@ def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
 
 
 def _misfit_complaints(entry: Defaulted, what: str, value: object, problems: Problems) -> Iterable[Complaint]:
-    from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
-    from ..introspect.foreign_metadata import fault_of_default  # noqa: PLC0415  # as above
+    from ..errors import Complaint
+    from ..introspect.foreign_metadata import fault_of_default
 
     fault = fault_of_default(value) if what == "default" else None
     if fault is not None:
@@ -660,7 +660,7 @@ def codec_of(annotation: Any, *, repair: bool = False, codec: type[Codec[Any]] =
 def _graph_of(
     cls: type, leaves: tuple[SchemaLeaf[Any], ...] = (), codec: type[Codec[Any]] = Codec
 ) -> Graph | None:
-    from ..errors import SchemaError  # noqa: PLC0415  # likewise
+    from ..errors import SchemaError
 
     try:
         graph = codec(cls, leaves=leaves).graph if leaves else codec_of(cls, codec=codec).graph

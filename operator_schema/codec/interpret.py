@@ -138,7 +138,7 @@ class Shared:
         """Return how to tell the members of a union apart."""
         plan = self.plans.get(id(node))
         if plan is None:
-            from ..introspect.unions import make_plan  # noqa: PLC0415  # most types have no unions
+            from ..introspect.unions import make_plan
 
             plan = self.plans[id(node)] = make_plan(node, self.definitions)
         return plan

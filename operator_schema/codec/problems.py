@@ -83,7 +83,7 @@ class Problems:
 
     def of_leaf(self, path: Path, node: LeafNode, value: object, error: Exception) -> Any:
         """Note what a leaf raised; a `DecodeError` has problems of its own, whose paths begin at the leaf."""
-        from ..errors import DecodeError  # noqa: PLC0415  # only what is wrong pays for it
+        from ..errors import DecodeError
 
         if not isinstance(error, DecodeError):
             return self.bad_format(path, node, value, error)
@@ -190,7 +190,7 @@ class Problems:
 @cache
 def _makers() -> Mapping[ProblemKind, Callable[..., Problem]]:
     # An import takes a third of the time that a problem takes, even where the module is there.
-    from .problem_texts import PROBLEM_MAKERS  # noqa: PLC0415  # a value that fits needs no words
+    from .problem_texts import PROBLEM_MAKERS
 
     return PROBLEM_MAKERS
 

@@ -33,7 +33,7 @@ class Repair(Value):
 
     def __str__(self) -> str:
         """Write path, what came and what was read on one line of bounded length."""
-        from ..wording import clip, show_path  # noqa: PLC0415  # only logs pay for it
+        from ..wording import clip, show_path
 
         where = clip(show_path(self.path), 150)
         return f"{f'{where}: ' if where else ''}{self.before} read as {self.after} ({self.kind})"
@@ -52,7 +52,7 @@ class IgnoredKey(Value):
 
     def __str__(self) -> str:
         """Write the path, and the key that was probably meant, on one line of bounded length."""
-        from ..wording import clip, quote, show_path  # noqa: PLC0415  # only logs pay for it
+        from ..wording import clip, quote, show_path
 
         where = clip(show_path(self.path), 150)
         return where if self.suggestion is None else f"{where} (did you mean {quote(self.suggestion)}?)"

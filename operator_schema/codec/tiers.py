@@ -101,7 +101,7 @@ class Tiers:
             fallback: decodes what the compiled function gives up on.
             refusal: returns the error where the class of the root refuses its fields.
         """
-        from .compile.decoder import compile_decoder  # noqa: PLC0415  # most programs never compile
+        from .compile.decoder import compile_decoder
 
         compiled = compile_decoder(self._graph, self._max_depth, fallback, refusal, exact=self._exact)
         if compiled is None:
@@ -118,15 +118,15 @@ class Tiers:
             fallback: is asked for all other values, and for all where the graph stays interpreted.
             refusal: returns the error where the class of the root refuses its fields.
         """
-        from .compile.decoder import compile_decoder  # noqa: PLC0415  # most programs never compile
+        from .compile.decoder import compile_decoder
 
         compiled = compile_decoder(self._graph, self._max_depth, fallback, refusal, exact=True)
         self.exact = MethodType(compiled or fallback, codec)
 
     def compile_parts(self) -> None:
         """Compile and publish the decoders of the parts."""
-        from .compile.parts import compile_parts  # noqa: PLC0415  # most programs never compile
-        from .compile.wrong_parts import interpret_wrong_parts  # noqa: PLC0415  # most programs never compile
+        from .compile.parts import compile_parts
+        from .compile.wrong_parts import interpret_wrong_parts
 
         parts = compile_parts(self._graph, self._max_depth)
         if parts is not None:
@@ -140,7 +140,7 @@ class Tiers:
             interpret: encodes instead, where the graph stays interpreted.
             fallback: encodes what the compiled function gives up on.
         """
-        from .compile.encoder import compile_encoder  # noqa: PLC0415  # most programs never compile
+        from .compile.encoder import compile_encoder
 
         compiled = compile_encoder(self._graph, self._max_depth, fallback, self._graph_of)
         if compiled is None:
@@ -151,8 +151,8 @@ class Tiers:
 
     def source(self, decode: Method, encode: Method) -> str:
         """Return the source of both, given their fallbacks."""
-        from .compile.decoder import decoder_source  # noqa: PLC0415  # most programs never compile
-        from .compile.encoder import encoder_source  # noqa: PLC0415  # most programs never compile
+        from .compile.decoder import decoder_source
+        from .compile.encoder import encoder_source
 
         decoder = decoder_source(self._graph, self._max_depth, decode, exact=self._exact)
         encoder = encoder_source(self._graph, self._max_depth, encode, self._graph_of)

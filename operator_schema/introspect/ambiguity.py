@@ -68,7 +68,7 @@ def check_union(
             first, second = sorted([node_name(one), node_name(other)])
             if first == second:
                 second = f"another {second.removeprefix('an ').removeprefix('a ')}"
-            from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
+            from ..errors import Complaint
 
             message = f"{first} and {second} can't be told apart by their JSON"
             yield Complaint(path, "ambiguous", owner, message, remedy)

@@ -66,9 +66,9 @@ def _inner(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
 
 
 def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-    from ..errors import Unfit  # noqa: PLC0415  # many types have no `Annotated`
-    from .constraints import constrained, read_constraints  # noqa: PLC0415  # many types have none
-    from .foreign_metadata import is_foreign  # noqa: PLC0415  # many types have no `Annotated`
+    from ..errors import Unfit
+    from .constraints import constrained, read_constraints
+    from .foreign_metadata import is_foreign
 
     if not args:
         return walk.complain_unsupported(annotation, place)
@@ -94,8 +94,8 @@ def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place)
 
 def _translated(metadata: list[Any], place: Place) -> list[Any]:
     """Return the metadata of other libraries in our own vocabulary; the place keeps what is for its field."""
-    from ..errors import Unfit  # noqa: PLC0415  # many types have no `Annotated`
-    from .foreign_metadata import translate  # noqa: PLC0415  # many types have no `Annotated`
+    from ..errors import Unfit
+    from .foreign_metadata import translate
 
     translation = translate(metadata)
     if isinstance(place, FieldPlace):
@@ -276,8 +276,8 @@ def _enum(walk: Walk, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> 
 
 
 def _prose_of(cls: type[Enum], walk: Walk, place: Place) -> str | None:
-    from .descriptions import own_docstring  # noqa: PLC0415  # few Enums have a docstring
-    from .docstrings import parse_docstring  # noqa: PLC0415  # as above
+    from .descriptions import own_docstring
+    from .docstrings import parse_docstring
 
     text = parse_docstring(own_docstring(cls)).text
     if has_surrogate(text):

@@ -183,7 +183,7 @@ def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
     written: list[Any] = []
     for field in cls.__dataclass_fields__.values():
         # dataclasses has no public name for what kind of field this is.
-        if field.init and field._field_type.name != "_FIELD_CLASSVAR":  # noqa: SLF001
+        if field.init and field._field_type.name != "_FIELD_CLASSVAR":  # noqa: SLF001  # dataclasses has no public way to ask
             sources.append(field)
             written.append(field.type)
     bases = cls.__mro__[:-1]
@@ -200,7 +200,7 @@ def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
         declared = _of_dataclass(source, hint, scope)
         found[declared.name] = declared
     if "__pydantic_fields__" in cls.__dict__:
-        from .foreign_classes import read_pydantic_defaults  # noqa: PLC0415  # few dataclasses are pydantic's
+        from .foreign_classes import read_pydantic_defaults
 
         read_pydantic_defaults(found.values())
     return found
@@ -233,7 +233,7 @@ def with_computed_fields(cls: Any, declared: Mapping[str, Declared], outer: Scop
     for source in cls.__dataclass_fields__.values():
         if source.name in declared:
             found[source.name] = declared[source.name]
-        elif source._field_type.name == "_FIELD":  # noqa: SLF001  # as above
+        elif source._field_type.name == "_FIELD":  # noqa: SLF001  # dataclasses has no public way to ask
             scope = outer.of_base(_definer(source, cls.__mro__[:-1]), None)
             hint = evaluate_forward(evaluate_forward(source.type, scope), scope)
             found[source.name] = _of_dataclass(source, hint, scope)
@@ -279,7 +279,7 @@ def _named_tuple_fields(cls: Any, own: Scope) -> dict[str, Declared]:
 
 
 def _library_fields(cls: type, own: Scope) -> dict[str, Declared]:
-    from .foreign_classes import fields_of  # noqa: PLC0415  # few classes are of another library
+    from .foreign_classes import fields_of
 
     sources = fields_of(cls)
     scopes = _Scopes(cls, own)
@@ -339,7 +339,7 @@ def annotations_of(cls: Any) -> Mapping[str, Any]:
     """Return the own annotations of a class or function as written, forward references left open."""
     if sys.version_info >= (3, 14):  # pragma: no cover  # `make matrix` runs it
         # PEP 749: names that are not defined yet come as forward references.
-        from annotationlib import Format, get_annotations  # noqa: PLC0415
+        from annotationlib import Format, get_annotations
 
         return get_annotations(cls, format=Format.FORWARDREF)
     if not isinstance(cls, type):

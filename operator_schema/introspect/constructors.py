@@ -58,14 +58,14 @@ def _report_dataclass(cls: Any, report: Report) -> None:
         report("__init__", "unsupported", message, "Leave out init=False or write an __init__")
     _report_decorated(cls, "__dataclass_fields__", "dataclass", report)
     if "__pydantic_fields__" in cls.__dict__:
-        from .foreign_classes import aliased_fields  # noqa: PLC0415  # few dataclasses are pydantic's
+        from .foreign_classes import aliased_fields
 
         for name in aliased_fields(cls):
             message = "pydantic takes it by its alias alone, but it is decoded by name"
             report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)")
     described = fields.get(ATTRIBUTE)
     # dataclasses has no public name for what kind of field this is.
-    if described is not None and described._field_type.name == "_FIELD":  # noqa: SLF001
+    if described is not None and described._field_type.name == "_FIELD":  # noqa: SLF001  # dataclasses has no public way to ask
         message = f"{ATTRIBUTE} is declared as a field"
         remedy = f"Assign it without annotation ({ATTRIBUTE} = {{…}}) or annotate it as ClassVar"
         report(ATTRIBUTE, "bad_description", message, remedy)
@@ -102,7 +102,7 @@ def _report_normalized(name: str, report: Callable[..., None]) -> None:
     """Complain about a field whose name no call can give: Python normalizes identifiers (PEP 3131)."""
     if name.isascii():
         return
-    from unicodedata import normalize  # noqa: PLC0415  # few names aren't ASCII
+    from unicodedata import normalize
 
     read = normalize("NFKC", name)
     if read != name:

@@ -51,7 +51,7 @@ def describe_fields(
     if docstrings:
         text, documented = _from_docstrings(cls, docstrings, names, report)
     if attribute_docs:
-        from .attribute_docs import attribute_docstrings  # noqa: PLC0415  # it needs ast and inspect
+        from .attribute_docs import attribute_docstrings
 
         documented = {**attribute_docstrings(cls, names), **documented}
     return text, _param_descriptions(cls, given, names, report), documented
@@ -135,7 +135,7 @@ def _report_unknown(
 def _from_docstrings(
     cls: type, docstrings: Sequence[tuple[type, str]], names: Collection[str], report: Report
 ) -> tuple[str | None, Mapping[str, str]]:
-    from .docstrings import parse_docstring  # noqa: PLC0415  # many classes have no docstring of their own
+    from .docstrings import parse_docstring
 
     text: str | None = None
     documented: dict[str, str] = {}

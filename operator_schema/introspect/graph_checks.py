@@ -55,7 +55,7 @@ def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
 
 
 def _set_checker(graph: Graph, unions: _Unions) -> SetChecker:
-    from .set_items import SetChecker  # noqa: PLC0415  # most types have no sets
+    from .set_items import SetChecker
 
     return SetChecker(graph.definitions, unions.members_of)
 
@@ -85,7 +85,7 @@ class _Unions:
             else:
                 yield found
         if left >= 0 and self._compared > MAX_COMPARED_MEMBERS:
-            from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
+            from ..errors import Complaint
 
             message = "the unions of the type have too many members to be told apart"
             yield Complaint(

@@ -209,7 +209,7 @@ class Scope:
         outer: dict[str, Any] = {"typing": typing}
         if isinstance(owner, type):
             outer |= {**vars(owner), owner.__name__: owner}
-        return eval(text, outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # as above
+        return eval(text, outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # what annotations as text are for
 
     def _unresolved(self, text: str, error: Exception) -> Unresolved:
         shown = clip(escape(text), _TEXT_LENGTH)

@@ -122,7 +122,7 @@ def _check_leaf(
         or _describe_placeholder_fault(cls, json_schema, decode, encode, placeholder)  # type: ignore[arg-type]  # as just checked
     )
     if fault:
-        from ..errors import Complaint, SchemaError  # noqa: PLC0415  # only what is wrong pays for it
+        from ..errors import Complaint, SchemaError
 
         name = getattr(cls, "__qualname__", None) or repr(cls)
         message, remedy = fault
@@ -154,7 +154,7 @@ def _describe_schema_fault(json_schema: Mapping[str, Any]) -> tuple[str, str] | 
     if types and all(name in JSON_TYPES for name in types):
         if "$" not in repr(json_schema):
             return None
-        from .schema_references import describe_reference_fault  # noqa: PLC0415  # few schemas have references
+        from .schema_references import describe_reference_fault
 
         return describe_reference_fault(json_schema)
     return (

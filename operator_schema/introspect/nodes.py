@@ -292,7 +292,7 @@ def _restored(
     name: str,
     key: str,
     node: Node,
-    required: bool,  # noqa: FBT001  # as above
+    required: bool,  # noqa: FBT001  # a keyword costs more than the rest of the call
     given: tuple[Any, ...],
     *others: Any,
 ) -> Field:

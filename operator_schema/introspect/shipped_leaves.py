@@ -244,7 +244,7 @@ def _is_bounded(number: Any) -> bool:
 
 def _bytes_leaf(cls: Any) -> SchemaLeaf[Any]:
     def decode(text: str) -> Any:
-        import binascii  # noqa: PLC0415  # only bytes that come along need it
+        import binascii
 
         try:
             data = binascii.a2b_base64(text, strict_mode=True)
@@ -262,7 +262,7 @@ def _bytes_leaf(cls: Any) -> SchemaLeaf[Any]:
 
 
 def _write_base64(data: bytes) -> str:
-    import binascii  # noqa: PLC0415  # as above
+    import binascii
 
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 

@@ -107,7 +107,7 @@ class Walk:
         closed: bool,  # noqa: FBT001  # keywords cost as much as half of this
         namespace: Mapping[str, Any],
         max_depth: int,
-        attribute_docs: bool,  # noqa: FBT001  # as above
+        attribute_docs: bool,  # noqa: FBT001  # keywords cost as much as half of this
     ) -> None:
         self.complaints: list[Complaint] = []
         self.defaulted: list[Defaulted] = []
@@ -157,13 +157,13 @@ class Walk:
             message = "param_descriptions are given, but it has no fields"
             self.complain(place, "unknown_description", message, "Leave them out")
         if self.has_choices:
-            from .graph_checks import check_graph  # noqa: PLC0415  # most types have neither
+            from .graph_checks import check_graph
 
             self.complaints.extend(check_graph(graph, name))
         return graph
 
     def _settle_nulls(self, graph: Graph) -> Graph:
-        from .null_fields import null_fields, with_fields  # noqa: PLC0415  # most types have no such fields
+        from .null_fields import null_fields, with_fields
 
         changed = null_fields(self._unsettled, graph.definitions)
         if not changed:
@@ -215,7 +215,7 @@ class Walk:
             if node is not None:
                 self._met += 1
                 return node
-        return self.node(annotation, Place(place.path + ("*",), place.owner, place.scope))  # noqa: RUF005
+        return self.node(annotation, Place(place.path + ("*",), place.owner, place.scope))  # noqa: RUF005  # unpacking is slower here
 
     def _reach(self, depth: int) -> bool:
         if depth > self._deepest:  # noqa: PLR1730  # a call costs more than all the rest of this
@@ -256,7 +256,7 @@ class Walk:
             if issubclass(cls, base):
                 return arm(self, cls, args, place)
         if "pydantic" in sys.modules:
-            from .pydantic_models import is_model  # noqa: PLC0415  # only where pydantic is loaded
+            from .pydantic_models import is_model
 
             if is_model(cls):
                 return self._model_node(cls, place)
@@ -265,7 +265,7 @@ class Walk:
         return self.complain_unsupported(cls, place) if named is None else named(self, cls, args, place)
 
     def _model_node(self, cls: Any, place: Place) -> Node:
-        from .pydantic_models import fault_of_model, model_leaf  # noqa: PLC0415  # as above
+        from .pydantic_models import fault_of_model, model_leaf
 
         fault = fault_of_model(cls)
         if fault is not None:
@@ -402,7 +402,7 @@ class Walk:
         hint = source.hint
         node = self._constant.get(hint) if type(hint) is type and self._met < MAX_ANNOTATIONS else None
         if node is None:
-            inner = FieldPlace(place.path + (source.name,), place.owner, source.scope)  # noqa: RUF005
+            inner = FieldPlace(place.path + (source.name,), place.owner, source.scope)  # noqa: RUF005  # unpacking is slower here
             node = self.node(hint, inner)
             if inner.metadata:
                 source = self._with_metadata(source, inner.metadata, inner)
@@ -433,7 +433,7 @@ class Walk:
         self, place: Place, code: ComplaintCode, message: str, remedy: str, near: str | None = None
     ) -> Node:
         """Note a complaint and return the node for what could not be read."""
-        from ..errors import Complaint  # noqa: PLC0415  # only what is wrong pays for it
+        from ..errors import Complaint
 
         self.complaints.append(Complaint(place.path, code, place.owner, message, remedy, near))
         return UNKNOWN
@@ -470,7 +470,7 @@ class Walk:
 
     def complain_unsupported(self, annotation: object, place: Place) -> Node:
         """Complain about an annotation that has no meaning here."""
-        from .remedies import remedy_for  # noqa: PLC0415  # only what is wrong pays for it
+        from .remedies import remedy_for
 
         message = f"{show_annotation(annotation)} is not supported"
         remedy = remedy_for(annotation, is_root=not place.path)

@@ -61,7 +61,7 @@ def own_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
 
 
 def _refuse_package(module: ModuleType, path: Iterable[str]) -> None:
-    from pkgutil import iter_modules  # noqa: PLC0415  # a package with tools does not need it
+    from pkgutil import iter_modules
 
     names = [f"{module.__name__}.{found.name}" for found in iter_modules(path)]
     if names:
@@ -93,7 +93,7 @@ def offered_by_distributions(group: str) -> Iterator[tuple[str, Any]]:
         Where it is written, such as `web of acme-tools`, and what it leads to: a tool, a module, a
         registry, or any other iterable of tools. An exception that loading raises says where.
     """
-    from importlib.metadata import entry_points  # noqa: PLC0415  # takes longer than the whole package
+    from importlib.metadata import entry_points
 
     points = [("" if point.dist is None else point.dist.name, point) for point in entry_points(group=group)]
     for owner, point in sorted(points, key=lambda entry: (entry[0], entry[1].name, entry[1].value)):

@@ -58,7 +58,7 @@ def _value_of(arguments: object) -> Any:
     """Return arguments as JSON values, as the decoder saw them; None for text that can't be read."""
     if not isinstance(arguments, (str, bytes, bytearray)):
         return arguments
-    from ..codec.json_text.reader import read_json, read_nearly_json  # noqa: PLC0415  # whoever had text has it already
+    from ..codec.json_text.reader import read_json, read_nearly_json
 
     value, problems = read_json(arguments)
     return read_nearly_json(arguments, problems)[0] if problems.found else value

@@ -60,7 +60,7 @@ class InputTool(Tool[P, R], type):
     @property
     def __signature__(cls) -> Any:
         # From Python 3.13 `inspect` does not look behind a type.
-        from inspect import signature  # noqa: PLC0415  # a program that runs tools does not ask
+        from inspect import signature
 
         return signature(cls.input_type)
 

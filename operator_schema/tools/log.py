@@ -31,7 +31,7 @@ def write_log(level: int, message: str, *arguments: object, error: BaseException
         arguments: what to put into it.
         error: the exception whose traceback is logged.
     """
-    from logging import getLogger  # noqa: PLC0415  # a program in which nothing fails does not load it
+    from logging import getLogger
 
     logger = getLogger("operator_schema")
     if not logger.isEnabledFor(level):

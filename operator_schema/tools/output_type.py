@@ -237,6 +237,6 @@ NO_OUTPUT = Output(MISSING, MISSING, Scope(None, {}))
 
 def to_json_text(value: Any) -> str:
     """Write a JSON value as compact text."""
-    from json import dumps  # noqa: PLC0415  # a program that only registers does not write
+    from json import dumps
 
     return dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

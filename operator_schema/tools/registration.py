@@ -74,7 +74,7 @@ def _check_examples(codec: Codec[Any], examples: Collection[Any], name: str) -> 
 def _example(codec: Codec[Any], example: Any) -> Any:
     """Return the JSON value of an example, which may be given as text or as an input."""
     if isinstance(example, (str, bytes, bytearray)):
-        from ..codec.json_text.reader import read_json  # noqa: PLC0415  # few examples are text
+        from ..codec.json_text.reader import read_json
 
         codec.decode_json(example)
         return read_json(example)[0]

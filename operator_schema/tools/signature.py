@@ -189,7 +189,7 @@ def _defaults_of(function: FunctionType) -> Mapping[str, Any]:
 
 def _read_signature(function: Any) -> Callee:
     # Somebody says in so many words what it takes; rare enough to load `inspect` for it.
-    from inspect import Signature, signature  # noqa: PLC0415
+    from inspect import Signature, signature
 
     kinds: tuple[Kind, ...] = ("positional_only", "positional", "rest", "keyword_only", "extra")
     said = signature(function)

@@ -62,7 +62,7 @@ def _writer() -> Callable[[str, str], None]:
     if sys.stdout.isatty():
         try:
             from rich.console import Console  # noqa: PLC0415  # an extra
-            from rich.text import Text  # noqa: PLC0415  # likewise
+            from rich.text import Text  # noqa: PLC0415  # an extra
         except ImportError:
             pass
         else:

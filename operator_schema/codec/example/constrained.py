@@ -99,7 +99,7 @@ def _fits(kind: Any, constraints: Constraints, value: Any) -> bool:
 
 
 def _matching(pattern: re.Pattern[str], least: int) -> list[str]:
-    from .pattern import matching_text  # noqa: PLC0415  # patterns are rare, its imports are not small
+    from .pattern import matching_text
 
     text = matching_text(pattern)
     return [] if text is None else [text, text.ljust(least, text[-1:] or "x")]

@@ -37,7 +37,7 @@ def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
             said = clip(escape(str(error)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH) or type(error).__name__
         except RecursionError:  # the caller has used up its own stack
             raise TextRefused(_too_deep()) from None
-        from .diagnosis import invalid  # noqa: PLC0415  # it brings the parser that is not used
+        from .diagnosis import invalid
 
         raise TextRefused(invalid(f": {said}"))
 
@@ -53,12 +53,12 @@ def _check_bounds(text: Any) -> None:
     else:
         brackets = MAX_TEXT_DEPTH + 1
     if brackets > MAX_TEXT_DEPTH:
-        from .reader import check_depth, text_of  # noqa: PLC0415  # only text that fails pays for it
+        from .reader import check_depth, text_of
 
         check_depth(text_of(text))
 
 
 def _too_deep() -> Problem:
-    from .reader import TOO_DEEP  # noqa: PLC0415  # only text that fails pays for it
+    from .reader import TOO_DEEP
 
     return TOO_DEEP

@@ -88,7 +88,7 @@ def read_nearly_json(
     Returns:
         The value, the repair that was made and no problems; or None, nothing and what is wrong.
     """
-    from .lenient import as_json_text, end_of_open  # noqa: PLC0415  # only broken text pays for it
+    from .lenient import as_json_text, end_of_open
 
     # What a parser of the user's refuses in text that is JSON has nothing to do with its syntax.
     _, own = (None, problems) if read is None else read_json(text)

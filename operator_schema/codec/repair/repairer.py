@@ -427,7 +427,7 @@ def _is_rounded(node: Node, text: str, number: Any) -> bool:
 
 def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
     """Return whether a text spells a whole number; where fractions are taken, as JSON writes floats."""
-    from decimal import Decimal  # noqa: PLC0415  # only a quoted number with a fraction or exponent pays
+    from decimal import Decimal
 
     try:
         spelt = Decimal(text)

@@ -55,7 +55,7 @@ class Slots:
         """
         if self._free is None:
             return True
-        from asyncio import get_running_loop, wait  # noqa: PLC0415  # the caller has loaded it
+        from asyncio import get_running_loop, wait
 
         with self._lock:
             if self._may_take(owner):

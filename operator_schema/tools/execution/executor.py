@@ -134,7 +134,7 @@ class Executor:
         Raises:
             TypeError: one isn't a `RawCall`; then none is run.
         """
-        from asyncio import gather  # noqa: PLC0415  # the caller has loaded it
+        from asyncio import gather
 
         calls = list(calls)
         _check_calls(calls)
@@ -201,7 +201,7 @@ class Executor:
     async def _run(self, run: RunCall, call: RawCall, tool: Tool[..., Any], seconds: float | None) -> Any:
         if tool.is_async and not takes_long(call.arguments):
             return await self._tasks.run(run.arun, tool.name, seconds)
-        from time import monotonic  # noqa: PLC0415  # built in
+        from time import monotonic
 
         end = None if seconds is None else monotonic() + seconds
         if tool.is_async:
@@ -245,13 +245,13 @@ def _check_calls(calls: Iterable[object]) -> None:
 
 
 def _is_cancellation(outcome: object) -> bool:
-    from asyncio import CancelledError  # noqa: PLC0415  # the caller has loaded it
+    from asyncio import CancelledError
 
     return issubclass(type(outcome), (CancelledError, GeneratorExit))
 
 
 def _run(start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
-    import asyncio  # noqa: PLC0415  # a host with an event loop does not come here
+    import asyncio
 
     try:
         asyncio.get_running_loop()

@@ -166,7 +166,7 @@ def _leaves(error: BaseException) -> list[BaseException]:
 
 
 def _traceback(error: BaseException) -> str:
-    from traceback import format_exception  # noqa: PLC0415  # only who asks for it pays for it
+    from traceback import format_exception
 
     if not has_plain_traceback(error):
         return "the traceback can't be shown"

@@ -49,7 +49,7 @@ class Tasks:
         Raises:
             TimeoutError: it took longer, and was cancelled.
         """
-        import asyncio  # noqa: PLC0415  # the caller has loaded it
+        import asyncio
 
         task = asyncio.create_task(_outcome_of(start), name=name)
         try:
@@ -63,7 +63,7 @@ class Tasks:
         return asyncio.CancelledError() if task.cancelled() else task.result()
 
     async def _end(self, task: Task[Any]) -> None:
-        from asyncio import wait  # noqa: PLC0415  # the caller has loaded it
+        from asyncio import wait
 
         task.cancel()
         try:
@@ -78,7 +78,7 @@ class Tasks:
 
 async def _outcome_of(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     """Return what is raised: a task that raises `SystemExit` takes its event loop down."""
-    from asyncio import CancelledError  # noqa: PLC0415  # the caller has loaded it
+    from asyncio import CancelledError
 
     try:
         return await start()

@@ -53,9 +53,9 @@ class Threads:
             TimeoutError: it took longer; its text says so if no thread was free.
             RuntimeError: the system gives no more threads.
         """
-        from asyncio import get_running_loop, wait  # noqa: PLC0415  # the caller has loaded it
-        from contextvars import copy_context  # noqa: PLC0415  # asyncio has loaded it
-        from threading import Thread  # noqa: PLC0415  # asyncio has loaded it
+        from asyncio import get_running_loop, wait
+        from contextvars import copy_context
+        from threading import Thread
 
         if not await self._slots.acquire(seconds, name):
             message = f"no thread was free for it; {self.abandoned} still run after their calls took too long"
