@@ -271,6 +271,7 @@ class DecodeError(_ProblemsError):
     """
 
     _with = "the arguments"
+    ignored: Sequence[tuple[Any, Any, dict[Any, Any]]] = ()  # as `Problems.ignored`: for the hint of a tool
 
     def __init__(
         self,

@@ -457,19 +457,23 @@ class Codec(Generic[T]):
         codec = type(self) if self._walk_class is not Walk else Codec
         return _graph_of(cls, self._options["leaves"], codec)
 
-    def _refusal(self, reason: Exception) -> DecodeError:
+    def _refusal(self, reason: Exception, value: Any) -> DecodeError:
         problems = Problems()
-        problems.rejected(None, self._graph.root.name, reason)  # type: ignore[union-attr]  # only a class refuses
+        root: Any = self._graph.root  # an ObjectNode: only a class refuses
+        problems.rejected(None, root.name, reason)
+        problems.ignore(None, root, value)
         return self._error(problems)
 
     def _error(self, problems: Problems) -> DecodeError:
-        return _decode_error()(
+        error = _decode_error()(
             self._name,
             problems.found,
             self._expects,
             problems.omitted,
             self._example,
         )
+        error.ignored = problems.ignored
+        return error
 
     def _expects(self) -> str:
         # A call that fails is seldom the last one: the line is made once.

@@ -12,7 +12,7 @@ from ..json_values import copy_json
 from ..wording import clip, escape, quote, received
 from .awaitables import close_awaitable, is_awaitable
 from .binding import call_arguments, hosted_values, is_union
-from .documentation import has_more, hint_of
+from .documentation import error_hint, has_more, unknown_keys
 from .metadata import pascal_case, snake_case
 from .options import check_option_names, check_options, codec_options
 from .raw_arguments import RawArguments
@@ -323,15 +323,14 @@ class Tool(Generic[P, R]):
             is_text = isinstance(arguments, (str, bytes, bytearray))
             return decode_json(arguments) if is_text else decode(arguments)
         except DecodeError as error:
-            is_unread = any(problem.code == "invalid_json" for problem in error.problems)
-            hint = hint_of(self._metadata, self._codec, None if is_unread else arguments)
+            hint = error_hint(self._metadata, self._codec, unknown_keys(error))
             raise error.with_hint(hint) from None
 
     def _completed(self, decoded: Any) -> Any:
         """Return an input; raw arguments with what their own errors need."""
         if not isinstance(decoded, RawArguments):
             return decoded
-        hint = hint_of(self._metadata, self._codec, None)
+        hint = error_hint(self._metadata, self._codec, [])
         return decoded.replace(tool=self.name, hint=hint, repair=bool(self._options.get("repair")))
 
     def call(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> R:

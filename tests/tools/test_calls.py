@@ -376,3 +376,39 @@ def test_defaults_that_hold_what_can_change_are_copied():
 
     assert grow() == [1, 1, 1]
     assert grow.run({}) == grow.run({}) == "[1,1,1]"
+
+
+def test_a_key_that_repair_renamed_is_not_called_unknown():
+    @tool(repair=True)
+    def typed(max_results: int, path: str = "") -> None:
+        del max_results, path
+
+    with pytest.raises(DecodeError) as caught:
+        typed.decode({"maxResults": 3, "path": [], "zzz": 1})
+    assert "1 problem with" in str(caught.value)
+    assert 'unknown, and ignored: "zzz"' in str(caught.value)
+
+
+def test_unknown_arguments_are_named_whether_the_decoder_is_compiled_or_not():
+    @dataclass
+    class Checked:
+        size: int
+        tags: list[int]
+
+        def __post_init__(self):
+            if self.size < 0:
+                message = "size is negative"
+                raise ValueError(message)
+
+    take = tool_input(Checked)
+    for arguments in ({"size": -1, "tags": [], "zzz": 1}, {"size": 1, "tags": [1, "x"], "zzz": 1}):
+        reports = set[str]()
+        for _ in range(300):
+            with pytest.raises(DecodeError) as caught:
+                take.decode(arguments)
+            reports.add(str(caught.value))
+        assert len(reports) == 1
+        assert 'unknown, and ignored: "zzz"' in reports.pop()
+        for _ in range(100):
+            take.decode({"size": 1, "tags": []})
+    assert take.codec.compiled == {"decode"}

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Decode = Callable[[Any], Any]
     Method = Callable[[Any, Any], Any]
     """Takes the codec that it is a method of, and a value."""
-    Refusal = Callable[[Any, Exception], Exception]
-    """Takes the codec and what making the instance raised; returns the exception to raise."""
+    Refusal = Callable[[Any, Exception, Any], Exception]
+    """Takes the codec, what making the instance raised, and the value; returns the exception to raise."""
     Part = Callable[[Any, int], Any]
     Fill = Callable[[Iterator[Any], list[Any], int], Any]
 
@@ -69,7 +69,7 @@ def building(cls: Any, gather: Method, fallback: Method, refusal: Refusal) -> Me
             return cls(**arguments)
         except (ValueError, TypeError) as error:
             refused = error
-        raise refusal(codec, refused)
+        raise refusal(codec, refused, value)
 
     return decode
 

@@ -30,7 +30,7 @@ def leave(_codec: object, _value: object) -> Any:
     return GiveUp
 
 
-def refusal(_codec: object, reason: Exception) -> Exception:
+def refusal(_codec: object, reason: Exception, _value: object) -> Exception:
     return Refused(reason)
 
 
