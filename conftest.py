@@ -22,7 +22,11 @@ pytest_collect_file = Sybil(
     # WebAssembly starts no threads, and has no wheels of msgspec and pydantic-core.
     excludes=[
         "CHANGELOG.md",
-        *(["docs/executing.md", "docs/other-libraries.md"] if sys.platform == "emscripten" else []),
+        *(
+            ["docs/executing.md", "docs/faq.md", "docs/other-libraries.md"]
+            if sys.platform == "emscripten"
+            else []
+        ),
     ],
 ).pytest()
 
@@ -33,5 +37,5 @@ def _own_registry() -> Iterator[None]:
     before, generation = leaves._registered, leaves._generation  # noqa: SLF001  # there is no public way back
     yield
     if leaves._generation != generation:  # noqa: SLF001  # likewise
-        leaves._registered = before  # noqa: SLF001  # likewise
+        leaves._registered = before  # noqa: SLF001  # there is no public way back
         leaves._generation += 1  # noqa: SLF001  # what was cached meanwhile is not found again

@@ -1,7 +1,8 @@
-"""The page of supported annotations: every row of its tables is true."""
+"""The docs: every row of the tables of annotations is true, and what other pages list is complete."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -117,7 +118,7 @@ def test_its_schema(row, names):
 
 @every_row
 def test_what_it_decodes(row, names):
-    codec = Codec(eval(row.annotation, names))  # noqa: S307  # likewise
+    codec = Codec(eval(row.annotation, names))  # noqa: S307  # the page is ours
     value = json.loads(row.value)
     assert validator(codec.json_schema()).is_valid(value)
     assert repr(codec.decode(value)) == row.decoded
@@ -126,7 +127,7 @@ def test_what_it_decodes(row, names):
 
 @every_row
 def test_what_it_refuses(row, names):
-    codec = Codec(eval(row.annotation, names))  # noqa: S307  # likewise
+    codec = Codec(eval(row.annotation, names))  # noqa: S307  # the page is ours
     if row.refused is None:
         for value in (None, True, 1, 1.5, "a", [1, [None]], {"a": {"b": []}}):
             assert codec.problems(value) == ()
@@ -177,14 +178,65 @@ def test_the_limits_of_the_page():
     assert 2**LONGEST_BITS < 10**sys.int_info.str_digits_check_threshold < 2 ** (LONGEST_BITS + 2)
 
 
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def prose_of(page):
+    return re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def anchors_of(page):
+    """Return the anchors of a page, as GitHub derives them from its headings."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@every_page
 def test_links_lead_somewhere(page):
-    prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose):
-        assert (page.parent / target).exists(), target
+    for target in re.findall(r"\]\((?!https?:)([^)]+)", prose_of(page)):
+        path, _, anchor = target.partition("#")
+        found = page.parent / path if path else page
+        assert found.exists(), target
+        assert not anchor or anchor in anchors_of(found), target
+
+
+def test_the_index_leads_to_every_page():
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / target).resolve() for target in re.findall(r"\]\(([^)#:]+)\)", prose_of(index))}
+    assert set((ROOT / "docs").glob("*.md")) - {index} <= linked
+
+
+PACKAGE = ROOT / "operator_schema"
+
+
+def modules_on_the_page():
+    """Return the modules of the architecture's tables, each with its room."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for room in page.split("## All modules")[1].split("\n### ")[1:]:
+        folder = re.search(r"`([\w/]+)/`", room.partition("\n")[0])[1]
+        for module in re.findall(r"^\| `(\w+\.py)` \|", room, re.MULTILINE):
+            yield module if folder == PACKAGE.name else f"{folder}/{module}"
+
+
+def holds_code(module):
+    return len(ast.parse(module.read_text(encoding="utf-8")).body) > 1
+
+
+def test_the_architecture_names_every_module():
+    modules = [path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if holds_code(path)]
+    assert sorted(modules_on_the_page()) == sorted(modules)
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_the_pages_for_contributors_name_files_that_exist(name):
+    files = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")}
+    own = {f"tests/{path.relative_to(ROOT / 'tests').as_posix()}" for path in (ROOT / "tests").rglob("*.py")}
+    known = "\n".join(sorted(files | own))
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for path in re.findall(r"`(?:operator_schema/)?([\w/]+\.py)`", text):
+        assert re.search(rf"(^|/){re.escape(path)}$", known, re.MULTILINE), path
 
 
 def test_the_codes_of_the_page_of_errors():
