@@ -1,9 +1,10 @@
-"""What went wrong: every exception of this package and the data that it carries."""
+"""What went wrong: the exceptions of this package and the data that they carry."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from .complaints import Complaint
 from .immutable import Value
 from .json_values import copy_json
 from .wording import clip, escape, quote, show_path
@@ -134,36 +135,6 @@ class Problem(Value):
         hint = f"; did you mean {self.suggestion}?" if self.suggestion else ""
         line = clip(self.message, _LINE_LENGTH) + hint
         return f"{where}: {line}" if where else line
-
-
-class Complaint(Value):
-    """One thing that is wrong with a type, found at registration.
-
-    Attributes:
-        path: attribute names that lead from the registered type to the annotation; `*` stands for
-            the items of an array and the values of a map.
-        code: what kind of complaint it is; a closed vocabulary.
-        type: name of the class in which it was found, or of the annotation where there is none.
-        message: what is wrong, on one line.
-        remedy: what to do about it, on one line.
-        suggestion: the name that was probably meant, or None.
-    """
-
-    path: tuple[str, ...]
-    code: ComplaintCode
-    type: str
-    message: str
-    remedy: str
-    suggestion: str | None = None
-
-    def __str__(self) -> str:
-        """Write path, type, message and remedy on one line."""
-        where = _show_annotation_path(self.path)
-        hint = f" Did you mean {self.suggestion}?" if self.suggestion else ""
-        of = escape(self.type)
-        place = f"{where} (in {of})" if where else of
-        stop = "" if self.message.endswith(("?", ".")) else "."
-        return f"{place}: {self.message}{stop}{hint} {self.remedy}."
 
 
 class SchemaError(TypeError):
@@ -470,43 +441,5 @@ class ToolNotFoundError(LookupError):
         return f"tool {quote(self.tool, _NAME_LENGTH)} not found{hint}"
 
 
-class LimitError(ValueError):
-    """A leaf read a value that is beyond the limits of its annotation; kept inside."""
-
-
-class Unfit(Exception):  # noqa: N818  # not an error of the caller's: a complaint is made of it
-    """A constraint that no schema can hold, or that says nothing about its type; kept inside.
-
-    Attributes:
-        message: what is wrong.
-        remedy: what to do about it.
-    """
-
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message, remedy)
-        self.message = message
-        self.remedy = remedy
-
-
-class TextRefused(ValueError):  # noqa: N818  # a signal: a `DecodeError` is made of it
-    """Ends the parser of JSON text with the one problem that is to be reported; kept inside.
-
-    Attributes:
-        problem: what is wrong with the text.
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.problem = problem
-
-
-class GiveUp(Exception):  # noqa: N818  # it never reaches a caller, so it isn't an error
-    """Signals that a compiled function leaves its value to the interpreter, raised or returned."""
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _show_annotation_path(path: Sequence[str]) -> str:
-    return "".join(["[*]" if step == "*" else f".{step}" for step in path]).removeprefix(".")

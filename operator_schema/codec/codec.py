@@ -6,6 +6,7 @@ from dataclasses import MISSING
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
+from ..complaints import Complaint
 from ..introspect.classes import form_of
 from ..introspect.equality import annotation_key
 from ..introspect.leaves import SchemaLeaf, leaf_generation
@@ -15,7 +16,7 @@ from ..introspect.walk import ResultWalk, Walk
 from ..json_values import choice_key
 from .interpret import interpret
 from .options import DEFAULTS, checked_options
-from .problems import Problems, ignored_keys
+from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
 from .scalars import fits_plainly
 from .tiers import Tiers
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
     from typing import Self, Unpack
 
-    from ..errors import Complaint, DecodeError, Problem, SchemaError
+    from ..errors import DecodeError, Problem, SchemaError
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.walk import Defaulted
@@ -201,7 +202,7 @@ class Codec(Generic[T]):
         value, problems = None, None
         try:
             value = parse(text)
-        except ValueError as refused:
+        except RefusedTextError as refused:
             problems = _problems_of(refused)
         if problems is not None:
             value, _ = self._mended(text, problems)
@@ -257,7 +258,7 @@ class Codec(Generic[T]):
         assert self._parse is not None  # noqa: S101  # it is asked for where there is one
         try:
             return self._parse(text), Problems()
-        except ValueError as refused:
+        except RefusedTextError as refused:
             return None, _problems_of(refused)
 
     def _mended(self, text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
@@ -274,7 +275,7 @@ class Codec(Generic[T]):
         exact = self._tiers.exact
         if exact is not None:
             made = exact(value)
-            if made is not _NOT_EXACT:
+            if made is not GiveUp:
                 report: DecodeReport[T] = _report_class()(made, repairs, ())
                 return report
         elif self._tiers.count("report"):
@@ -402,7 +403,7 @@ class Codec(Generic[T]):
 
     def _compile_exact(self) -> None:
         tiers, cls = self._tiers, _Codec
-        tiers.compile_exact(self, _not_exact, cls._refusal)
+        tiers.compile_exact(self, _give_up, cls._refusal)
 
     def _compile_encoder(self) -> None:
         tiers, cls = self._tiers, _Codec
@@ -552,19 +553,16 @@ def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     return read_json(text)
 
 
-def _problems_of(refused: ValueError) -> Problems:
+def _problems_of(refused: RefusedTextError) -> Problems:
     """Return the one problem of a text that a parser refused."""
     problems = Problems()
-    problems.add(refused.problem)  # type: ignore[attr-defined]  # a `TextRefused`; its import would cost every start
+    problems.add(refused.problem)
     return problems
 
 
-_NOT_EXACT: Any = object()
-
-
-def _not_exact(codec: Codec[Any], value: object) -> Any:  # noqa: ARG001  # called as a method that decodes
-    """Return the mark of a value that needs a report."""
-    return _NOT_EXACT
+def _give_up(codec: Codec[Any], value: object) -> Any:  # noqa: ARG001  # called as a method that decodes
+    """Leave a value to `interpret`, which notes what is repaired and ignored."""
+    return GiveUp
 
 
 def _warm_up(compile_: Callable[[], None]) -> None:
@@ -579,7 +577,7 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
 
 
 def _too_deep(name: str) -> SchemaError:
-    from ..errors import Complaint, SchemaError
+    from ..errors import SchemaError
 
     message = "the annotation nests too deep to be read"
     return SchemaError(name, [Complaint((), "too_deep", name, message, "Flatten it")])
@@ -604,7 +602,6 @@ def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
 
 
 def _misfit_complaints(entry: Defaulted, what: str, value: object, problems: Problems) -> Iterable[Complaint]:
-    from ..errors import Complaint
     from ..introspect.foreign_metadata import fault_of_default
 
     fault = fault_of_default(value) if what == "default" else None

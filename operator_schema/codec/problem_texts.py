@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import LimitError, Problem
+from ..errors import Problem
+from ..introspect.limits import LimitError
 from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from ..introspect.traits import received_types, spread_members
 from ..json_values import fits_types, is_array, is_object, type_of

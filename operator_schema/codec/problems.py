@@ -21,16 +21,31 @@ if TYPE_CHECKING:
     Path = tuple["Path", str | int] | None
     Steps = tuple[str | int, ...]
 
-__all__ = ["INVALID", "Problems", "Trial", "ignored_keys", "steps_of"]
+__all__ = ["INVALID", "GiveUp", "Problems", "RefusedTextError", "Trial", "ignored_keys", "steps_of"]
 
 
 class _Invalid:
-    """What a decoder returns for a value that it has reported."""
-
     __slots__ = ()
 
 
 INVALID: Any = _Invalid()
+"""The interpreter returns it for a value that doesn't fit, once the problem is noted."""
+
+
+class GiveUp(Exception):  # noqa: N818  # a signal: it never reaches a caller
+    """Compiled code raises or returns it for a value that it leaves to the interpreter."""
+
+
+class RefusedTextError(ValueError):
+    """The parser of JSON text raises it at the first problem of the text; a `DecodeError` is made of it.
+
+    Attributes:
+        problem: what is wrong with the text.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem
 
 
 def steps_of(path: Path) -> Steps:

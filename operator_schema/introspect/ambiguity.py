@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from ..complaints import Complaint
 from ..json_values import JSON_TYPES, choice_key
 from ..wording import listed
 from .names import show_value
@@ -29,7 +30,6 @@ from .unions import choices_of
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-    from ..errors import Complaint
     from .nodes import Field, Target
 
 __all__ = ["check_union", "node_name"]
@@ -68,8 +68,6 @@ def check_union(
             first, second = sorted([node_name(one), node_name(other)])
             if first == second:
                 second = f"another {second.removeprefix('an ').removeprefix('a ')}"
-            from ..errors import Complaint
-
             message = f"{first} and {second} can't be told apart by their JSON"
             yield Complaint(path, "ambiguous", owner, message, remedy)
 

@@ -26,6 +26,7 @@ from typing import (
     get_origin,
 )
 
+from ..complaints import UnfitError
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..wording import clip, escape, excerpt, quote
 from .hints import FieldPlace, Place, evaluate_forward
@@ -66,7 +67,6 @@ def _inner(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> 
 
 
 def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-    from ..errors import Unfit
     from .constraints import constrained, read_constraints
     from .foreign_metadata import is_foreign
 
@@ -82,7 +82,7 @@ def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place)
             metadata = _translated(metadata, place)
         constraints = read_constraints(metadata)
         node = node if constraints is None else constrained(node, constraints)
-    except Unfit as unfit:
+    except UnfitError as unfit:
         return walk.complain(place, "bad_constraint", unfit.message, unfit.remedy)
     for text in map(_text, metadata):
         if text is not None:
@@ -94,7 +94,6 @@ def _annotated(walk: Walk, annotation: Any, args: tuple[Any, ...], place: Place)
 
 def _translated(metadata: list[Any], place: Place) -> list[Any]:
     """Return the metadata of other libraries in our own vocabulary; the place keeps what is for its field."""
-    from ..errors import Unfit
     from .foreign_metadata import translate
 
     translation = translate(metadata)
@@ -107,7 +106,7 @@ def _translated(metadata: list[Any], place: Place) -> list[Any]:
         raise translation.default
     for name, value in translation.of_field.items():
         message = f"{name}={excerpt(value)} is for a field, but this annotation isn't the annotation of one"
-        raise Unfit(message, f"Give the {name} in the annotation of the field itself, or leave it out")
+        raise UnfitError(message, f"Give the {name} in the annotation of the field itself, or leave it out")
     return translation.metadata
 
 

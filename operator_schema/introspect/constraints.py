@@ -11,7 +11,7 @@ import sys
 from math import ceil, floor, isfinite
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Unfit
+from ..complaints import UnfitError
 from ..json_values import LONGEST_BITS, has_surrogate
 from ..wording import clip, escape, excerpt, received
 from .decimal_limits import is_decimal, limit_leaf, limits_of
@@ -45,7 +45,7 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
         All of them together, the tighter of two that limit the same; None without any.
 
     Raises:
-        Unfit: one has a value that no schema can hold.
+        UnfitError: one has a value that no schema can hold.
     """
     found: dict[str, Any] = {}
     for item in metadata:
@@ -57,7 +57,7 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
             continue  # every number of a tool is finite
         if type(item).__module__ == "annotated_types" and type(item).__name__ in _WITHOUT_SCHEMA:
             message = f"the constraint {_show(item)} has no form in JSON Schema"
-            raise Unfit(message, "Check it in __post_init__")
+            raise UnfitError(message, "Check it in __post_init__")
         for slot, name, check in _GIVEN:
             value = getattr(item, name, None)
             if value is not None and not callable(value):
@@ -79,7 +79,7 @@ def _add(found: dict[str, Any], slot: str, value: Any, item: object) -> None:
         found[slot] = tighter(known, value)
     else:
         message = f"{_show(item)} is the second constraint of its kind"
-        raise Unfit(message, "Keep one of them")
+        raise UnfitError(message, "Keep one of them")
 
 
 def _checked_number(name: str, value: object, item: object) -> float:
@@ -87,13 +87,13 @@ def _checked_number(name: str, value: object, item: object) -> float:
     is_finite = isinstance(value, int) or (isinstance(value, float) and isfinite(value))
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not is_finite:
         message = f"{name} of {_show(item)} is {received(value)}, not a finite number"
-        raise Unfit(message, "Give an int or a float")
+        raise UnfitError(message, "Give an int or a float")
     _refuse_long(name, value)
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_INTEGER
     number: float = int(value) if is_whole else value
     if name == "multiple_of" and number <= 0:
         message = f"multiple_of is {excerpt(value)}, not above zero"
-        raise Unfit(message, "Give a positive number")
+        raise UnfitError(message, "Give a positive number")
     return number
 
 
@@ -107,7 +107,7 @@ def _of_decimal(value: Any) -> object:
         if isinstance(number, int) or decimal.Decimal(repr(number)) == value:
             return number
     message = f"the limit {excerpt(str(value))} has more digits than a number of JSON is read with"
-    raise Unfit(message, "Give one of at most 15 digits")
+    raise UnfitError(message, "Give one of at most 15 digits")
 
 
 _MOST_DECIMAL_PLACES = 300
@@ -121,7 +121,7 @@ def _has_exact_step(constraints: Constraints) -> bool:
 def _checked_length(name: str, value: object, item: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         message = f"{name} of {_show(item)} is {received(value)}, not a number of items"
-        raise Unfit(message, "Give an int of at least 0")
+        raise UnfitError(message, "Give an int of at least 0")
     _refuse_long(name, value)
     return value
 
@@ -138,22 +138,22 @@ _TIGHTER = {row.slot: row.tighter for row in LIMITS}
 def _refuse_long(name: str, value: float) -> None:
     if isinstance(value, int) and value.bit_length() > LONGEST_BITS:
         message = f"{name} is {excerpt(value)}, which not every process can write"
-        raise Unfit(message, "Leave it out, or give less than 640 digits")
+        raise UnfitError(message, "Leave it out, or give less than 640 digits")
 
 
 def _checked_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
     if not isinstance(pattern.pattern, str):
         message = f"the pattern {_show(pattern)} is of bytes"
-        raise Unfit(message, "Compile it from a str")
+        raise UnfitError(message, "Compile it from a str")
     if pattern.flags & ~re.UNICODE:
         message = f"the pattern {_show(pattern)} has flags, which JSON Schema has not"
-        raise Unfit(message, "Write them out in the pattern")
+        raise UnfitError(message, "Write them out in the pattern")
     if has_surrogate(pattern.pattern):
         message = f"the pattern {_show(pattern)} has half of a surrogate pair, which JSON can't hold"
-        raise Unfit(message, "Take it out")
+        raise UnfitError(message, "Take it out")
     if _PYTHON_SYNTAX.search(pattern.pattern):
         message = f"the pattern {_show(pattern)} uses syntax that Python has and JSON Schema has not"
-        raise Unfit(message, "Keep to what ECMA 262 knows: no inline flags, (?P<…>), \\A or \\Z")
+        raise UnfitError(message, "Keep to what ECMA 262 knows: no inline flags, (?P<…>), \\A or \\Z")
     return pattern
 
 
@@ -168,7 +168,7 @@ def constrained(node: Node, constraints: Constraints) -> Node:
         The node with them, together with those that it has already.
 
     Raises:
-        Unfit: they say nothing about values of this kind.
+        UnfitError: they say nothing about values of this kind.
     """
     match node:
         case UnionNode():
@@ -184,13 +184,13 @@ def constrained(node: Node, constraints: Constraints) -> Node:
             for slot in Constraints.__slots__:
                 if getattr(constraints, slot) is not None and slot not in allowed:
                     message = f"the constraint {slot} says nothing about {_kind(node)}"
-                    raise Unfit(message, "Leave it out, or change the type")
+                    raise UnfitError(message, "Leave it out, or change the type")
             if not _has_exact_step(constraints):
                 message = (
                     f"multiple_of {excerpt(constraints.multiple_of)} has no exact binary form,"
                     " so that validators disagree about it"
                 )
-                raise Unfit(message, "Count in the smaller unit as int, or use Decimal")
+                raise UnfitError(message, "Count in the smaller unit as int, or use Decimal")
             together = _together(node.constraints, constraints)
             _refuse_contradiction(node, together)
             return node.replace(constraints=together)
@@ -198,19 +198,19 @@ def constrained(node: Node, constraints: Constraints) -> Node:
             message = (
                 f"{node.target.name} is recursive, and its one definition can't be constrained here alone"
             )
-            raise Unfit(message, "Put them where it is defined, or into a dataclass of their own")
+            raise UnfitError(message, "Put them where it is defined, or into a dataclass of their own")
         case LeafNode(leaf=leaf) if is_decimal(leaf):
             return node.replace(leaf=_limited(leaf, constraints))
         case _:
             message = "constraints are for strings, numbers, arrays, maps and Decimal"
-            raise Unfit(message, "Leave them out, or say it in the type or its leaf")
+            raise UnfitError(message, "Leave them out, or say it in the type or its leaf")
 
 
 def _limited(leaf: SchemaLeaf[Any], constraints: Constraints) -> SchemaLeaf[Any]:
     for slot in Constraints.__slots__:
         if getattr(constraints, slot) is not None and slot not in _ON_DECIMALS:
             message = f"the constraint {slot} says nothing about a Decimal"
-            raise Unfit(message, "Leave it out, or change the type")
+            raise UnfitError(message, "Leave it out, or change the type")
     together = _together(limits_of(leaf), constraints)
     _refuse_contradiction(ScalarNode("number"), together)
     return limit_leaf(leaf, together, _has_exact_step(together))
@@ -245,7 +245,7 @@ def _refuse_contradiction(node: Node, limits: Constraints) -> None:
         message = (
             f"no value is within the limits: {excerpt(least)} is the least, {excerpt(most)} the greatest"
         )
-        raise Unfit(message, "Let the least be below the greatest")
+        raise UnfitError(message, "Let the least be below the greatest")
 
 
 def _tightest(

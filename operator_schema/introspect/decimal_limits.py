@@ -9,10 +9,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import LimitError, Unfit
+from ..complaints import UnfitError
 from ..immutable import Value
 from ..wording import excerpt
 from .leaves import SchemaLeaf, trusted_leaf
+from .limits import LimitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +43,7 @@ def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> 
         exact_step: whether validators agree about `multiple_of`, so that the schema may have it.
 
     Raises:
-        Unfit: no value is within the limits.
+        UnfitError: no value is within the limits.
     """
     base: SchemaLeaf[Any] = leaf.decode.leaf if isinstance(leaf.decode, Limited) else leaf
     words = " and ".join([words for _, _, words in _rules(limits)])
@@ -59,7 +60,7 @@ def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> 
         except ValueError:
             continue
     message = f"no decimal that is {words} was found"
-    raise Unfit(message, "Widen the limits")
+    raise UnfitError(message, "Widen the limits")
 
 
 class Limited(Value):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import Unfit
+from ..complaints import UnfitError
 from ..wording import clip, escape, quote
 from .names import show_value
 
@@ -173,7 +173,7 @@ class Translation:
     def __init__(self) -> None:
         self.metadata: list[object] = []
         self.of_field: dict[str, Any] = {}
-        self.default: Unfit | None = None
+        self.default: UnfitError | None = None
 
 
 def translate(metadata: Iterable[object]) -> Translation:
@@ -183,7 +183,7 @@ def translate(metadata: Iterable[object]) -> Translation:
         metadata: of one `Annotated`, in order.
 
     Raises:
-        Unfit: something in it would be lost.
+        UnfitError: something in it would be lost.
     """
     translation = Translation()
     for item in metadata:
@@ -201,7 +201,7 @@ def _add(item: object, to: Translation) -> None:
             return
         library = cls.__module__.partition(".")[0]
         message = f"{_show(item)} of {library} can't be expressed in JSON Schema"
-        raise Unfit(message, _CLASS_REMEDIES.get(cls.__name__, _IN_CLASS))
+        raise UnfitError(message, _CLASS_REMEDIES.get(cls.__name__, _IN_CLASS))
     for inner in getattr(item, "metadata", None) or ():
         _add(inner, to)
     to.metadata.append(item)  # its limits are read as they are
@@ -229,10 +229,10 @@ def _check_harmless(attribute: str, value: object, item: object, _to: Translatio
         raise _lost(attribute, value, item)
 
 
-def _lost(attribute: str, value: object, item: object) -> Unfit:
+def _lost(attribute: str, value: object, item: object) -> UnfitError:
     shown = clip(escape(show_value(value)), 60)
     message = f"{attribute}={shown} of {_name_of(item)} has no meaning here"
-    return Unfit(message, _REMEDIES.get(attribute, _IN_CLASS))
+    return UnfitError(message, _REMEDIES.get(attribute, _IN_CLASS))
 
 
 def _take_text(_attribute: str, value: object, _item: object, to: Translation) -> None:
@@ -244,7 +244,7 @@ def _take_pattern(_attribute: str, value: Any, item: object, to: Translation) ->
         to.metadata.append(re.compile(value))
     except (re.error, TypeError) as error:
         message = f"the pattern {quote(str(value))} of {_name_of(item)} can't be compiled: {error}"
-        raise Unfit(message, "Write it so that Python's re module can read it") from None
+        raise UnfitError(message, "Write it so that Python's re module can read it") from None
 
 
 def _take_alias(attribute: str, value: object, item: Any, to: Translation) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..complaints import Complaint
 from .ambiguity import check_union
 from .nodes import ArrayNode, ObjectNode, ScalarNode, UnionNode
 from .traits import flat_members, parts_of, resolve
@@ -11,7 +12,6 @@ from .traits import flat_members, parts_of, resolve
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..errors import Complaint
     from .graph import Graph
     from .nodes import Node
     from .set_items import SetChecker
@@ -85,8 +85,6 @@ class _Unions:
             else:
                 yield found
         if left >= 0 and self._compared > MAX_COMPARED_MEMBERS:
-            from ..errors import Complaint
-
             message = "the unions of the type have too many members to be told apart"
             yield Complaint(
                 path, "too_large", owner, message, "Use fewer, or an Enum for those that are texts"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, EnumType, IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from ..complaints import Complaint
 from ..immutable import Value
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
 from ..wording import kind, received
@@ -122,7 +123,7 @@ def _check_leaf(
         or _describe_placeholder_fault(cls, json_schema, decode, encode, placeholder)  # type: ignore[arg-type]  # as just checked
     )
     if fault:
-        from ..errors import Complaint, SchemaError
+        from ..errors import SchemaError
 
         name = getattr(cls, "__qualname__", None) or repr(cls)
         message, remedy = fault

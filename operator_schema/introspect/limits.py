@@ -10,7 +10,11 @@ if TYPE_CHECKING:
 
     from .nodes import Constraints
 
-__all__ = ["LENGTHS", "LIMITS", "NUMBERS", "SIGNS", "Limit", "is_no_multiple", "keywords_of"]
+__all__ = ["LENGTHS", "LIMITS", "NUMBERS", "SIGNS", "Limit", "LimitError", "is_no_multiple", "keywords_of"]
+
+
+class LimitError(ValueError):
+    """A leaf read a value that is beyond the limits of its annotation: a problem `out_of_range`."""
 
 
 def is_no_multiple(value: float, of: float) -> bool:

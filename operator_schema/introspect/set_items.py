@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Complaint
+from ..complaints import Complaint
 from .ambiguity import node_name
 from .nodes import EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from .shipped_leaves import shipped_leaf

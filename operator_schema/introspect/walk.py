@@ -12,6 +12,7 @@ from dataclasses import MISSING
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
+from ..complaints import Complaint
 from ..json_values import has_surrogate
 from ..wording import received
 from .annotations import CLASSES, NAMED, ORIGINS
@@ -45,7 +46,7 @@ from .type_parameters import bind
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
-    from ..errors import Complaint, ComplaintCode
+    from ..errors import ComplaintCode
     from .classes import Declared
     from .hints import Bindings, Path
     from .nodes import ObjectForm
@@ -433,8 +434,6 @@ class Walk:
         self, place: Place, code: ComplaintCode, message: str, remedy: str, near: str | None = None
     ) -> Node:
         """Note a complaint and return the node for what could not be read."""
-        from ..errors import Complaint
-
         self.complaints.append(Complaint(place.path, code, place.owner, message, remedy, near))
         return UNKNOWN
 

@@ -14,7 +14,8 @@ from typing import (
     overload,
 )
 
-from ..errors import Complaint, SchemaError, Unfit
+from ..complaints import Complaint, UnfitError
+from ..errors import SchemaError
 from ..introspect.classes import form_of
 from ..introspect.docstrings import parse_docstring
 from ..introspect.function_parameters import ParameterSource
@@ -224,7 +225,7 @@ def _complain_result(callee: Callee, owner: str) -> list[Complaint]:
 def _callee_or_raise(function: Any, owner: str, complaints: list[Complaint]) -> Callee:
     try:
         return read_callee(function)
-    except Unfit as unfit:
+    except UnfitError as unfit:
         found = Complaint((), "unsupported", owner, unfit.message, unfit.remedy)
         raise SchemaError(owner, [*complaints, found], "function") from None
 

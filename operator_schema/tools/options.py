@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.options import DEFAULTS, CodecOptions, checked_options
-from ..errors import Complaint
+from ..complaints import Complaint
 from ..wording import clip, escape, nearest, quote, received
 from .metadata import is_duration, is_switch
 

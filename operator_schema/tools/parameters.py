@@ -6,7 +6,7 @@ from dataclasses import MISSING
 from types import GenericAlias, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_origin
 
-from ..errors import Complaint
+from ..complaints import Complaint
 from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf

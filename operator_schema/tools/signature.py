@@ -7,7 +7,7 @@ from dataclasses import MISSING
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import Unfit
+from ..complaints import UnfitError
 from ..immutable import Value
 from ..introspect.classes import annotations_of
 from ..wording import clip, escape
@@ -106,7 +106,7 @@ def read_callee(function: Any) -> Callee:
             read as what it wraps.
 
     Raises:
-        Unfit: it can't be read.
+        UnfitError: it can't be read.
     """
     kind: Any = function.__class__
     if kind in _BINDS:
@@ -135,18 +135,18 @@ def _read(function: Any, wrapped: int) -> Callee:
     if "__wrapped__" in attributes:
         if wrapped > _WRAPPED_AT_MOST:
             message, remedy = "it wraps itself", "Fix its __wrapped__"
-            raise Unfit(message, remedy)
+            raise UnfitError(message, remedy)
         return _read(bound.__wrapped__, wrapped + 1)
     if isinstance(function, type):
         message = f"{clip(escape(function.__name__), 100)} is a class, not a function"
-        raise Unfit(message, "For a dataclass use tool_input")
+        raise UnfitError(message, "For a dataclass use tool_input")
     call: Any = getattr(bound.__class__, "__call__", None)  # noqa: B004  # not whether, but what
     if isinstance(call, FunctionType) or hasattr(call, "__wrapped__"):
         return _without(_read(call, wrapped), 1, ())
     own = clip(escape(type(function).__name__), 100)
     what = "a built-in function" if own == "builtin_function_or_method" else f"an object of class {own}"
     message = f"{what} has no parameters that can be read"
-    raise Unfit(message, "Write a function (def) with annotated parameters that calls it")
+    raise UnfitError(message, "Write a function (def) with annotated parameters that calls it")
 
 
 def _read_code(function: FunctionType) -> Callee:

@@ -99,12 +99,13 @@ def test_threads_share_one_codec():
 def test_the_functions_register_once(monkeypatch):
     monkeypatch.setattr(codec_module, "_codecs", {})
     made = []
-    real = codec_module.Codec
-    monkeypatch.setattr(
-        codec_module,
-        "Codec",
-        lambda annotation, **options: made.append(annotation) or real(annotation, **options),
-    )
+    register = Codec.__init__
+
+    def count(codec, annotation, /, **options):
+        made.append(annotation)
+        register(codec, annotation, **options)
+
+    monkeypatch.setattr(Codec, "__init__", count)
     for _ in range(3):
         decode(Point, {"x": 1})
         decode(list[Point], [])

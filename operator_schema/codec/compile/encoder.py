@@ -12,7 +12,6 @@ from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from ...errors import GiveUp
 from ...introspect.nodes import (
     TAG,
     AnyNode,
@@ -30,7 +29,7 @@ from ...introspect.nodes import (
 from ...introspect.traits import flat_members
 from ...json_values import copy_json, fits_types
 from ..encode import encode_part
-from ..problems import INVALID
+from ..problems import INVALID, GiveUp
 from .union_dispatch import classes_of, the_one
 from .writer import MAX_PLACES, Writer, nodes_of
 

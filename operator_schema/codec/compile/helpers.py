@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ...errors import GiveUp
 from ...schema import INTEGER_KEY
 from ..interpret import distance
 from ..limits import MAX_KEY_DIGITS
+from ..problems import GiveUp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

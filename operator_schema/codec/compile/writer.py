@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from ...errors import GiveUp
 from ...introspect.limits import LENGTHS, NUMBERS
 from ...introspect.nodes import (
     ArrayNode,
@@ -23,6 +22,7 @@ from ...introspect.nodes import (
 from ...introspect.traits import resolve, visit_places
 from ...json_values import has_surrogate
 from ..limits import MAX_INTEGER_DIGITS
+from ..problems import GiveUp
 from .source import Source
 
 if TYPE_CHECKING:

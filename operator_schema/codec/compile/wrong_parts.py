@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...errors import GiveUp
 from ..interpret import DECODERS, Run, Shared, follow
-from ..problems import INVALID, Problems
+from ..problems import INVALID, GiveUp, Problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

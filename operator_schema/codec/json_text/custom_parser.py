@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...errors import Problem, TextRefused
 from ...wording import clip, escape
 from ..limits import MAX_TEXT_DEPTH
+from ..problems import RefusedTextError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ...errors import Problem
 
 __all__ = ["parser_of"]
 
@@ -21,7 +23,7 @@ _SHORT_LENGTH = 2 * MAX_TEXT_DEPTH
 def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function that parses one JSON text.
 
-    It raises `TextRefused` with the one problem of the text, and TypeError where it is given neither
+    It raises `RefusedTextError` with the one problem of the text, and TypeError where it is given neither
     a string nor bytes; nothing else gets to the parser.
 
     Args:
@@ -36,10 +38,10 @@ def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
         except ValueError as error:
             said = clip(escape(str(error)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH) or type(error).__name__
         except RecursionError:  # the caller has used up its own stack
-            raise TextRefused(_too_deep()) from None
+            raise RefusedTextError(_too_deep()) from None
         from .diagnosis import invalid
 
-        raise TextRefused(invalid(f": {said}"))
+        raise RefusedTextError(invalid(f": {said}"))
 
     return parse
 

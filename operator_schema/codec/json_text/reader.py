@@ -10,11 +10,11 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ...errors import Problem, TextRefused
+from ...errors import Problem
 from ...json_values import is_array, is_object
 from ...wording import clip, escape, excerpt, quote
 from ..limits import MAX_TEXT_DEPTH, most_digits
-from ..problems import Problems, steps_of
+from ..problems import Problems, RefusedTextError, steps_of
 from ..report import Repair
 from .diagnosis import describe_broken, ends_early, invalid, position_of
 
@@ -62,7 +62,7 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
         value = reader.read(source)
         if "\\u" in source:
             _check_surrogates(value)
-    except TextRefused as refused:
+    except RefusedTextError as refused:
         problems.add(refused.problem)
     except RecursionError:  # pragma: no cover  # only where the caller has used up its own stack
         problems.add(TOO_DEEP)
@@ -96,7 +96,7 @@ def read_nearly_json(
         return None, (), problems
     try:
         source = text_of(text)
-    except TextRefused:
+    except RefusedTextError:
         return None, (), problems
     rewritten, end = as_json_text(source), end_of_open(source)
     if end is not None:
@@ -124,7 +124,7 @@ def text_of(text: object) -> str:
     except UnicodeDecodeError as error:
         byte, skipped = error.object[error.start], len(text) - len(error.object)
         message = f": it is not UTF-8: byte 0x{byte:02x} at position {error.start + skipped}"
-        raise TextRefused(invalid(message)) from None
+        raise RefusedTextError(invalid(message)) from None
 
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
@@ -142,7 +142,7 @@ def check_depth(text: str) -> None:
     for bracket in _BRACKET.findall(_STRING.sub("", text)):
         depth += _STEPS[bracket]
         if depth > MAX_TEXT_DEPTH:
-            raise TextRefused(TOO_DEEP)
+            raise RefusedTextError(TOO_DEEP)
 
 
 def _check_characters(text: str) -> None:
@@ -150,7 +150,7 @@ def _check_characters(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         half = escape(text[error.start])
-        raise TextRefused(
+        raise RefusedTextError(
             invalid(f": a string has a lone surrogate, {half}, which isn't a character")
         ) from None
 
@@ -172,7 +172,7 @@ class _Reader:
                 parse_constant=lambda name: _refuse_constant(name, text),
             )
         except json.JSONDecodeError as error:
-            raise TextRefused(describe_broken(error)) from None
+            raise RefusedTextError(describe_broken(error)) from None
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
@@ -210,7 +210,7 @@ def _refuse_constant(name: str, text: str) -> Any:
     found = _STRING_OR_CONSTANT.finditer(text)
     start = next((match.start() for match in found if match[0][0] != '"'), 0)
     message = f"{position_of(text, start)}: {name} isn't a JSON number; send a finite one"
-    raise TextRefused(invalid(message, name))
+    raise RefusedTextError(invalid(message, name))
 
 
 def _note_faults(value: Any, problems: Problems) -> None:

@@ -18,7 +18,7 @@ from operator_schema.codec.compile.decoder import compile_decoder
 from operator_schema.codec.compile.encoder import compile_encoder
 from operator_schema.codec.encode import encode_node
 from operator_schema.codec.interpret import interpret
-from operator_schema.errors import GiveUp
+from operator_schema.codec.problems import GiveUp
 
 
 class Refused(Exception):  # noqa: N818  # what an exception that is handed on carries

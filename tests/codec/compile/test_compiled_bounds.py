@@ -13,7 +13,7 @@ from operator_schema import Codec, DecodeError, EncodeError
 from operator_schema.codec.compile import writer
 from operator_schema.codec.compile.decoder import decoder_source
 from operator_schema.codec.compile.encoder import compile_encoder
-from operator_schema.errors import GiveUp
+from operator_schema.codec.problems import GiveUp
 
 
 def nested(levels):

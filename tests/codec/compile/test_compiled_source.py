@@ -12,7 +12,7 @@ import pytest
 from compile_samples import Expression, Part, Text, Tree, check, decoder_of
 
 from operator_schema import Codec, SchemaLeaf
-from operator_schema.errors import GiveUp
+from operator_schema.codec.problems import GiveUp
 
 
 def explode(value):

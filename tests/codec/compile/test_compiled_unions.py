@@ -12,7 +12,7 @@ import pytest
 from compile_samples import Colour, Expression, Part, check, check_encoder, encoder_of
 
 from operator_schema import Codec
-from operator_schema.errors import GiveUp
+from operator_schema.codec.problems import GiveUp
 
 
 @dataclass

@@ -14,7 +14,7 @@ from compile_samples import Colour, Part, Text, check, check_decoder, check_enco
 from strategies import Limits
 
 from operator_schema import Codec, SchemaLeaf
-from operator_schema.errors import GiveUp
+from operator_schema.codec.problems import GiveUp
 
 
 @dataclass

@@ -16,7 +16,7 @@ from values import Values
 
 from operator_schema import Codec, SchemaError
 from operator_schema.codec.interpret import interpret
-from operator_schema.errors import GiveUp
+from operator_schema.codec.problems import GiveUp
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "campaign"))
 
