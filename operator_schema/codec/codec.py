@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..errors import DecodeError, Problem, SchemaError
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
-    from ..introspect.walk import Defaulted
+    from ..introspect.reader import Defaulted
     from .options import CodecOptions
     from .partial.stream import ArgumentStream, Partial
     from .report import DecodeReport, Repair

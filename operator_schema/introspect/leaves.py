@@ -24,6 +24,7 @@ __all__ = [
     "own_leaf",
     "register_leaf",
     "registered_leaf",
+    "schema_type",
     "trusted_leaf",
 ]
 
@@ -234,6 +235,14 @@ def own_leaf(cls: type) -> object:
         return None
     own: Any = getattr(cls, "__schema_leaf__", None)
     return own() if callable(own) else own
+
+
+def schema_type(annotation: Any) -> Any:
+    """Return the type that an annotation is read as: its `__schema_type__`, or itself if it has none.
+
+    A class under `@tool_input` has this attribute, because its name is that of the tool.
+    """
+    return getattr(annotation, "__schema_type__", annotation)
 
 
 def has_attribute(cls: object, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What identifies a class or alias during the walk, so that a recursive one is recognised."""
+"""Classes and aliases during the walk: what identifies one, which are recursive, how deep they nest."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from .equality import bindings_key
 from .names import class_name, name_of, show_annotation
-from .nodes import Target
+from .nodes import RefNode, Target, UnionNode
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
+    from .equality import Distinct
     from .hints import Bindings, Path
     from .nodes import Node
 
-__all__ = ["Known", "identity_of", "short_name", "target_of"]
+__all__ = ["Known", "Recursion", "identity_of", "short_name", "target_of"]
 
 
 class Known:
@@ -40,6 +41,70 @@ class Known:
         self.around = around
         self.height = 0
         self.target: Target | None = None
+
+
+class Recursion:
+    """The classes and aliases that a walk has met, and how deep arrays and objects nest.
+
+    Args:
+        max_depth: levels of arrays and objects that may nest.
+
+    Attributes:
+        max_depth: as given.
+        definitions: the nodes of the recursive ones.
+        aliases: the nodes of the type aliases.
+    """
+
+    __slots__ = ("_deepest", "_known", "aliases", "definitions", "max_depth")
+
+    def __init__(self, max_depth: int) -> None:
+        self.max_depth = max_depth
+        self.definitions: dict[Target, Node] = {}
+        self.aliases: dict[Target, Node] = {}
+        self._known: dict[Hashable, Known] = {}
+        self._deepest = 0
+
+    def reach(self, depth: int) -> bool:
+        """Note a level of arrays and objects; return whether it may be there."""
+        self._deepest = max(self._deepest, depth)
+        return depth <= self.max_depth
+
+    def known(self, identity: Hashable) -> Known | None:
+        """Return the class or alias that has been met, None if it is new."""
+        return self._known.get(identity)
+
+    def open(self, identity: Hashable, path: Path, levels: int) -> Known:
+        """Begin to read a class or alias that is met for the first time.
+
+        Args:
+            identity: what only the same class or alias shares.
+            path: where it is met.
+            levels: of arrays and objects that it is itself.
+        """
+        known = self._known[identity] = Known(path, self._deepest)
+        self._deepest = len(path) + levels
+        return known
+
+    def close(self, known: Known, node: Node, distinct: Callable[[], Distinct]) -> Node:
+        """Keep the node of a class or alias, and define it if it is recursive."""
+        known.height = self._deepest - len(known.path)
+        self._deepest = max(self._deepest, known.around)
+        if known.target is not None:
+            equal = distinct()
+            self.definitions[known.target] = equal.node(
+                equal.union(node) if isinstance(node, UnionNode) else node
+            )
+            node = RefNode(known.target)
+        known.node = node
+        return node
+
+    def use_again(self, known: Known, path: Path, make_target: Callable[[], Target]) -> Node | None:
+        """Return the node of a class or alias that has been met; None where it would nest too deep."""
+        if known.node is not None:
+            return known.node if self.reach(len(path) + known.height) else None
+        if known.target is None:
+            known.target = make_target()
+        return RefNode(known.target)
 
 
 def identity_of(generic: Any, bindings: Bindings) -> Hashable:

@@ -58,6 +58,11 @@ class InputTool(Tool[P, R], type):
         return decoded
 
     @property
+    def __schema_type__(cls) -> Any:
+        """The class that stood under its name: annotations with this name mean that class."""
+        return cls.input_type
+
+    @property
     def __signature__(cls) -> Any:
         # From Python 3.13 `inspect` does not look behind a type.
         from inspect import signature

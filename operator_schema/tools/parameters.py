@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_o
 from ..complaints import Complaint
 from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
-from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf
+from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
 from ..introspect.names import name_of, show_error
 from ..introspect.shipped_leaves import shipped_leaf
 from ..wording import listed, nearest, quote, received
@@ -267,9 +267,7 @@ def _whole_annotation(
     """Return the annotation of the only visible parameter, where its fields are the tool's own."""
     if len(fields) != 1 or fields[0].kind in {"rest", "extra"} or fields[0].default is not MISSING:
         return None
-    hint = declared[0].hint
-    if type(hint).__name__ == "InputTool":  # the walk knows it by its name too
-        hint = hint.input_type
+    hint = schema_type(declared[0].hint)
     cls = class_of(hint)
     if cls is RawArguments:
         return hint

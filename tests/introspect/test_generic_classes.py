@@ -303,7 +303,6 @@ Ts = TypeVarTuple("Ts")
         types.UnionType,
         types.GenericAlias,
         typing.Protocol,
-        typing.LiteralString,
         typing.Never,
         typing.NoReturn,
         typing.Iterator[int],

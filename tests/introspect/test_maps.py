@@ -108,7 +108,7 @@ def test_keys_of_any_kind_are_text(key):
 def test_limits_on_keys_are_named_as_what_cannot_be_said():
     complaint = complaint_of(dict[Annotated[int, Ge(3)], int])
     assert complaint.code == "bad_constraint"
-    assert "have limits, which no schema can put on keys" in complaint.message
+    assert "have limits, which JSON Schema can't put on keys" in complaint.message
 
 
 def test_keys_that_mean_the_same_are_a_problem():

@@ -141,11 +141,11 @@ ENDLESS["anyOf"] = [ENDLESS]
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"json_schema": {"type": 5}}, "JSON type"),
-        ({"json_schema": {"type": None}}, "JSON type"),
+        ({"json_schema": {"type": 5}}, 'has no "type"'),
+        ({"json_schema": {"type": None}}, 'has no "type"'),
         ({"json_schema": ENDLESS}, "contains itself"),
         ({"encode": str}, "not of the type"),
-        ({"decode": lambda value: float(value)}, "no Grams"),  # noqa: PLW0108  # no class of its own
+        ({"decode": lambda value: float(value)}, "not an instance of Grams"),  # noqa: PLW0108  # no class of its own
         ({"decode": {}.__getitem__}, "KeyError"),
     ],
 )

@@ -123,7 +123,7 @@ def test_aliases_that_stand_for_nothing(alias):
 
 def test_an_alias_that_stands_for_itself_says_so():
     for alias in (Loop, LoopInUnion, Ping):
-        assert "stands for itself" in complaint_of(alias).message
+        assert "contains itself" in complaint_of(alias).message
     assert complaint_of(Broken).code == "unresolved"
     assert "Nowhere" in complaint_of(Broken).message
 

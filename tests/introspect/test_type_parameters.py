@@ -93,7 +93,7 @@ def test_pep_695_aliases(define, future):
     assert schema_of(module.Json)["anyOf"] == schema_of(Json)["anyOf"]
     assert Codec(module.Tree[int]).decode([1, [2.0]]) == [1, [2]]
     assert Codec(module.Late).decode([{"x": 1}]) == [module.Defined(1)]
-    assert "stands for itself" in complaint_of(module.Loop).message
+    assert "contains itself" in complaint_of(module.Loop).message
     assert complaint_of(module.Broken).code == "unresolved"
     check_agreement(module.Json)
 
