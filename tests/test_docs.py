@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import code
 import json
 import re
 import sys
@@ -250,3 +251,30 @@ def test_the_kinds_of_the_page_of_repair():
     page = (ROOT / "docs" / "repair.md").read_text(encoding="utf-8")
     table = page.split("| kind | what came |")[1].split("\n\n")[0]
     assert [cells_of(line)[0].strip("`") for line in table.split("\n")[2:]] == list(get_args(RepairKind))
+
+
+def lines_to_type(block):
+    """Return what somebody types of a block: of a session the lines behind prompts, else every line."""
+    lines = block.split("\n")
+    if not block.startswith(">>> "):
+        return [*lines, ""]
+    typed = [
+        ("" if line.startswith("...") else "\n") + line[4:] for line in lines if line[:3] in {">>>", "..."}
+    ]
+    return [*"\n".join(typed).split("\n"), "", ""]
+
+
+def test_the_examples_of_the_readme_can_be_pasted_into_a_prompt(capsys):
+    blocks = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    module = types.ModuleType("pasted")
+    sys.modules[module.__name__] = module
+    vars(module)["__name__"] = module.__name__
+    console = code.InteractiveConsole(vars(module))
+    for line in [line for block in blocks for line in lines_to_type(block)]:
+        console.push(line)
+    del sys.modules[module.__name__]
+    shown = capsys.readouterr()
+    assert "9.00 CHF" in shown.out
+    assert shown.err == ""
