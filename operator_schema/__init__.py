@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .tools.registry import Registry
     from .tools.skip import skip
     from .tools.tool import Tool
+    from .tools.tool_properties import ToolDefinition
 
 __version__ = "0.1.0"
 
@@ -67,6 +68,7 @@ __all__ = [
     "SchemaError",
     "SchemaLeaf",
     "Tool",
+    "ToolDefinition",
     "ToolError",
     "ToolNotFoundError",
     "ToolResult",
@@ -108,6 +110,7 @@ _HOMES = {
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
     "Tool": ".tools.tool",
+    "ToolDefinition": ".tools.tool_properties",
     "ToolError": ".errors",
     "ToolNotFoundError": ".errors",
     "ToolResult": ".tools.calls",

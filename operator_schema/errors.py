@@ -344,7 +344,7 @@ class EncodeError(_ProblemsError):
 
 
 class ToolError(RuntimeError):
-    """A tool can't be called in this way; for the host, never for the model.
+    """A tool can't be called in this way; for your program, never for the model.
 
     Attributes:
         tool: name of the tool.
@@ -362,11 +362,11 @@ class ToolError(RuntimeError):
 
 
 class MissingContextError(ToolError):
-    """Parameters that the host gives were not given; raised before the function runs.
+    """Values to inject are missing; raised before the function runs.
 
     Attributes:
         tool: name of the tool.
-        parameters: their names.
+        parameters: names of the injected parameters without a value.
         message: what to do about it.
     """
 
@@ -374,8 +374,8 @@ class MissingContextError(ToolError):
         names = ", ".join(parameters)
         one = parameters[0] if parameters else ""
         by_name = f'by name ({one}=… or context={{"{one}": …}})'
-        by_type = "or, where it has a type, by that (context={Type: …})"
-        message = f"the host must give {names}: {by_name} {by_type}{f'; {hint}' if hint else ''}"
+        by_type = "or, if it has a type, by type (context={Type: …})"
+        message = f"{names} must be injected: {by_name} {by_type}{f'; {hint}' if hint else ''}"
         super().__init__(tool, message)
         self.parameters: tuple[str, ...] = tuple(parameters)
         self._hint = hint

@@ -1,4 +1,4 @@
-"""From an input to the arguments of the function, with what the host gives."""
+"""From an input to the arguments of the function, with the values that your program injects."""
 
 from __future__ import annotations
 
@@ -14,31 +14,52 @@ from ..wording import listed, nearest, quote
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .signature import Parameter
+    from .signature import Callee, Parameter
 
     Context = Mapping[Any, Any]
 
 __all__ = [
     "AnnotatedAlias",
+    "CallPlan",
     "alternatives_of",
     "call_arguments",
-    "hosted_values",
+    "injected_values",
     "is_union",
     "members_of",
 ]
 
 
-def hosted_values(
+class CallPlan:
+    """How the function of a tool is called.
+
+    Attributes:
+        callee: the function and its parameters.
+        injected: the parameters that your program injects, each with its evaluated annotation or None.
+        input_parameter: name of the parameter that takes the input itself; None if each field of the
+            input has a parameter of its own.
+    """
+
+    __slots__ = ("callee", "injected", "input_parameter")
+
+    def __init__(
+        self, callee: Callee, injected: Sequence[tuple[Parameter, Any]], input_parameter: str | None
+    ) -> None:
+        self.callee = callee
+        self.injected = injected
+        self.input_parameter = input_parameter
+
+
+def injected_values(
     tool: str,
-    hosted: Sequence[tuple[Parameter, Any]],
+    injected: Sequence[tuple[Parameter, Any]],
     given: Mapping[str, Any],
     context: Context | None,
 ) -> dict[str, Any]:
-    """Find a value for each parameter that the host gives.
+    """Find a value for each injected parameter.
 
     Args:
         tool: name of the tool, for messages.
-        hosted: each of them, with its evaluated annotation, or None.
+        injected: each of them, with its evaluated annotation, or None.
         given: parameter name to value; wins.
         context: type or parameter name to value.
 
@@ -47,24 +68,24 @@ def hosted_values(
 
     Raises:
         MissingContextError: some are not given and have no default.
-        ToolError: something is given that the tool does not take, or two things fit one parameter; or
-            the context isn't a mapping.
+        ToolError: a name isn't one of the injected parameters, two types of the context fit one
+            parameter, or the context isn't a mapping.
     """
     if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
         what = name_of(type(context))
-        message = f"a context maps types and names to values, as in {{Db: db}}, but it is a {what}"
+        message = f"a context maps types and names to values, as in {{Db: db}}; this is a {what}"
         raise ToolError(tool, message)
-    names = [parameter.name for parameter, _ in hosted]
+    names = [parameter.name for parameter, _ in injected]
     for name in given:
         if name not in names:
             near = nearest(name, names)
             hint = f"; did you mean {quote(near)}?" if near else ""
-            takes = listed([quote(known) for known in names]) or "nothing"
-            message = f"the host gives {quote(name)}, but the tool takes {takes} from it{hint}"
+            known = f"they are {listed([quote(known) for known in names])}" if names else "it has none"
+            message = f"{quote(name)} isn't one of its injected parameters; {known}{hint}"
             raise ToolError(tool, message)
     found: dict[str, Any] = {}
     missing: list[str] = []
-    for parameter, hint in hosted:
+    for parameter, hint in injected:
         value = given.get(parameter.name, MISSING)
         if value is MISSING and context:
             value = _from_context(tool, parameter, hint, context)
@@ -75,19 +96,19 @@ def hosted_values(
         elif parameter.kind not in {"rest", "extra"}:
             missing.append(parameter.name)
     if missing:
-        wanted = [hint for parameter, hint in hosted if parameter.name in missing]
+        wanted = [hint for parameter, hint in injected if parameter.name in missing]
         raise MissingContextError(tool, tuple(missing), _hint_of(wanted, context))
     return found
 
 
 def _hint_of(wanted: Sequence[Any], context: Context | None) -> str:
-    """Return what may be wrong: the context has the name of a class where the class is wanted."""
+    """Return what may be wrong: a key of the context is the name of a class instead of the class."""
     for hint in wanted:
         for cls in alternatives_of(hint):
             name = getattr(cls, "__name__", None)
             if name is not None and name in (context or ()):
                 return (
-                    f"the context has the text {quote(name)}, but the class is wanted: context={{{name}: …}}"
+                    f"the context has the text {quote(name)} as a key; give the class: context={{{name}: …}}"
                 )
     return ""
 
@@ -131,7 +152,7 @@ def alternatives_of(hint: Any) -> Sequence[Any]:
 
 
 def members_of(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union; of anything else, what it is."""
+    """Return the members of a union; of anything else, itself alone."""
     return hint.__args__ if is_union(hint) else (hint,)
 
 
@@ -141,14 +162,14 @@ def is_union(hint: Any) -> bool:
 
 
 def call_arguments(
-    parameters: Sequence[Parameter], hosted: Mapping[str, Any], whole: str | None, given: Any
+    parameters: Sequence[Parameter], injected: Mapping[str, Any], input_parameter: str | None, given: Any
 ) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
-    """Arrange an input and what the host gives as a call takes them.
+    """Arrange an input and the injected values as a call takes them.
 
     Args:
         parameters: of the function.
-        hosted: parameter name to what the host gives.
-        whole: the parameter that takes the input itself, or None where it has an attribute for each.
+        injected: parameter name to value.
+        input_parameter: name of the parameter that takes the input itself, or None.
         given: the input.
 
     Returns:
@@ -159,14 +180,14 @@ def call_arguments(
     extra: dict[str, Any] = {}
     for parameter in parameters:
         name, kind = parameter.name, parameter.kind
-        if name in hosted:
-            value = hosted[name]
-        elif name == whole:
+        if name in injected:
+            value = injected[name]
+        elif name == input_parameter:
             value = given
         else:
             value = getattr(given, name, MISSING)
         if value is MISSING:
-            continue  # `*args` and `**kwargs` of the host's that it does not give
+            continue  # injected `*args` and `**kwargs` that are not given
         if kind == "rest":
             positional.extend(value)
         elif kind == "extra":

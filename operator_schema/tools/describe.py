@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..wording import clip, escape, listed, nearest
 from .function import tool
-from .neutral import has_parameters, parameters_of, tools_of
+from .neutral import has_parameters, parameters_of
 from .output_type import to_json_text
 from .tool import Tool
+from .tool_lists import tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

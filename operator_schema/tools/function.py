@@ -1,4 +1,4 @@
-"""From a function, or a dataclass, to a tool: what is visible to the model, and every complaint."""
+"""From a function, or a dataclass, to a tool, with every complaint about it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from ..introspect.function_parameters import ParameterSource
 from ..introspect.hints import Scope
 from ..introspect.names import name_of
 from ..wording import clip, escape, quote
+from .binding import CallPlan
 from .input_tool import InputTool, pickle_through_tool
 from .input_types import install, make_input_type
 from .metadata import pascal_case, snake_case
 from .options import check_option_names, check_options, codec_options
-from .output_type import NO_OUTPUT, Output
+from .output_type import NO_OUTPUT, OutputType
 from .parameters import class_of, description_in, evaluate_signature, read_parameters
-from .registration import doc_of, make_metadata, register
+from .registration import doc_of, make_metadata, register_input
 from .signature import (
     caller_module,
     gives_context_manager,
@@ -36,14 +37,14 @@ from .signature import (
     name_of_callee,
     read_callee,
 )
-from .tool import Body, Tool
+from .tool import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
     from .options import InputToolOptions, ToolOptions
-    from .parameters import Visible
+    from .parameters import Parameters
     from .signature import Callee
 
 __all__ = ["tool", "tool_input"]
@@ -102,14 +103,14 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
         name: by which the model calls it; the function's own unless given.
         description: what it does; the docstring unless given. Its first sentence is the summary.
         summary: replaces the first sentence, which the model gets with every request.
-        skip: names of the parameters that the host gives, so that the model does not see them.
+        skip: names of the parameters that your program injects; the model does not see them.
         enabled: whether the model may call it, or a function that says so; the registry decides
             unless given.
         timeout: seconds that a call may take; the executor decides unless given.
         flatten: whether the fields of a dataclass that is the only parameter are the tool's own
             arguments; True unless given.
         examples: arguments of calls, as dicts, JSON text or inputs.
-        tags: for the host to choose by.
+        tags: labels by which your program can choose tools.
         param_descriptions, unknown_fields, repair, leaves, namespace, max_depth, attribute_docs,
             json_loads: as for `Codec`; the leaves count for the result too.
 
@@ -138,22 +139,21 @@ def tool_input(annotation: type[R], /) -> InputTool[..., R]: ...
 @overload
 def tool_input(**options: Unpack[InputToolOptions]) -> _InputDecorator: ...
 def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D417  # the options are its arguments
-    """Make a tool without a function of a dataclass or a union of tagged ones, for a host that runs it.
+    """Make a tool without a function from a dataclass, or a union of them; your program runs the calls.
 
-    The tool is called as the dataclass is, and builds an instance; the class itself is its
-    `input_type`.
+    Calling the tool builds an instance of the dataclass; the class itself is its `input_type`.
 
     Args:
         annotation: a dataclass, `TypedDict` or `NamedTuple`, or a union of such.
         name: by which the model calls it; that of the class in snake case unless given.
         description: what it does; the docstring of the class unless given.
         summary: replaces the first sentence, which the model gets with every request.
-        output: type of what the host gives back.
+        output: type of the results that your program returns.
         enabled: whether the model may call it, or a function that says so; the registry decides
             unless given.
-        timeout: seconds that a call may take; the host decides unless given.
+        timeout: seconds that a call may take; your program decides unless given.
         examples: arguments of calls, as dicts, JSON text or inputs.
-        tags: for the host to choose by.
+        tags: labels by which your program can choose tools.
         param_descriptions, unknown_fields, repair, leaves, namespace, max_depth, attribute_docs,
             json_loads: as for `Codec`; the leaves count for the result too.
 
@@ -190,33 +190,33 @@ def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool
     complaints += _complain_result(callee, owner)
     namespace: dict[str, Any] = dict(options.get("namespace") or {})
     signature = evaluate_signature(callee, namespace, frame)
-    visible = read_parameters(callee, signature, options, owner)
-    complaints += visible.complaints
-    output = Output(callee.returns, signature.returns, signature.scope, options.get("leaves", ()))
+    parameters = read_parameters(callee, signature, options, owner)
+    complaints += parameters.complaints
+    output = OutputType(callee.returns, signature.returns, signature.scope, options.get("leaves", ()))
     complaints += output.complaints(owner, "return")
-    if visible.annotation is None:
-        annotation, doc = _input_type(callee, visible), None
+    if parameters.input_annotation is None:
+        annotation, doc = _input_type(callee, parameters), None
     else:
-        annotation, doc = visible.annotation, _whole_doc(callee, visible, owner, complaints)
-    codec = register(annotation, owner, options, complaints)
+        annotation, doc = parameters.input_annotation, _input_doc(callee, parameters, owner, complaints)
+    codec = register_input(annotation, owner, options, complaints)
     if codec is None:
         raise SchemaError(owner, complaints, "function")
-    whole = None if visible.annotation is None else visible.fields[0].name
+    input_parameter = None if parameters.input_annotation is None else parameters.visible[0].name
     metadata = make_metadata(name, options, doc_of(codec) if doc is None else doc, codec)
-    body = Body(callee, visible.hosted, whole)
-    made: Tool[..., Any] = Tool.made_of(
-        metadata, codec, codec_options(options), output, callee.function, body, caller_module(frame)
+    plan = CallPlan(callee, parameters.injected, input_parameter)
+    made: Tool[..., Any] = Tool.from_parts(
+        metadata, codec, codec_options(options), output, callee.function, plan, caller_module(frame)
     )
     return made
 
 
 def _complain_result(callee: Callee, owner: str) -> list[Complaint]:
-    """Complain about a function of which it is known that its result is nothing for a model."""
+    """Complain about a function whose result can't be written for a model."""
     if is_generator_function(callee.function):
-        message = "it is a generator, whose result can't be told to a model"
+        message = "it is a generator, whose result can't be written as JSON"
         return [Complaint((), "unsupported", owner, message, "Return a list")]
     if gives_context_manager(callee):
-        message = "it gives a context manager, which can't be told to a model"
+        message = "it returns a context manager, which can't be written as JSON"
         remedy = "Write a function that uses it and returns a value"
         return [Complaint((), "unsupported", owner, message, remedy)]
     return []
@@ -230,42 +230,42 @@ def _callee_or_raise(function: Any, owner: str, complaints: list[Complaint]) -> 
         raise SchemaError(owner, [*complaints, found], "function") from None
 
 
-def _input_type(callee: Callee, visible: Visible) -> type[Any]:
+def _input_type(callee: Callee, parameters: Parameters) -> type[Any]:
     function = callee.source
     outside, _, own = function.__qualname__.rpartition("<locals>.")
     name = f"{pascal_case(own)}Input"
     if not name.isidentifier():
         name = "FunctionInput"
-    others = [p.name for p, _ in visible.hosted] + list(callee.hidden)
-    source = ParameterSource(visible.declared, function.__doc__, others)
+    others = [p.name for p, _ in parameters.injected] + list(callee.hidden)
+    source = ParameterSource(parameters.declared, function.__doc__, others)
     reserved: frozenset[str] = frozenset()
-    if visible.fields and visible.fields[-1].kind == "extra":
+    if parameters.visible and parameters.visible[-1].kind == "extra":
         # Beside a parameter that is given by position alone, `**kwargs` may have its name.
-        beside = [*[p for p, _ in visible.hosted], *visible.fields]
+        beside = [*[p for p, _ in parameters.injected], *parameters.visible]
         named = [p.name for p in beside if p.kind != "positional_only"]
         reserved = frozenset([*callee.hidden, *named])
     module: str = function.__module__ or "__main__"
     qualname = f"{outside}<locals>.{name}" if outside else name
-    cls = make_input_type(name, qualname, module, source, visible.fields, reserved, function.__qualname__)
+    cls = make_input_type(name, qualname, module, source, parameters.visible, reserved, function.__qualname__)
     if not outside and function.__globals__.get("__name__") == module:
         install(cls, function.__globals__)
     return cls
 
 
-def _whole_doc(callee: Callee, visible: Visible, owner: str, complaints: list[Complaint]) -> str | None:
-    """Return the documentation of a function whose only parameter takes the whole input.
+def _input_doc(callee: Callee, parameters: Parameters, owner: str, complaints: list[Complaint]) -> str | None:
+    """Return the documentation of a function whose only visible parameter takes the whole input.
 
-    The arguments have no place for a description of that parameter, so it follows the prose.
+    The schema has no place for a description of that parameter, so it follows the prose.
     """
     parsed = parse_docstring(callee.source.__doc__)
     names = [p.name for p in callee.parameters] + list(callee.hidden)
-    only = visible.fields[0].name
+    only = parameters.visible[0].name
     for name in parsed.parameters:
         if name not in names:
             message = f"it describes {quote(name)}, which isn't a parameter"
             remedy = f"Rename or remove it; the fields of {quote(only)} are described in its class"
             complaints.append(Complaint(("__doc__",), "unknown_description", owner, message, remedy))
-    about = description_in(visible.declared[0].hint) or parsed.parameters.get(only)
+    about = description_in(parameters.declared[0].hint) or parsed.parameters.get(only)
     return "\n\n".join([text for text in (parsed.text, about) if text]) or None
 
 
@@ -283,15 +283,17 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
     options = {key: value for key, value in options.items() if key not in wrong}
     complaints = list(wrong.values())
     scope = Scope(None, options.get("namespace") or {})
-    declared = NO_OUTPUT if output is MISSING else Output(output, output, scope, options.get("leaves", ()))
-    codec = register(annotation, owner, options, complaints)
+    declared = (
+        NO_OUTPUT if output is MISSING else OutputType(output, output, scope, options.get("leaves", ()))
+    )
+    codec = register_input(annotation, owner, options, complaints)
     if codec is None and not name and len(complaints) > len(wrong):
         complaints.remove(wrong["name"])  # only a class has a name
     complaints += declared.complaints(owner, "output")
     if codec is None or complaints:
         raise SchemaError(owner, complaints)
     metadata = make_metadata(name, options, doc_of(codec), codec)
-    made: InputTool[..., Any] = InputTool.made_of(
+    made: InputTool[..., Any] = InputTool.from_parts(
         metadata, codec, codec_options(options), declared, annotation, None, home
     )
     if isinstance(annotation, type):

@@ -1,4 +1,4 @@
-"""A tool without a function, for a host that runs the calls itself."""
+"""A tool without a function: your program runs the calls itself."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ R = TypeVar("R", covariant=True)  # noqa: PLC0105  # as short as `P`
 
 
 class InputTool(Tool[P, R], type):
-    """A tool without a function: its input is built by calling it, and the host runs the call.
+    """A tool without a function: calling it builds the input, and your program runs the call.
 
-    As a decorator leaves it under the name of a class, it can be used as this class: in annotations, in
+    A decorator leaves it under the name of a class, so it can be used as this class: in annotations, in
     patterns (`case Ask():`), for `isinstance` and as a base. That is why it is itself a type.
     """
 
     def __new__(  # pyright: ignore[reportInconsistentConstructor]  # what it makes isn't a tool
         metacls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **options: Any
     ) -> Any:
-        """Derive a class from those that tools stand for, as `class More(Ask)` asks."""
+        """Derive a class from the input types of tools, for `class More(Ask)`."""
         meant = tuple([base.input_type if isinstance(base, InputTool) else base for base in bases])
         return new_class(name, meant, options, lambda namespace: namespace.update(body))
 
     @classmethod
-    def _of(cls, content: dict[str, Any]) -> Any:
+    def _with_content(cls, content: dict[str, Any]) -> Any:
         codec = content["_codec"]
         # What a class pattern without names looks for.
         matched = {"__match_args__": getattr(codec.type, "__match_args__", ())}

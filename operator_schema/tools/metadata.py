@@ -52,8 +52,8 @@ class Metadata(Value):
         documentation: for the model.
         enabled: whether the model may call it, or a function that says so; None leaves it to the
             registry.
-        timeout: seconds that a call may take, or None where the executor decides.
-        tags: for the host to choose by.
+        timeout: seconds that a call may take; None leaves it to the executor.
+        tags: labels by which your program can choose tools.
         examples: arguments of calls, as JSON values.
         described_by: name of the tool that gives the long documentation, or None.
         describes_tools: whether it gives the documentation of other tools.

@@ -1,9 +1,9 @@
-"""Parameters in a neutral form: an ordered list, nothing referred to, nothing left to be inferred."""
+"""Parameters in a form for any use: an ordered list, without references, everything stated."""
 
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..codec.codec import Codec, codec_of
 from ..codec.encode import encode_node
@@ -22,8 +22,8 @@ from ..introspect.schema_references import with_references_resolved
 from ..introspect.traits import flat_members
 from ..json_values import copy_json
 from ..schema import Renderer
-from ..wording import quote
-from .tool import Tool, not_a_tool
+from .tool import Tool
+from .tool_lists import tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from ..introspect.graph import Graph
     from ..introspect.nodes import Field, Node, Target
 
-__all__ = ["MAX_EXPANDED", "has_parameters", "parameters_of", "schema_response", "tools_of"]
+__all__ = ["MAX_EXPANDED", "has_parameters", "parameters_of", "schema_response"]
 
 MAX_EXPANDED = 10_000
-"""Objects that are written out; past them an object stands without its properties."""
+"""Objects that are written out with their properties; further ones have only a type."""
 
 
 def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
@@ -47,8 +47,8 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
         Name and parameter, in the order of declaration. A parameter is a fresh dict: `type`, then
         `required`, which is stated in every case, then what there is of `summary`, `description`,
         `default`, `examples`, `enum`, `items`, `properties` and the rest of its JSON Schema. Every
-        `$ref` is resolved; where a recursive type comes round, its properties are left out. Raw
-        arguments that nobody describes have no parameters.
+        `$ref` is resolved; where a recursive type contains itself, its properties are left out. Raw
+        arguments without a schema of your own have no parameters.
 
     Raises:
         SchemaError: with every complaint about the type; also for one that has no list of
@@ -63,30 +63,30 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
         return []
     if not isinstance(root, ObjectNode):
         shown = name_of(codec.type)
-        message = f"{shown} has no list of parameters: it is no type with fields"
-        remedy = "Give a dataclass; input_schema and json_schema tell the schema of any other type"
+        message = f"{shown} has no list of parameters: it isn't a type with fields"
+        remedy = "Give a dataclass; for any other type, use input_schema or json_schema"
         raise SchemaError(name or shown, [Complaint((), "unsupported", name or shown, message, remedy)])
     return list(_Parameters(codec.graph.definitions).properties(root).items())
 
 
 _OPEN: dict[str, Any] = {"type": "object", "properties": {}}
-"""What raw arguments are that nobody describes."""
+"""The schema of raw arguments without a schema of their own."""
 
 
 def _without_null(graph: Graph) -> Node:
-    """Return what stands at the root, for `X | None` that of X."""
+    """Return the node at the root; that of X for `X | None`."""
     root = graph.resolve_root()
     members = [member for member in root.members if member is not NULL] if isinstance(root, UnionNode) else []
     return graph.resolve(members[0]) if len(members) == 1 else root
 
 
 def has_parameters(tool: Tool[..., Any]) -> bool:
-    """Say whether the input of a tool has a list of parameters, as that of a union has not."""
+    """Return whether the input of a tool has a list of parameters; that of a union has none."""
     return isinstance(_without_null(tool.codec.graph), ObjectNode)
 
 
 def schema_response(tools: Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any]], /) -> dict[str, Any]:
-    """Describe several tools in one answer, for a host that matches them by name.
+    """Describe several tools in one answer, for a program that looks them up by name.
 
     Args:
         tools: tools, or name to tool.
@@ -99,45 +99,20 @@ def schema_response(tools: Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any
     return {"tools": [_tool_response(tool) for tool in tools_of(tools)]}
 
 
-def tools_of(tools: Any) -> list[Tool[..., Any]]:
-    """List the tools of an iterable or mapping; a bound `classmethod` over a tool counts as one.
-
-    Raises:
-        TypeError: something else is among them, or a tool stands alone.
-    """
-    if isinstance(tools, Tool):
-        message = f"a list of tools is wanted, not the tool {tools.name} alone: write [{tools.name}]"
-        raise TypeError(message)
-    found: list[Tool[..., Any]] = []
-    is_mapping = hasattr(tools, "items")
-    for key, item in tools.items() if is_mapping else enumerate(tools):
-        tool: Any = item
-        if isinstance(getattr(item, "__func__", None), Tool):
-            tool = item.__func__.__get__(item.__self__, item.__self__)
-        if not isinstance(tool, Tool):
-            raise TypeError(not_a_tool(item))
-        if is_mapping and key != tool.name:
-            remedy = f"give a list, or rename the tool: {tool.name}.with_(name={quote(str(key))})"
-            message = f"the key {quote(str(key))} isn't the name of its tool, {quote(tool.name)}: {remedy}"
-            raise TypeError(message)
-        found.append(cast("Tool[..., Any]", tool))
-    return found
-
-
 def _tool_response(tool: Tool[..., Any]) -> dict[str, Any]:
     description = {} if tool.details is None else {"description": tool.details}
-    told = {"name": tool.name, "summary": tool.summary, **description}
+    described = {"name": tool.name, "summary": tool.summary, **description}
     try:
-        return {**told, "parameters": dict(parameters_of(tool))}
+        return {**described, "parameters": dict(parameters_of(tool))}
     except SchemaError:
-        return {**told, "input_schema": tool.input_schema()}
+        return {**described, "input_schema": tool.input_schema()}
 
 
 class _Parameters(Renderer):
     """Renders parameters: every reference resolved, `required` stated, up to `MAX_EXPANDED` objects.
 
     Attributes:
-        above: what is being written out around a node: its recursion ends there.
+        above: the objects and references that contain the current node; recursion ends at them.
     """
 
     __slots__ = ("_definitions", "above")
@@ -200,7 +175,7 @@ class _Parameters(Renderer):
 
 
 def _with_required_stated(document: dict[str, Any]) -> dict[str, Any]:
-    """Let each property of a leaf's schema say whether it is required, as every parameter does."""
+    """Add to each property of a leaf's schema whether it is required, as every parameter has it."""
     required = document.pop("required", ())
     if "properties" in document:
         document["properties"] = {
@@ -216,7 +191,7 @@ def _types(document: Mapping[str, Any]) -> list[str]:
 
 
 def split_text(text: str | None) -> dict[str, str]:
-    """Split a description as that of a tool is split; what is not there has no key."""
+    """Split a description as that of a tool is split; a missing part has no key."""
     if not text:
         return {}
     summary, rest = split_summary(text)

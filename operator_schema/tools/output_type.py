@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from ..errors import Complaint, Problem
     from ..introspect.leaves import SchemaLeaf
 
-__all__ = ["NO_OUTPUT", "Output", "to_json_text"]
+__all__ = ["NO_OUTPUT", "OutputType", "to_json_text"]
 
 
-class Output:
+class OutputType:
     """The declared type of a tool's result.
 
     Args:
@@ -118,9 +118,9 @@ class Output:
                 pass
         return ResultCodec(hint, namespace=names, leaves=self._leaves)
 
-    def with_leaves(self, leaves: Iterable[SchemaLeaf[Any]]) -> Output:
+    def with_leaves(self, leaves: Iterable[SchemaLeaf[Any]]) -> OutputType:
         """Return the same declared type with leaves of its own."""
-        return Output(self._written, self._type, self._scope or Scope(None, {}), leaves)
+        return OutputType(self._written, self._type, self._scope or Scope(None, {}), leaves)
 
     def encode(self, value: object, name: str) -> str:
         """Write a result as the text that the model gets.
@@ -232,7 +232,7 @@ def _own_type(value: object) -> Any:
     return cls if hasattr(cls, "__dataclass_fields__") else Any
 
 
-NO_OUTPUT = Output(MISSING, MISSING, Scope(None, {}))
+NO_OUTPUT = OutputType(MISSING, MISSING, Scope(None, {}))
 
 
 def to_json_text(value: Any) -> str:

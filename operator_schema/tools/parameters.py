@@ -1,4 +1,4 @@
-"""Which parameters of a function the model gives, and which the host."""
+"""Which parameters of a function the model gives, and which your program injects."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ if TYPE_CHECKING:
 
     from .signature import Callee, Parameter
 
-__all__ = ["Signature", "Visible", "class_of", "description_in", "evaluate_signature", "read_parameters"]
+__all__ = ["Parameters", "Signature", "class_of", "description_in", "evaluate_signature", "read_parameters"]
 
 
-class Visible:
-    """Which parameters the model gives, and what they mean.
+class Parameters:
+    """The parameters of a function: those that the model gives, and those that your program injects.
 
     Attributes:
-        fields: those that the model gives.
+        visible: those that the model gives.
         declared: the same as fields of an object.
-        hosted: those that the host gives, each with its evaluated annotation or None.
-        annotation: of the one parameter that takes the whole input, or None.
+        injected: those that your program injects, each with its evaluated annotation or None.
+        input_annotation: of the one visible parameter that takes the whole input, or None.
         complaints: what is wrong with them.
     """
 
-    __slots__ = ("annotation", "complaints", "declared", "fields", "hosted")
+    __slots__ = ("complaints", "declared", "injected", "input_annotation", "visible")
 
     def __init__(
         self,
-        fields: list[Parameter],
+        visible: list[Parameter],
         declared: list[Declared],
-        hosted: list[tuple[Parameter, Any]],
-        annotation: Any,
+        injected: list[tuple[Parameter, Any]],
+        input_annotation: Any,
         complaints: list[Complaint],
     ) -> None:
-        self.fields = fields
+        self.visible = visible
         self.declared = declared
-        self.hosted = hosted
-        self.annotation = annotation
+        self.injected = injected
+        self.input_annotation = input_annotation
         self.complaints = complaints
 
 
@@ -98,8 +98,10 @@ def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: Fram
     return Signature(hints, returns, scope)
 
 
-def read_parameters(callee: Callee, signature: Signature, options: Mapping[str, Any], owner: str) -> Visible:
-    """Separate the parameters that the model gives from those that the host gives.
+def read_parameters(
+    callee: Callee, signature: Signature, options: Mapping[str, Any], owner: str
+) -> Parameters:
+    """Separate the parameters that the model gives from those that your program injects.
 
     Args:
         callee: the function.
@@ -112,36 +114,36 @@ def read_parameters(callee: Callee, signature: Signature, options: Mapping[str, 
     written = callee.parameters if receiver is None else callee.parameters[1:]
     hints, scope = signature.hints, signature.scope
     complaints: list[Complaint] = []
-    fields: list[Parameter] = []
+    visible: list[Parameter] = []
     declared: list[Declared] = []
-    hosted: list[tuple[Parameter, Any]] = [] if receiver is None else [(receiver, None)]
+    injected: list[tuple[Parameter, Any]] = [] if receiver is None else [(receiver, None)]
     takes_raw = False
     for parameter, hint in zip(written, hints, strict=True):
         is_plain = isinstance(hint, (type, GenericAlias))
         if parameter.name in skip or (not is_plain and _is_marked(hint)):
-            hosted.append((parameter, _hosted_hint(hint, scope)))
+            injected.append((parameter, _injected_hint(hint, scope)))
             continue
         if hint is RawArguments or (not is_plain and _may_be_raw(hint)):
             takes_raw = True
         complaint = _complain_parameter(parameter, hint, callee, owner, scope)
         if complaint is not None:
             complaints.append(complaint)
-        field = parameter
+        own = parameter
         if type(parameter.default) not in _UNCHANGING:
-            field = _with_default_of_its_own(parameter, owner, complaints)
-        fields.append(field)
-        declared.append(_declare(field, Any if complaint is not None else hint, scope))
+            own = _with_copied_default(parameter, owner, complaints)
+        visible.append(own)
+        declared.append(_declare(own, Any if complaint is not None else hint, scope))
     if skip:
         complaints += _unknown_skips(skip, callee, owner)
-    annotation = _whole_annotation(fields, declared, options)
-    if annotation is None and takes_raw:
+    input_annotation = _input_annotation(visible, declared, options)
+    if input_annotation is None and takes_raw:
         message = "RawArguments takes all arguments, so no other parameter can take one"
-        remedy = "Leave the others to require and optional, or let the host give them"
-        if len(fields) == 1:
-            message = "RawArguments is always given, so it can't be left out"
+        remedy = "Read the others with require and optional, or inject them: skip=(…)"
+        if len(visible) == 1:
+            message = "RawArguments is always given, so it can't be optional"
             remedy = "Annotate it with RawArguments alone, and give it no default"
         complaints.append(Complaint((), "unsupported", owner, message, remedy))
-    return Visible(fields, declared, hosted, annotation, complaints)
+    return Parameters(visible, declared, injected, input_annotation, complaints)
 
 
 def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
@@ -160,8 +162,8 @@ _EVALUATED = frozenset({type, GenericAlias, UnionType, NoneType, type(MISSING)})
 """Kinds of annotations that are never forward references."""
 
 
-def _hosted_hint(hint: Any, scope: Scope) -> Any:
-    """Return what a context is asked for, None where that is not known."""
+def _injected_hint(hint: Any, scope: Scope) -> Any:
+    """Return the type that is looked up in a context; None if it isn't known."""
     if hint is MISSING or isinstance(hint, (type, Unresolved)):
         return hint if isinstance(hint, type) else None
     written = alternatives_of(hint)
@@ -192,7 +194,7 @@ def _may_be_raw(hint: Any) -> bool:
 _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
 
 
-def _with_default_of_its_own(parameter: Parameter, owner: str, complaints: list[Complaint]) -> Parameter:
+def _with_copied_default(parameter: Parameter, owner: str, complaints: list[Complaint]) -> Parameter:
     """Copy a default that can change, so that a direct call can't change it for the model."""
     try:
         default = copy_of_default(parameter.default)
@@ -213,16 +215,16 @@ def _complain_parameter(
     if hint is MISSING:
         stars = {"rest": "*", "extra": "**"}.get(parameter.kind, "")
         message = "it has no annotation" if not stars else f"{stars}{name} has no annotation"
-        remedy = f"Annotate it, or let the host give it: skip=({quote(name)},)"
+        remedy = f"Annotate it, or let your program inject it: skip=({quote(name)},)"
         if stars and "<locals>" in callee.source.__qualname__:
             remedy = f"If a decorator made this function, use functools.wraps in it. {remedy}"
         return Complaint((name,), "unannotated", owner, message, remedy)
     if name.startswith("__") and name.endswith("__"):
-        message = "the name is one of Python's own"
+        message = "names with two underscores on both sides belong to Python"
         return Complaint((name,), "bad_name", owner, message, "Give it another name")
     is_unpacked = parameter.kind == "extra" and get_origin(hint) is Unpack
     if is_unpacked and form_of(_unpacked(hint, scope)) != "typed_dict":
-        message = f"{name_of(get_args(hint)[0])} in Unpack is no TypedDict"
+        message = f"{name_of(get_args(hint)[0])} in Unpack isn't a TypedDict"
         remedy = f"Give Unpack a TypedDict (PEP 692), or annotate **{name} with the type of its values"
         return Complaint((name,), "unsupported", owner, message, remedy)
     return None
@@ -253,7 +255,7 @@ def _unknown_skips(skip: Collection[str], callee: Callee, owner: str) -> list[Co
     for name in skip:
         if name not in names:
             near = nearest(name, names)
-            message = f"skip names {quote(name)}, which is no parameter"
+            message = f"skip names {quote(name)}, which isn't a parameter"
             remedy = f"The parameters are {listed([quote(n) for n in names]) or 'none'}"
             complaints.append(
                 Complaint((), "bad_option", owner, message, remedy, quote(near) if near else None)
@@ -261,11 +263,11 @@ def _unknown_skips(skip: Collection[str], callee: Callee, owner: str) -> list[Co
     return complaints
 
 
-def _whole_annotation(
-    fields: Sequence[Parameter], declared: Sequence[Declared], options: Mapping[str, Any]
+def _input_annotation(
+    visible: Sequence[Parameter], declared: Sequence[Declared], options: Mapping[str, Any]
 ) -> Any:
-    """Return the annotation of the only visible parameter, where its fields are the tool's own."""
-    if len(fields) != 1 or fields[0].kind in {"rest", "extra"} or fields[0].default is not MISSING:
+    """Return the annotation of the only visible parameter if its fields become those of the tool."""
+    if len(visible) != 1 or visible[0].kind in {"rest", "extra"} or visible[0].default is not MISSING:
         return None
     hint = schema_type(declared[0].hint)
     cls = class_of(hint)

@@ -1,4 +1,4 @@
-"""What tools of functions and of input types share: registration and examples."""
+"""Registration of a tool's input, its examples and its metadata, for functions and input types alike."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .raw_arguments import RawArguments
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-__all__ = ["changed_metadata", "doc_of", "make_metadata", "register"]
+__all__ = ["changed_metadata", "doc_of", "make_metadata", "register_input"]
 
 
-def register(
+def register_input(
     annotation: Any, name: str, options: Mapping[str, Any], complaints: list[Complaint]
 ) -> Codec[Any] | None:
     """Register an input type; return None if there are complaints, old or new."""
@@ -40,7 +40,7 @@ def _about_the_tool(complaint: Complaint, own: str | None, name: str) -> Complai
     """Turn a complaint about the input class of a function into one about the function."""
     is_parameter = complaint.type == own and len(complaint.path) == 1
     if is_parameter and complaint.code in {"unsupported", "unresolved"}:
-        more = f'{complaint.remedy}, or let the host give it: skip=("{complaint.path[0]}",)'
+        more = f'{complaint.remedy}, or let your program inject it: skip=("{complaint.path[0]}",)'
         complaint = complaint.replace(remedy=more)
     return complaint.replace(type=name) if complaint.type == own else complaint
 

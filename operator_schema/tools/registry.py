@@ -1,4 +1,4 @@
-"""Tools by name: which ones a model may call, and the definitions that it gets."""
+"""Tools by name: which of them a model may call, and the definitions that it gets."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from .awaitables import close_awaitable, is_awaitable
 from .discovery import GROUP, offered_by_distributions, own_tools_of
 from .log import WARNING, write_log
 from .metadata import is_switch
-from .neutral import tools_of
 from .signature import needs_arguments
-from .tool import unbound
+from .tool_lists import tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from .metadata import Enabled
     from .tool import Tool
+    from .tool_properties import ToolDefinition
 
     Switch = bool | Callable[[], bool]
 
@@ -34,12 +34,12 @@ _SUGGESTED = 3
 
 
 class _Snapshot:
-    """What a registry holds at one time; it never changes.
+    """The content of a registry at one time; immutable.
 
     Attributes:
         tools: name to tool, in the order of registration.
-        switches: name to what the registry says about this one tool.
-        enabled: what holds for tools without a switch of their own.
+        switches: name to the switch that the registry has for this one tool.
+        enabled: the switch of tools without one of their own.
     """
 
     __slots__ = ("tools", "switches", "enabled", "_describer", "_definitions", "_shown")
@@ -57,7 +57,7 @@ class _Snapshot:
         self._describer = describer
         # Filled on demand, by name and describing tool; two threads may write the same entry twice.
         self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
-        self._definitions: dict[tuple[str, str | None], dict[str, Any]] = {}
+        self._definitions: dict[tuple[str, str | None], ToolDefinition] = {}
 
     def switch_of(self, name: str) -> Switch:
         own: Enabled = self.switches.get(name)
@@ -73,7 +73,7 @@ class _Snapshot:
         """Return whether a tool is enabled; one whose switch fails isn't."""
         try:
             return self.is_enabled(name)
-        except Exception as error:  # noqa: BLE001  # a switch is the host's own code
+        except Exception as error:  # noqa: BLE001  # a switch is your program's own code
             write_log(WARNING, "%s: its switch failed, so it counts as disabled", name, error=error)
             return False
 
@@ -95,16 +95,17 @@ class _Snapshot:
             self._shown[key] = tool
         return tool
 
-    def definition(self, name: str, described_by: str | None) -> dict[str, Any]:
+    def definition(self, name: str, described_by: str | None) -> ToolDefinition:
         key = name, described_by
         definition = self._definitions.get(key)
         if definition is None:
             definition = self._definitions[key] = self.shown(name, described_by).definition()
-        return copy_json(definition)  # type: ignore[no-any-return]  # a dict again
+        copied: ToolDefinition = copy_json(definition)
+        return copied
 
 
 class Registry:
-    """Hold tools by name, in the order of their registration.
+    """Tools by name, in the order of their registration.
 
     A registry may be read and changed by any number of threads at once: a reader sees it before a
     change or after it. With a tool of `describe_tools` among them, the definitions of the others have
@@ -112,8 +113,8 @@ class Registry:
 
     Args:
         tools: the first tools, or a mapping from the name of each to the tool.
-        enabled: whether the model may call the tools that do not say so themselves: a boolean, or
-            a function without parameters that is asked every time.
+        enabled: whether the model may call the tools without a switch of their own: a boolean, or a
+            function without parameters that is called every time.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -134,7 +135,7 @@ class Registry:
         self._switches: dict[str, Switch] = {}
         self._describers: list[str] = []
         self._enabled = _checked_switch(enabled)
-        # Made when somebody reads, so that registering one by one takes no copy each.
+        # Made at the first read after a change, so that registering one by one takes no copy each.
         self._snapshot: _Snapshot | None = None
         self.merge(tools)
 
@@ -184,7 +185,7 @@ class Registry:
     def merge(self, *others: Registry | Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any]]) -> Self:
         """Add all tools of others, or none if two would have the same name.
 
-        What another registry says about its tools goes with them. A tool of `describe_tools` describes
+        The switches of another registry go with its tools. A tool of `describe_tools` describes
         its own registry, so it isn't added.
 
         Returns:
@@ -211,7 +212,7 @@ class Registry:
 
         Args:
             name: of the tool.
-            enabled: a boolean, or a function that is asked every time; None leaves it to the tool
+            enabled: a boolean, or a function that is called every time; None leaves it to the tool
                 and then to the registry, as before.
 
         Raises:
@@ -244,8 +245,6 @@ class Registry:
         with self._lock:
             named: dict[str, Tool[..., Any]] = {}
             for tool in added:
-                if tool.is_unbound:
-                    raise TypeError(unbound(tool))
                 other = self._tools.get(tool.name) or named.get(tool.name)
                 if other is not None:
                     raise DuplicateToolError(tool.name, _places_of(other, tool))
@@ -256,7 +255,7 @@ class Registry:
             self._snapshot = None
 
     def _content(self) -> tuple[list[Tool[..., Any]], dict[str, Switch]]:
-        """Return what others may take over, and what this registry says about it."""
+        """Return the tools that another registry may take over, and their switches."""
         entries = self._entries
         tools = [tool for tool in entries.tools.values() if not tool.describes_tools]
         switches = {
@@ -266,7 +265,7 @@ class Registry:
         }
         return tools, switches
 
-    # --- what there is ---------------------------------------------------------------------------
+    # --- reading ---------------------------------------------------------------------------------
 
     def get(self, name: str, /) -> Tool[..., Any]:
         """Return a tool, as it was registered.
@@ -310,14 +309,14 @@ class Registry:
         describer = entries.described_by()
         return [entries.shown(name, describer) for name in entries.offered()]
 
-    def definitions(self) -> list[dict[str, Any]]:
+    def definitions(self) -> list[ToolDefinition]:
         """List name, description and input schema of the tools that the model may call now.
 
-        Schemas are made once; whether a tool is enabled is asked every time. A tool whose switch raises
+        Schemas are made once; switches are checked every time. A tool whose switch raises
         something is left out, with a warning of the logger `operator_schema`.
 
         Returns:
-            A fresh dict each, as `Tool.definition` gives it, in the order of registration.
+            A fresh dict each, as `Tool.definition` returns it, in the order of registration.
         """
         entries = self._entries
         describer = entries.described_by()
@@ -335,7 +334,7 @@ class Registry:
     def __repr__(self) -> str:
         return f"<Registry of {len(self)}>"
 
-    # --- others of it ----------------------------------------------------------------------------
+    # --- making others ---------------------------------------------------------------------------
 
     def prefix(self, names: str = "", descriptions: str = "") -> Registry:
         """Make a registry of the same tools under longer names, or with longer descriptions.

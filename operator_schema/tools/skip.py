@@ -1,4 +1,4 @@
-"""The mark of what the host gives, so that the model does not see it."""
+"""The mark of parameters that your program injects, so that the model does not see them."""
 
 from __future__ import annotations
 
@@ -30,4 +30,4 @@ class Skip:
 
 
 skip: Final = Skip()
-"""Marks a parameter that the host gives at the call: `db: Annotated[Db, skip]`."""
+"""Marks a parameter that your program injects at the call: `db: Annotated[Db, skip]`."""

@@ -5,35 +5,36 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, overload
 
-from ..errors import Complaint, DecodeError, SchemaError, ToolError
-from ..introspect.docstrings import split_summary
+from ..errors import DecodeError, SchemaError, ToolError
 from ..introspect.nodes import ObjectNode
-from ..json_values import copy_json
-from ..wording import clip, escape, quote, received
+from ..wording import received
 from .awaitables import close_awaitable, is_awaitable
-from .binding import call_arguments, hosted_values, is_union
-from .documentation import error_hint, has_more, unknown_keys
-from .metadata import pascal_case, snake_case
+from .binding import call_arguments, injected_values
+from .documentation import error_hint, unknown_keys
+from .function_attributes import copy_attributes, coroutine_mark
+from .metadata import pascal_case
+from .methods import bound, check_first_parameter
 from .options import check_option_names, check_options, codec_options
 from .raw_arguments import RawArguments
-from .registration import changed_metadata, register
-from .signature import caller_module, is_coroutine_function
+from .registration import changed_metadata, register_input
+from .signature import caller_module
+from .tool_properties import ToolProperties
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec
     from ..codec.report import DecodeReport
     from ..errors import Problem
-    from .metadata import Enabled, Metadata
+    from .binding import CallPlan
+    from .metadata import Metadata
     from .options import ToolChanges
-    from .output_type import Output
-    from .signature import Callee, Parameter
+    from .output_type import OutputType
 
     Context = Mapping[Any, Any]
 
-__all__ = ["Body", "Tool", "not_a_tool", "unbound"]
+__all__ = ["Tool"]
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -43,76 +44,53 @@ S = TypeVar("S")
 C = TypeVar("C", bound="type[Any]")
 
 
-class Body:
-    """How a tool's function is called.
-
-    Attributes:
-        callee: the function and its parameters.
-        hosted: the parameters that the host gives, each with its evaluated annotation or None.
-        whole: the parameter that takes the input itself, or None where it has an attribute for each.
-    """
-
-    __slots__ = ("callee", "hosted", "whole")
-
-    def __init__(self, callee: Callee, hosted: Sequence[tuple[Parameter, Any]], whole: str | None) -> None:
-        self.callee = callee
-        self.hosted = hosted
-        self.whole = whole
-
-
-class Tool(Generic[P, R]):
+class Tool(ToolProperties, Generic[P, R]):
     """What a model can call; made by `tool` or `tool_input`.
 
-    A tool is called exactly as the function that it was made of, and binds as a method just like it.
-    It never changes.
+    In Python it is called like the function that it was made of, and it binds as a method like one.
+    It is immutable.
     """
 
-    _metadata: Metadata
-    _codec: Codec[Any]
-    _output: Output
-    _body: Body | None
-    _function: Any
     _options: Mapping[str, Any]
-    _home: str
 
     def __init__(self) -> None:
         message = "a Tool is made by @tool or @tool_input"
         raise TypeError(message)
 
     @classmethod
-    def made_of(
+    def from_parts(
         cls,
         metadata: Metadata,
         codec: Codec[Any],
         options: Mapping[str, Any],
-        output: Output,
+        output: OutputType,
         function: Any,
-        body: Body | None,
+        plan: CallPlan | None,
         home: str,
     ) -> Any:
         """Make a tool of what `tool` or `tool_input` found out, for the module that called it."""
         content: dict[str, Any] = {
+            **copy_attributes(function, home, metadata.documentation.description),
             "_metadata": metadata,
             "_codec": codec,
             "_options": options,
             "_output": output,
             "_function": function,
-            "_body": body,
+            "_plan": plan,
             "_home": home,
         }
-        _take_over(content, function)
-        return cls._of(content)
+        return cls._with_content(content)
 
     @classmethod
-    def _of(cls, content: dict[str, Any]) -> Any:
+    def _with_content(cls, content: dict[str, Any]) -> Any:
         made = object.__new__(cls)
         object.__setattr__(made, "__dict__", content)
         return made
 
     def _copy(self, **content: Any) -> Any:
-        return self._of({**self.__dict__, **content})
+        return self._with_content({**self.__dict__, **content})
 
-    # --- as the function that it was --------------------------------------------------------------
+    # --- as its function --------------------------------------------------------------------------
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function, or build the input where there is none, exactly as it is."""
@@ -135,151 +113,15 @@ class Tool(Generic[P, R]):
     def __get__(self, instance: object, owner: type[Any] | None = None, /) -> Tool[P, R]: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any:
         """Bind the tool as a function is bound; schema and name stay the same."""
-        body = self._body
-        if body is None or body.callee.binds == "nothing":
+        found = bound(self._plan, self._function, instance, owner)
+        if found is None:
             return self
-        if body.callee.binds == "class":
-            cls: Any = instance.__class__
-            instance = cls if owner is None else owner
-        bind = getattr(self._function.__class__, "__get__", None)
-        if instance is None or bind is None or body.callee.is_bound:
-            return self
-        function = bind(self._function, instance)
-        receiver, first = body.callee.receiver, body.callee.parameters[:1]
-        hosted = [entry for entry in body.hosted if entry[0] is not receiver]
-        # `*args` takes the instance too, and is not used up by it.
-        taken = 1 if first and first[0].kind in {"positional_only", "positional"} else 0
-        callee = body.callee.replace(parameters=body.callee.parameters[taken:], is_bound=True)
-        return self._copy(_function=function, _body=Body(callee, hosted, body.whole), __wrapped__=function)
+        function, plan = found
+        return self._copy(_function=function, _plan=plan, __wrapped__=function)
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         """Refuse a method whose instance the model would have to give."""
-        callee = None if self._body is None else self._body.callee
-        if callee is None or callee.binds == "nothing" or callee.is_bound or callee.receiver is not None:
-            return
-        # A class may also hold tools that were made elsewhere.
-        is_method = callee.source.__qualname__.rpartition(".")[0] == owner.__qualname__
-        first = callee.parameters[0] if callee.parameters else None
-        if first is None or not is_method or first.kind not in {"positional_only", "positional"}:
-            return
-        message = f"{quote(first.name)} takes the instance in a method, but the model is to give it"
-        remedy = f"Take the annotation of {quote(first.name)} away, name it self, or use @staticmethod"
-        complaint = Complaint((first.name,), "unsupported", clip(escape(self.name), 100), message, remedy)
-        raise SchemaError(self.name, [complaint])
-
-    # --- what the model sees ---------------------------------------------------------------------
-
-    @property
-    def name(self) -> str:
-        """The name by which the model calls it."""
-        return self._metadata.name
-
-    @property
-    def summary(self) -> str:
-        """The first sentence of its documentation."""
-        return self._metadata.documentation.summary
-
-    @property
-    def details(self) -> str | None:
-        """Its documentation after the summary; None if there is no more."""
-        return self._metadata.documentation.details
-
-    @property
-    def description(self) -> str:
-        """Its whole documentation: summary and details."""
-        return self._metadata.documentation.description
-
-    @property
-    def examples(self) -> tuple[Any, ...]:
-        """Arguments of calls, as JSON values that the caller owns."""
-        return tuple([copy_json(example) for example in self._metadata.examples])
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """For the host to choose by."""
-        return self._metadata.tags
-
-    @property
-    def timeout(self) -> float | None:
-        """Seconds that a call may take; None leaves it to the executor."""
-        return self._metadata.timeout
-
-    @property
-    def enabled(self) -> Enabled:
-        """Whether the model may call it, or a function that says so; None leaves it to the registry."""
-        return self._metadata.enabled
-
-    @property
-    def described_by(self) -> str | None:
-        """Name of the tool that gives the long documentation on demand, or None."""
-        return self._metadata.described_by
-
-    @property
-    def describes_tools(self) -> bool:
-        """Whether it gives the documentation of other tools, as one of `describe_tools` does."""
-        return self._metadata.describes_tools
-
-    @property
-    def is_unbound(self) -> bool:
-        """Whether it is a method without its instance, as `Service.find` is."""
-        callee = None if self._body is None else self._body.callee
-        return callee is not None and callee.binds == "instance" and callee.receiver is not None
-
-    @property
-    def is_async(self) -> bool:
-        """Whether the function is a coroutine function."""
-        return self._body is not None and is_coroutine_function(self._function)
-
-    @property
-    def has_function(self) -> bool:
-        """Whether there is a function to call; if not, the host does what the input says."""
-        return self._body is not None
-
-    @property
-    def codec(self) -> Codec[Any]:
-        """The registered input type."""
-        return self._codec
-
-    @property
-    def home(self) -> str:
-        """Name of the module in which it was made, wherever its function was written."""
-        return self._home
-
-    @property
-    def input_type(self) -> Any:
-        """The dataclass of its arguments, or the annotation given for them."""
-        return self._codec.type
-
-    @property
-    def output_type(self) -> Any:
-        """The declared type of its result; None where none is declared or its name is not known."""
-        return self._output.type
-
-    def input_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of its arguments, with `"type": "object"`, as a fresh dict."""
-        document = self._codec.json_schema()
-        # Every provider wants both at the root, also where the input is a union.
-        return {"type": "object", "properties": {}, **document}
-
-    def output_schema(self) -> dict[str, Any] | None:
-        """Return the JSON Schema of its result; None where no type is declared, or it has no schema."""
-        codec = self._output.codec()
-        return None if codec is None else codec.json_schema()
-
-    def definition(self) -> dict[str, Any]:
-        """Return name, description and input schema, in the form that providers start from.
-
-        Returns:
-            A fresh dict. If another tool gives the details on demand (`described_by`), its
-            description and those of the parameters are their summaries.
-        """
-        description, schema = self.description, self.input_schema()
-        if self.described_by is not None:
-            description = self.summary
-            for parameter in schema.get("properties", {}).values():
-                if "description" in parameter:
-                    parameter["description"] = split_summary(parameter["description"])[0]
-        return {"name": self.name, "description": description, "input_schema": schema}
+        check_first_parameter(self.name, self._plan, owner)
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -333,63 +175,68 @@ class Tool(Generic[P, R]):
         hint = error_hint(self._metadata, self._codec, [])
         return decoded.replace(tool=self.name, hint=hint, repair=bool(self._options.get("repair")))
 
-    def call(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> R:
+    def call(self, given: Any, /, *, context: Context | None = None, **injected: Any) -> R:
         """Call the function with an input.
 
         Args:
             given: of `input_type`.
-            context: type, or name of a parameter, to value, for the parameters that the host gives.
-            hosted: parameter name to value; wins over the context.
+            context: type, or name of a parameter, to value, for the injected parameters.
+            injected: parameter name to value; wins over the context.
 
         Returns:
             What the function returns.
 
         Raises:
-            MissingContextError: the host does not give what it must; the function does not run.
+            MissingContextError: a value to inject is missing; the function does not run.
             ToolError: there is no function, or it is async.
         """
         if self.is_async:
             raise ToolError(self.name, "it is async: use await acall or await arun")
-        result: R = self._call(given, context, hosted)
+        result: R = self._call(given, context, injected)
         return result
 
     @overload
     async def acall(
-        self: Tool[P, Coroutine[Any, Any, T]], given: Any, /, *, context: Context | None = None, **hosted: Any
+        self: Tool[P, Coroutine[Any, Any, T]],
+        given: Any,
+        /,
+        *,
+        context: Context | None = None,
+        **injected: Any,
     ) -> T: ...
     @overload
     async def acall(
-        self: Tool[P, Awaitable[T]], given: Any, /, *, context: Context | None = None, **hosted: Any
+        self: Tool[P, Awaitable[T]], given: Any, /, *, context: Context | None = None, **injected: Any
     ) -> T: ...
     @overload
-    async def acall(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> R: ...
-    async def acall(self, given: Any, /, *, context: Context | None = None, **hosted: Any) -> Any:
+    async def acall(self, given: Any, /, *, context: Context | None = None, **injected: Any) -> R: ...
+    async def acall(self, given: Any, /, *, context: Context | None = None, **injected: Any) -> Any:
         """Call the function with an input, and await what it returns if that can be awaited.
 
         A function that is not async runs here and now, in this thread.
 
         Args:
             given: of `input_type`.
-            context: type, or name of a parameter, to value, for the parameters that the host gives.
-            hosted: parameter name to value; wins over the context.
+            context: type, or name of a parameter, to value, for the injected parameters.
+            injected: parameter name to value; wins over the context.
 
         Returns:
             What the function returns.
 
         Raises:
-            MissingContextError: the host does not give what it must; the function does not run.
+            MissingContextError: a value to inject is missing; the function does not run.
             ToolError: there is no function.
         """
-        result: Any = self._call(given, context, hosted)
+        result: Any = self._call(given, context, injected)
         return await result if is_awaitable(result) else result
 
-    def run(self, arguments: object, /, *, context: Context | None = None, **hosted: Any) -> str:
+    def run(self, arguments: object, /, *, context: Context | None = None, **injected: Any) -> str:
         """Decode arguments, call the function, and write its result for the model.
 
         Args:
             arguments: a dict of JSON values, or JSON text.
-            context: type, or name of a parameter, to value, for the parameters that the host gives.
-            hosted: parameter name to value; wins over the context.
+            context: type, or name of a parameter, to value, for the injected parameters.
+            injected: parameter name to value; wins over the context.
 
         Returns:
             The result: a string as it is, anything else as compact JSON.
@@ -397,18 +244,18 @@ class Tool(Generic[P, R]):
         Raises:
             DecodeError: the arguments do not fit.
             EncodeError: the result does not.
-            MissingContextError: the host does not give what it must; the function does not run.
+            MissingContextError: a value to inject is missing; the function does not run.
             ToolError: there is no function, or it is async.
         """
-        result = self.call(self.decode(arguments), context=context, **hosted)
+        result = self.call(self.decode(arguments), context=context, **injected)
         if is_awaitable(result):
             close_awaitable(result)
-            raise ToolError(self.name, "it gives something to await: use await arun")
+            raise ToolError(self.name, "it returns something to await: use await arun")
         return self.encode_output(result)
 
-    async def arun(self, arguments: object, /, *, context: Context | None = None, **hosted: Any) -> str:
+    async def arun(self, arguments: object, /, *, context: Context | None = None, **injected: Any) -> str:
         """Do what `run` does, and await what the function returns if that can be awaited."""
-        result: Any = await self.acall(self.decode(arguments), context=context, **hosted)
+        result: Any = await self.acall(self.decode(arguments), context=context, **injected)
         return self.encode_output(result)
 
     def encode_output(self, result: object) -> str:
@@ -461,7 +308,7 @@ class Tool(Generic[P, R]):
                 before: Mapping[str, str] = self._options.get("param_descriptions") or {}
                 changed["param_descriptions"] = {**before, **changed["param_descriptions"]}
             options = {**self._options, **changed}
-            codec = register(self._codec.type, name, {**given, **options}, complaints)
+            codec = register_input(self._codec.type, name, {**given, **options}, complaints)
             if codec is None:
                 raise SchemaError(name, complaints)
             content = {"_codec": codec, "_options": options}
@@ -478,13 +325,15 @@ class Tool(Generic[P, R]):
         made: Tool[P, R] = self._copy(_metadata=self._metadata.replace(describes_tools=True))
         return made
 
-    def _call(self, given: Any, context: Context | None, hosted: Mapping[str, Any]) -> Any:
-        body = self._body
-        if body is None:
-            raise ToolError(self.name, "it has no function: the host does what the input says")
+    def _call(self, given: Any, context: Context | None, injected: Mapping[str, Any]) -> Any:
+        plan = self._plan
+        if plan is None:
+            raise ToolError(self.name, "it has no function: your program runs the call")
         self._check_input(given)
-        host = hosted_values(self.name, body.hosted, hosted, context) if body.hosted or hosted else {}
-        positional, named, extra = call_arguments(body.callee.parameters, host, body.whole, given)
+        values = (
+            injected_values(self.name, plan.injected, injected, context) if plan.injected or injected else {}
+        )
+        positional, named, extra = call_arguments(plan.callee.parameters, values, plan.input_parameter, given)
         return self._function(*positional, **named, **extra)
 
     def _check_input(self, given: Any) -> None:
@@ -496,26 +345,17 @@ class Tool(Generic[P, R]):
             wanted = getattr(self.input_type, "__name__", "input")
             raise ToolError(self.name, f"call takes a {wanted}, not {received(given)}; decode makes one")
 
-    @property
-    def has_more(self) -> bool:
-        """Whether there is more documentation than the summary and those of its parameters."""
-        return has_more(self._metadata, self._codec)
-
-    # --- for those that ask whether it is a coroutine function ----------------------------------
+    # --- whether it is a coroutine function -----------------------------------------------------
 
     @property
     def _is_coroutine_marker(self) -> Any:
         # Python 3.12: `inspect.iscoroutinefunction` compares it with this object.
-        return self._marker_of("inspect", "_is_coroutine_mark")
+        return coroutine_mark("inspect", "_is_coroutine_mark") if self.is_async else None
 
     @property
     def _is_coroutine(self) -> Any:
         # `asyncio.iscoroutinefunction` does so before Python 3.14.
-        return self._marker_of("asyncio.coroutines", "_is_coroutine")
-
-    def _marker_of(self, module: str, name: str) -> Any:
-        asked = sys.modules.get(module)  # it is loaded, if that is what asks
-        return getattr(asked, name, None) if self.is_async else None
+        return coroutine_mark("asyncio.coroutines", "_is_coroutine") if self.is_async else None
 
     # --- as a value ------------------------------------------------------------------------------
 
@@ -550,60 +390,3 @@ class Tool(Generic[P, R]):
     def __reduce__(self) -> Any:
         # As a function is pickled: by its place in its module.
         return getattr(self, "__qualname__", self.name)
-
-
-def unbound(method: Tool[..., Any]) -> str:
-    """Say how to register a method."""
-    place: str = getattr(method, "__qualname__", method.name)
-    owner, _, name = place.rpartition(".")
-    owner = owner.rpartition(".")[2]
-    instance = snake_case(owner) or "instance"
-    message = f"{owner}.{name} is a method without its instance; register {instance}.{name}"
-    return f"{message}, where {instance} is an instance of {owner}"
-
-
-def not_a_tool(item: object) -> str:
-    """Say what is wrong with something that should be a tool, and how to fix it."""
-    kind = clip(escape(type(item).__name__), 100)
-    what = f"an {kind}" if kind[:1].lower() in set("aeiou") else f"a {kind}"
-    inner: Any = item
-    for _ in range(_WRAPPED_AT_MOST):
-        inner = getattr(inner, "__wrapped__", None)
-        if inner is None or isinstance(inner, Tool):
-            break
-    if isinstance(inner, Tool):
-        name = clip(escape(inner.name), 100)
-        return f"{what} around the tool {name} isn't a Tool; put @tool outermost, above other decorators"
-    return f"{what} isn't a Tool; decorate it with @tool"
-
-
-_WRAPPED_AT_MOST = 100
-
-_TAKEN_OVER = (
-    *("__module__", "__name__", "__qualname__", "__doc__"),
-    *(("__type_params__",) if sys.version_info >= (3, 12) else ()),
-)
-
-
-def _take_over(content: dict[str, Any], function: Any) -> None:
-    """Let a tool look like its function to whoever asks for a name, a docstring or a signature."""
-    is_named = hasattr(function, "__qualname__") and not is_union(function)
-    if not is_named:
-        # Of a partial or a union, module and docstring are those of its class.
-        content["__module__"], content["__doc__"] = (
-            content["_home"],
-            content["_metadata"].documentation.description,
-        )
-    for attribute in _TAKEN_OVER if is_named else ():
-        value: object = getattr(function, attribute, None)
-        if value is not None:
-            content[attribute] = value
-    content["__wrapped__"] = function
-    if getattr(function, "__isabstractmethod__", False):
-        content["__isabstractmethod__"] = True
-    # From Python 3.14 annotations are evaluated when they are asked for.
-    later = sys.version_info >= (3, 14)
-    annotations = "__annotate__" if later else "__annotations__"
-    value = getattr(function, annotations, None)
-    if value is not None:
-        content[annotations] = value

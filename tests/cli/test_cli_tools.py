@@ -65,7 +65,7 @@ def test_call_prints_the_result_alone(run, stdin):
         (["callable:shout", '{"text": "half"}'], "shout: 1 problem with the value\n- "),
         (["callable:sleep"], "sleep-well: no result within 0.05 s"),
         (["callable:sleep-well"], "sleep-well: no result within 0.05 s"),
-        (["callable:rows"], "rows: the host must give db"),
+        (["callable:rows"], "rows: db must be injected"),
         (["callable:Move", '{"to": "a1"}'], "move: it has no function"),
     ],
 )

@@ -27,7 +27,7 @@ def test_methods():
     assert service.search == service.search
     assert service.search != Service("c").search
     assert hash(service.search) == hash(service.search)
-    with pytest.raises(ToolError, match="must give self"):
+    with pytest.raises(ToolError, match="self must be injected"):
         Service.search.run({"query": "b"})
 
 

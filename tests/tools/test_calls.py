@@ -1,4 +1,4 @@
-"""Calls: what the host gives, and what goes back to the model."""
+"""Calls: injected values, and what goes back to the model."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def read(key: str, db: Annotated[Db | None, skip], user: str, *, lang: Annotated
         ({"user": "bob", "lang": "ann"}, {"db": Db(), "user": "ann"}),
     ],
 )
-def test_what_the_host_gives(context, given):
+def test_injected_values(context, given):
     assert read.run({"key": "k"}, context=context, **given) == "k Db ann ann"
 
 
-def test_defaults_of_what_the_host_gives():
+def test_defaults_of_injected_parameters():
     assert read.run({"key": "k"}, db=None, user="ann") == "k NoneType ann en"
 
 
@@ -75,7 +75,7 @@ def test_what_is_missing_is_named_before_anything_runs():
     def act(a: Annotated[Db, skip], b: Annotated[int, skip]) -> None:
         ran.append(1)
 
-    with pytest.raises(MissingContextError, match="act: the host must give a, b") as caught:
+    with pytest.raises(MissingContextError, match="act: a, b must be injected") as caught:
         act.run({})
     assert (caught.value.tool, caught.value.parameters) == ("act", ("a", "b"))
     assert ran == []
@@ -84,7 +84,7 @@ def test_what_is_missing_is_named_before_anything_runs():
 def test_what_is_not_asked_for():
     with pytest.raises(ToolError, match=r'"dbs".*did you mean "db"'):
         read.run({"key": "k"}, dbs=1)
-    with pytest.raises(ToolError, match="takes nothing from it"):
+    with pytest.raises(ToolError, match=r'"db" isn.t one of its injected parameters; it has none'):
         tool(free).run({}, db=1)
 
 

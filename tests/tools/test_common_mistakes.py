@@ -11,7 +11,16 @@ from typing import ClassVar
 
 import pytest
 
-from operator_schema import Codec, Executor, RawCall, Registry, SchemaError, describe_tools, tool
+from operator_schema import (
+    Codec,
+    Executor,
+    RawCall,
+    Registry,
+    SchemaError,
+    describe_tools,
+    schema_response,
+    tool,
+)
 
 
 def complaint_of(make):
@@ -143,15 +152,21 @@ class WebService:
         return x
 
 
-def test_methods_without_an_instance_are_not_registered():
+def test_methods_without_an_instance_are_refused_everywhere():
     message = (
-        r"^WebService.find is a method without its instance; register web_service.find, "
+        r"^WebService.find is a method without its instance; give web_service.find, "
         r"where web_service is an instance of WebService$"
     )
     with pytest.raises(TypeError, match=message):
         Registry([WebService.find])
     with pytest.raises(TypeError, match=message):
         Registry().register(WebService.find)
+    with pytest.raises(TypeError, match=message):
+        schema_response([WebService.find])
+    with pytest.raises(TypeError, match=message):
+        describe_tools({"find": WebService.find})
+    with pytest.raises(TypeError, match=message):
+        Executor([WebService.find])
     service = WebService()
     registry = Registry([service.find, WebService.make, WebService.count])
     assert [made.name for made in registry] == ["find", "make", "count"]

@@ -1,4 +1,4 @@
-"""The dataclasses that are made of parameters: real ones, which tests and hosts can use."""
+"""The dataclasses that are made of parameters: real ones, which tests and programs can use."""
 
 from __future__ import annotations
 
@@ -462,7 +462,7 @@ def test_a_tool_of_a_union_in_a_pattern():
     assert tool_input(name="turn")(Union[Left, Right]).__qualname__ == "turn"  # the older spelling
 
 
-def test_the_host_gives_a_class_under_a_tool():
+def test_a_program_injects_a_class_under_a_tool():
     @tool
     def answer(text: str, *, asked: Annotated[Ask, skip]) -> str:
         return asked.question + text

@@ -1,4 +1,4 @@
-"""What the host reads when its context lacks what a tool needs."""
+"""What a program reads when its context lacks what a tool needs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_name_of_a_class_in_place_of_the_class(context):
     with pytest.raises(MissingContextError) as caught:
         store.run({"name": "a"}, context=context)
     assert str(caught.value).endswith(
-        '; the context has the text "Db", but the class is wanted: context={Db: …}'
+        '; the context has the text "Db" as a key; give the class: context={Db: …}'
     )
     assert caught.value.parameters == ("db",)
     again = pickle.loads(pickle.dumps(caught.value))
@@ -33,6 +33,6 @@ def test_the_name_of_a_class_in_place_of_the_class(context):
 
 @pytest.mark.parametrize("context", [None, {}, {"int": 1}, {"name": 1}])
 def test_no_hint_where_no_name_of_a_class_is_given(context):
-    with pytest.raises(MissingContextError, match=r"by that \(context=\{Type: …\}\)$"):
+    with pytest.raises(MissingContextError, match=r"by type \(context=\{Type: …\}\)$"):
         store.run({"name": "a"}, context=context)
     assert store.run({"name": "a"}, context={Db: Db()}) == "a"

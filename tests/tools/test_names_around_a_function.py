@@ -181,7 +181,7 @@ async def amanage(name: str):
     ],
 )
 def test_context_managers_give_no_result(function):
-    with pytest.raises(SchemaError, match="it gives a context manager"):
+    with pytest.raises(SchemaError, match="it returns a context manager"):
         tool(function)
 
 
@@ -353,7 +353,7 @@ def test_raw_arguments_are_always_given():
         return x
 
     for function in (raw, may_be, described):
-        with pytest.raises(SchemaError, match=r"can't be left out") as caught:
+        with pytest.raises(SchemaError, match=r"can't be optional") as caught:
             tool(function)
         assert codes_of(caught) == ["unsupported"]
 

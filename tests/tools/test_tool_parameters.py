@@ -155,7 +155,7 @@ def test_keywords_of_what_is_no_typed_dict(given):
     def walk(**options): ...
 
     walk.__annotations__ = {"options": Unpack[given]}
-    with pytest.raises(SchemaError, match="in Unpack is no TypedDict") as caught:
+    with pytest.raises(SchemaError, match="in Unpack isn't a TypedDict") as caught:
         tool(walk)
     assert caught.value.complaints[0].path == ("options",)
 

@@ -15,6 +15,7 @@ from operator_schema import (
     RawCall,
     Registry,
     Tool,
+    ToolDefinition,
     ToolNotFoundError,
     ToolResult,
     tool,
@@ -31,10 +32,10 @@ def add(a: int, b: int = 2) -> int:
 def test_a_registry_gives_tools() -> None:
     registry = Registry([add])
     assert_type(registry.get("add"), Tool[..., Any])
-    assert_type(registry.told("add"), Tool[..., Any])
+    assert_type(registry.shown("add"), Tool[..., Any])
     assert_type(registry.offered(), list[Tool[..., Any]])
     assert_type(list(registry), list[Tool[..., Any]])
-    assert_type(registry.definitions(), list[dict[str, Any]])
+    assert_type(registry.definitions(), list[ToolDefinition])
     assert_type(registry.enabled, bool | Callable[[], bool])
     assert_type(registry.prefix("x_", "X: "), Registry)
     assert_type(Registry({"add": add}).merge(registry.prefix("x_"), [add.with_(name="plus")]), Registry)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Annotated, Any, assert_type
+from typing import Annotated, Any, Required, TypedDict, assert_type
 
 import pytest
 
@@ -14,6 +14,7 @@ from operator_schema import (
     RawArguments,
     SchemaLeaf,
     Tool,
+    ToolDefinition,
     ToolError,
     describe_tools,
     parameters_of,
@@ -189,7 +190,7 @@ def test_what_is_told() -> None:
     assert_type(add.details, str | None)
     assert_type(add.input_schema(), dict[str, Any])
     assert_type(add.output_schema(), dict[str, Any] | None)
-    assert_type(add.definition(), dict[str, Any])
+    assert_type(add.definition(), ToolDefinition)
     assert_type(add.tags, tuple[str, ...])
     assert_type(add.timeout, float | None)
     assert_type(add.with_(name="sum")(1), int)
@@ -216,3 +217,25 @@ def test_errors_carry_data() -> None:
         fetch.run({"url": "a"})
     except ToolError as error:
         assert_type(error.tool, str)
+
+
+class ToolParam(TypedDict, total=False):
+    """A provider's own type for a tool, as SDKs declare it."""
+
+    name: Required[str]
+    input_schema: Required[dict[str, object]]
+    description: str
+    strict: bool
+
+
+def test_a_definition_fits_the_types_of_sdks() -> None:
+    definition = add.definition()
+    assert_type(definition["name"], str)
+    # mypy's `extra_checks` refuse `ToolParam(**definition)`: an unpacked TypedDict may have more keys.
+    param = ToolParam(
+        name=definition["name"],
+        description=definition["description"],
+        input_schema={**definition["input_schema"]},
+    )
+    other: ToolParam = {**definition, "strict": True}
+    assert param["name"] == other["name"] == "add"

@@ -1,0 +1,50 @@
+"""What a tool has in common with its function: name, docstring, annotations, and whether it is async."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .binding import is_union
+
+__all__ = ["coroutine_mark", "copy_attributes"]
+
+_COPIED = (
+    *("__module__", "__name__", "__qualname__", "__doc__"),
+    *(("__type_params__",) if sys.version_info >= (3, 12) else ()),
+)
+
+
+def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any]:
+    """Return the attributes that make a tool look like its function, as `functools.wraps` does.
+
+    Args:
+        function: of the tool, or its input type.
+        home: name of the module that makes the tool, for what has no module of its own.
+        description: of the tool, for what has no docstring of its own.
+    """
+    content: dict[str, Any] = {}
+    is_named = hasattr(function, "__qualname__") and not is_union(function)
+    if not is_named:
+        # Of a partial or a union, module and docstring are those of its class.
+        content["__module__"], content["__doc__"] = home, description
+    for attribute in _COPIED if is_named else ():
+        value: object = getattr(function, attribute, None)
+        if value is not None:
+            content[attribute] = value
+    content["__wrapped__"] = function
+    if getattr(function, "__isabstractmethod__", False):
+        content["__isabstractmethod__"] = True
+    # From Python 3.14 annotations are evaluated when they are asked for.
+    later = sys.version_info >= (3, 14)
+    annotations = "__annotate__" if later else "__annotations__"
+    value = getattr(function, annotations, None)
+    if value is not None:
+        content[annotations] = value
+    return content
+
+
+def coroutine_mark(module: str, name: str) -> Any:
+    """Return the object by which a module recognises coroutine functions that aren't written as such."""
+    asked = sys.modules.get(module)  # it is loaded, if that is what asks
+    return getattr(asked, name, None)

@@ -1,0 +1,56 @@
+"""Lists of tools, as users give them: everything that takes several tools reads them here."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from ..wording import clip, escape, quote
+from .methods import unbound_message
+from .tool import Tool
+
+__all__ = ["tools_of"]
+
+_WRAPPED_AT_MOST = 100
+
+
+def tools_of(tools: Any) -> list[Tool[..., Any]]:
+    """List the tools of an iterable or mapping; a bound `classmethod` over a tool counts as one.
+
+    Raises:
+        TypeError: something else is among them, or a method without its instance; a key isn't the name
+            of its tool; or `tools` is one tool.
+    """
+    if isinstance(tools, Tool):
+        message = f"expected a list of tools, not the tool {tools.name} alone: write [{tools.name}]"
+        raise TypeError(message)
+    found: list[Tool[..., Any]] = []
+    is_mapping = hasattr(tools, "items")
+    for key, item in tools.items() if is_mapping else enumerate(tools):
+        tool: Any = item
+        if isinstance(getattr(item, "__func__", None), Tool):
+            tool = item.__func__.__get__(item.__self__, item.__self__)
+        if not isinstance(tool, Tool):
+            raise TypeError(_not_a_tool(item))
+        if tool.is_unbound:
+            raise TypeError(unbound_message(cast("Tool[..., Any]", tool)))
+        if is_mapping and key != tool.name:
+            remedy = f"give a list, or rename the tool: {tool.name}.with_(name={quote(str(key))})"
+            message = f"the key {quote(str(key))} isn't the name of its tool, {quote(tool.name)}: {remedy}"
+            raise TypeError(message)
+        found.append(cast("Tool[..., Any]", tool))
+    return found
+
+
+def _not_a_tool(item: object) -> str:
+    """Return what is wrong with something that should be a tool, and how to fix it."""
+    kind = clip(escape(type(item).__name__), 100)
+    what = f"an {kind}" if kind[:1].lower() in set("aeiou") else f"a {kind}"
+    inner: Any = item
+    for _ in range(_WRAPPED_AT_MOST):
+        inner = getattr(inner, "__wrapped__", None)
+        if inner is None or isinstance(inner, Tool):
+            break
+    if isinstance(inner, Tool):
+        name = clip(escape(inner.name), 100)
+        return f"{what} around the tool {name} isn't a Tool; put @tool outermost, above other decorators"
+    return f"{what} isn't a Tool; decorate it with @tool"

@@ -1,0 +1,154 @@
+"""What is known about a tool: what the model sees of it, and what your program may ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from ..introspect.docstrings import split_summary
+from ..json_values import copy_json
+from .documentation import has_more
+from .methods import is_unbound
+from .signature import is_coroutine_function
+
+if TYPE_CHECKING:
+    from ..codec.codec import Codec
+    from .binding import CallPlan
+    from .metadata import Enabled, Metadata
+    from .output_type import OutputType
+
+__all__ = ["ToolDefinition", "ToolProperties"]
+
+
+class ToolDefinition(TypedDict):
+    """A tool in the form that providers start from."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+
+
+class ToolProperties:
+    """The properties of a tool, all for reading only."""
+
+    _metadata: Metadata
+    _codec: Codec[Any]
+    _output: OutputType
+    _plan: CallPlan | None
+    _function: Any
+    _home: str
+
+    @property
+    def name(self) -> str:
+        """The name by which the model calls it."""
+        return self._metadata.name
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its documentation."""
+        return self._metadata.documentation.summary
+
+    @property
+    def details(self) -> str | None:
+        """Its documentation after the summary, or None."""
+        return self._metadata.documentation.details
+
+    @property
+    def description(self) -> str:
+        """Its whole documentation: summary and details."""
+        return self._metadata.documentation.description
+
+    @property
+    def examples(self) -> tuple[Any, ...]:
+        """Arguments of calls, as JSON values that the caller owns."""
+        return tuple([copy_json(example) for example in self._metadata.examples])
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Labels by which your program can choose tools."""
+        return self._metadata.tags
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds that a call may take; None leaves it to the executor."""
+        return self._metadata.timeout
+
+    @property
+    def enabled(self) -> Enabled:
+        """Whether the model may call it, or a function that says so; None leaves it to the registry."""
+        return self._metadata.enabled
+
+    @property
+    def described_by(self) -> str | None:
+        """Name of the tool that gives the long documentation on demand, or None."""
+        return self._metadata.described_by
+
+    @property
+    def describes_tools(self) -> bool:
+        """Whether it gives the documentation of other tools, as one of `describe_tools` does."""
+        return self._metadata.describes_tools
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is more documentation than the summary and those of its parameters."""
+        return has_more(self._metadata, self._codec)
+
+    @property
+    def is_unbound(self) -> bool:
+        """Whether it is a method without its instance, as `Service.find` is."""
+        return is_unbound(self._plan)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function is a coroutine function."""
+        return self._plan is not None and is_coroutine_function(self._function)
+
+    @property
+    def has_function(self) -> bool:
+        """Whether there is a function to call; if not, your program runs the call itself."""
+        return self._plan is not None
+
+    @property
+    def codec(self) -> Codec[Any]:
+        """The registered input type."""
+        return self._codec
+
+    @property
+    def home(self) -> str:
+        """Name of the module in which it was made, wherever its function was written."""
+        return self._home
+
+    @property
+    def input_type(self) -> Any:
+        """The dataclass of its arguments, or the annotation given for them."""
+        return self._codec.type
+
+    @property
+    def output_type(self) -> Any:
+        """The declared type of its result; None if none is declared or its name is not known."""
+        return self._output.type
+
+    def input_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of its arguments, with `"type": "object"`, as a fresh dict."""
+        document = self._codec.json_schema()
+        # Every provider wants both at the root, also where the input is a union.
+        return {"type": "object", "properties": {}, **document}
+
+    def output_schema(self) -> dict[str, Any] | None:
+        """Return the JSON Schema of its result; None if no type is declared, or it has no schema."""
+        codec = self._output.codec()
+        return None if codec is None else codec.json_schema()
+
+    def definition(self) -> ToolDefinition:
+        """Return name, description and input schema, in the form that providers start from.
+
+        Returns:
+            A fresh dict. If another tool gives the details on demand (`described_by`), its
+            description and those of the parameters are their summaries.
+        """
+        description, schema = self.description, self.input_schema()
+        if self.described_by is not None:
+            description = self.summary
+            for parameter in schema.get("properties", {}).values():
+                if "description" in parameter:
+                    parameter["description"] = split_summary(parameter["description"])[0]
+        return {"name": self.name, "description": description, "input_schema": schema}
