@@ -435,7 +435,7 @@ def describe(outputs: tuple[Output, Output], target: Target, *, show_traceback: 
     parameter with its type.
     """
     from ..codec.expected import expected_fields
-    from ..tools.describe import documentation_of
+    from ..tools.documentation import documentation_of
 
     tool = find_tool(target, show_traceback=show_traceback)
     outputs[0].text(documentation_of(tool))

@@ -1,20 +1,19 @@
-"""The long documentation of tools, given on demand by a tool of its own."""
+"""A tool by which the model reads the long documentation of other tools."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..wording import clip, escape, listed, nearest
+from .documentation import documentation_of
 from .function import tool
-from .neutral import has_parameters, parameters_of
-from .output_type import to_json_text
 from .tool import Tool
 from .tool_lists import tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["describe_tools", "documentation_of"]
+__all__ = ["describe_tools"]
 
 _SHOWN_NAMES = 100
 _NAME_LENGTH = 64
@@ -35,11 +34,11 @@ def describe_tools(
 ) -> Tool[[list[str]], str]:
     """Make the tool that gives the long documentation of the named tools.
 
-    `with_(described_by=…)` names it to the tools beside it; a `Registry` does that by itself. Their
+    Name it to the other tools by `with_(described_by=…)`; a `Registry` does so by itself. Their
     definitions then contain summaries alone, and their errors say how to call this tool.
 
     Args:
-        tools: tools, or name to tool. It is read at every call, so that a registry may change.
+        tools: tools, or name to tool. They are read at every call, so that a registry may change.
         name: by which the model calls it.
 
     Returns:
@@ -50,7 +49,7 @@ def describe_tools(
         TypeError: something isn't a tool.
     """
     source: Any = tools if hasattr(tools, "__len__") or isinstance(tools, Tool) else list(tools)
-    tools_of(source)  # complains now, and not to a model
+    tools_of(source)  # raises now, and not at a call of the model
 
     def describe(tools: Annotated[list[str], _NotEmpty, "Names of the tools to describe."]) -> str:
         # A registry offers those tools that the model may call.
@@ -76,31 +75,3 @@ def _with_nearest(name: str, known: Iterable[str]) -> str:
     near = nearest(name, known)
     shown = clip(escape(name), _NAME_LENGTH)
     return f"{shown} (did you mean {near}?)" if near else shown
-
-
-def _is_described(parameter: Mapping[str, Any]) -> bool:
-    return "description" in parameter or "examples" in parameter
-
-
-def documentation_of(entry: Tool[..., Any]) -> str:
-    """Write the whole documentation of a tool as Markdown."""
-    parts = [f"## {entry.name}", entry.summary, entry.details or ""]
-    if entry.examples:
-        parts.append("### Examples")
-        parts += [_code(example) for example in entry.examples]
-    known = parameters_of(entry) if has_parameters(entry) else []
-    described = [(name, parameter) for name, parameter in known if _is_described(parameter)]
-    if described:
-        parts.append("### Parameters")
-    for name, parameter in described:
-        parts += [f"#### `{name}`", parameter.get("summary", ""), parameter.get("description", "")]
-        parts += [_code(example) for example in parameter.get("examples", ())]
-    return "\n\n".join([part for part in parts if part])
-
-
-def _code(value: Any) -> str:
-    text = to_json_text(value)
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}json\n{text}\n{fence}"

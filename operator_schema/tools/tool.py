@@ -10,7 +10,7 @@ from ..introspect.nodes import ObjectNode
 from ..wording import received
 from .awaitables import close_awaitable, is_awaitable
 from .binding import call_arguments, injected_values
-from .documentation import error_hint, unknown_keys
+from .error_hints import error_hint, unknown_keys
 from .function_attributes import copy_attributes, coroutine_mark
 from .metadata import pascal_case
 from .methods import bound, check_first_parameter
@@ -165,14 +165,14 @@ class Tool(ToolProperties, Generic[P, R]):
             is_text = isinstance(arguments, (str, bytes, bytearray))
             return decode_json(arguments) if is_text else decode(arguments)
         except DecodeError as error:
-            hint = error_hint(self._metadata, self._codec, unknown_keys(error))
+            hint = error_hint(self, unknown_keys(error))
             raise error.with_hint(hint) from None
 
     def _completed(self, decoded: Any) -> Any:
         """Return an input; raw arguments with what their own errors need."""
         if not isinstance(decoded, RawArguments):
             return decoded
-        hint = error_hint(self._metadata, self._codec, [])
+        hint = error_hint(self, [])
         return decoded.replace(tool=self.name, hint=hint, repair=bool(self._options.get("repair")))
 
     def call(self, given: Any, /, *, context: Context | None = None, **injected: Any) -> R:

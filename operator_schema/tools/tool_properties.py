@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..introspect.docstrings import split_summary
+from ..introspect.nodes import ObjectNode
 from ..json_values import copy_json
-from .documentation import has_more
 from .methods import is_unbound
 from .signature import is_coroutine_function
 
@@ -90,7 +90,11 @@ class ToolProperties:
     @property
     def has_more(self) -> bool:
         """Whether there is more documentation than the summary and those of its parameters."""
-        return has_more(self._metadata, self._codec)
+        if self.details is not None or self._metadata.examples:
+            return True
+        root = self._codec.graph.resolve_root()
+        fields = root.fields if isinstance(root, ObjectNode) else ()
+        return any(field.examples or split_summary(field.description or "")[1] for field in fields)
 
     @property
     def is_unbound(self) -> bool:
