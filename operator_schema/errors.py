@@ -165,8 +165,13 @@ class _ProblemsError(ValueError):
 
     _with = "the value"
 
+    __slots__ = ("run",)  # a slot, so that copies and pickles leave it out
+    run: Any
+    """The `Problems` of the decode or encode that failed, for this package; None where there was none."""
+
     def __init__(self, name: str, problems: Sequence[Problem], omitted: int = 0) -> None:
         super().__init__(name)
+        self.run = None
         self.name = name
         self.problems: tuple[Problem, ...] = tuple(problems)
         self.omitted = omitted
@@ -205,6 +210,7 @@ class _ProblemsError(ValueError):
         """Return the same error with other problems in place of those it carries."""
         again = type(self).__new__(type(self), *self.args)
         again.__dict__.update(self.__dict__, problems=tuple(problems))
+        again.run = None
         return again
 
     def as_dict(self) -> dict[str, Any]:
@@ -242,7 +248,6 @@ class DecodeError(_ProblemsError):
     """
 
     _with = "the arguments"
-    ignored: Sequence[tuple[Any, Any, dict[Any, Any]]] = ()  # as `Problems.ignored`: for the hint of a tool
 
     def __init__(
         self,
@@ -339,8 +344,6 @@ class EncodeError(_ProblemsError):
         problems: everything that is wrong; paths are made of JSON keys and indexes.
         omitted: number of problems past those in `problems`.
     """
-
-    iterators: dict[int, tuple[Any, list[Any]]] | None = None  # read on the way; can't be read again
 
 
 class ToolError(RuntimeError):

@@ -334,7 +334,7 @@ class Codec(Generic[T]):
         from ..errors import EncodeError
         from .lenient_encode import encode_leniently
 
-        read = refused.iterators if isinstance(refused, EncodeError) else None
+        read = refused.run.iterators if isinstance(refused, EncodeError) and refused.run else None
         encoded, notes, problems = encode_leniently(
             self._graph, instance, self._options["max_depth"], self._graph_of, read
         )
@@ -447,7 +447,7 @@ class Codec(Generic[T]):
             from ..errors import EncodeError
 
             error = EncodeError(self._name, problems.found, problems.omitted)
-            error.iterators = problems.iterators
+            error.run = problems
             raise error
         return encoded
 
@@ -473,7 +473,7 @@ class Codec(Generic[T]):
             problems.omitted,
             self._example,
         )
-        error.ignored = problems.ignored
+        error.run = problems
         return error
 
     def _expects(self) -> str:

@@ -141,8 +141,9 @@ def _exact(cls: Any, limit: float) -> Any:
 
 def _samples(leaf: SchemaLeaf[Any], limits: Constraints) -> Iterator[Any]:
     """Yield decimals, the plain ones first; those near a limit are probably within all of them."""
-    cls = type(leaf.placeholder)
-    yield leaf.placeholder
+    placeholder: Any = leaf.placeholder
+    cls = placeholder.__class__
+    yield placeholder
     lows = [limit for limit in (limits.minimum, limits.exclusive_minimum) if limit is not None]
     highs = [limit for limit in (limits.maximum, limits.exclusive_maximum) if limit is not None]
     numerator, denominator = _exact(cls, limits.multiple_of or 1).as_integer_ratio()

@@ -220,7 +220,7 @@ class Scope:
         name = clip(escape(error.name or "it"), _TEXT_LENGTH)
         where = "here" if self.owner is None else f"in module {self.owner.__module__}"
         reason = f"the name {name} is not defined {where}"
-        if name in typing.__all__:
+        if name in _TYPING_NAMES:
             return Unresolved(
                 shown, reason, f"Import it (from typing import {name}) or give namespace={{{name!r}: …}}"
             )
@@ -234,7 +234,7 @@ class Scope:
 
     def _reachable(self) -> dict[str, Any]:
         """Return the names that an annotation may use, and those of `typing`."""
-        of_typing = {name: getattr(typing, name) for name in typing.__all__}
+        of_typing = {name: getattr(typing, name) for name in _TYPING_NAMES}
         return {**self._namespace, **self._own_names(), **self._module(), **BUILTINS, **of_typing}
 
 
@@ -242,6 +242,7 @@ def _is_type(value: object) -> bool:
     return isinstance(value, type) or type(value).__module__ in {"typing", "types", "typing_extensions"}
 
 
+_TYPING_NAMES: list[str] = vars(typing)["__all__"]
 _CIRCULAR = "The modules import each other: register the type, or make the tool, where both are loaded"
 NO_BINDINGS: Bindings = {}
 

@@ -6,6 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Mapping
 
     from .nodes import Constraints
@@ -48,6 +49,10 @@ class Limit(NamedTuple):
     said: str
     tighter: Callable[[Any, Any], Any] | None = None
     test: str = ""
+
+
+def _lacks(text: str, pattern: re.Pattern[str]) -> bool:
+    return pattern.search(text) is None
 
 
 def _of_numbers(keyword: str) -> Mapping[str, str]:
@@ -116,7 +121,7 @@ LIMITS: Final = (
         "text",
         {"string": "pattern"},
         "matching",
-        lambda text, pattern: pattern.search(text) is None,
+        _lacks,
         "not matching",
     ),
 )

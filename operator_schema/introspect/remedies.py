@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import collections.abc
 import sys
 import typing
+from collections.abc import Callable
+from itertools import chain
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, get_origin
 
@@ -26,7 +27,7 @@ _CALLABLE = (
 _SPELLINGS: dict[object, str] = {
     any: "Write Any (from typing import Any)",
     callable: _CALLABLE,
-    collections.abc.Callable: _CALLABLE,
+    Callable: _CALLABLE,
     typing.Optional: "Write X | None with the type in place of X, such as str | None",
     typing.Union: "Write X | Y with the types in place of X and Y, such as int | str",
 }
@@ -71,14 +72,8 @@ def _spelling(annotation: Any) -> str | None:
     known = [_SPELLINGS[what] for what in (annotation, get_origin(annotation)) if _is_spelled(what)]
     if known:
         return known[0]
-    if isinstance(annotation, (list, tuple)) and annotation and all(map(_is_type, annotation)):
-        items = [show_annotation(item) for item in annotation]
-        if isinstance(annotation, list) and len(items) == 1:
-            return f"Write list[{items[0]}]"
-        return f"Write tuple[{', '.join(items)}] for one of each, or list[{' | '.join(items)}]"
-    if isinstance(annotation, dict) and len(annotation) == 1 and all(map(_is_type, *annotation.items())):
-        [(key, value)] = annotation.items()
-        return f"Write dict[{show_annotation(key)}, {show_annotation(value)}]"
+    if isinstance(annotation, (list, tuple, dict)):
+        return _spelling_of_container(annotation)
     if isinstance(annotation, ModuleType):
         name = annotation.__name__.rpartition(".")[2]
         return (
@@ -91,7 +86,21 @@ def _spelling(annotation: Any) -> str | None:
     return None
 
 
-def _is_spelled(annotation: Any) -> bool:
+def _spelling_of_container(annotation: Any) -> str | None:
+    kind: type = annotation.__class__
+    is_map = issubclass(kind, dict)
+    items = list(chain.from_iterable(annotation.items()) if is_map else annotation)
+    if not items or not all(map(_is_type, items)):
+        return None
+    texts = list(map(show_annotation, items))
+    if is_map:
+        return f"Write dict[{texts[0]}, {texts[1]}]" if len(texts) == 2 else None  # noqa: PLR2004  # key, value
+    if issubclass(kind, list) and len(texts) == 1:
+        return f"Write list[{texts[0]}]"
+    return f"Write tuple[{', '.join(texts)}] for one of each, or list[{' | '.join(texts)}]"
+
+
+def _is_spelled(annotation: object) -> bool:
     return getattr(type(annotation), "__hash__", None) is not None and annotation in _SPELLINGS
 
 

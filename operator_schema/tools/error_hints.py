@@ -19,7 +19,7 @@ _LISTED = 1000
 def unknown_keys(error: DecodeError) -> list[str]:
     """Return the arguments that name no parameter and were ignored by the decoder that raised an error."""
     found: list[str] = []
-    for path, node, value in error.ignored:
+    for path, node, value in error.run.ignored if error.run else ():
         if path is None:
             keys = {field.key for field in node.fields}
             found += [key for key in value if isinstance(key, str) and key not in keys]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Iterable
 from dataclasses import dataclass, field, make_dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -183,6 +184,7 @@ def test_every_exception_can_be_pickled(way):
         raised_by(decode, Everywhere, {"nested": 5}),
         raised_by(decode_json, int, "{"),
         raised_by(encode, U1(5)),  # type: ignore[arg-type]  # on purpose
+        raised_by(Codec(Iterable[str]).encode, (text or None for text in ["read", ""])),
         raised_by(Codec, complex),
     ]
     for error in errors:
