@@ -74,7 +74,7 @@ def row_of(line):
 
 
 def details_of(annotation):
-    """What stands below a table about one of its rows."""
+    """Return what is below a table about one of its rows."""
     return PAGE.split(f"\n**{annotation}**\n")[1].partition("\n**`")[0].partition("\n#")[0]
 
 
@@ -157,7 +157,7 @@ def test_cells_are_short_enough_to_read():
 
 
 def test_the_limits_of_the_page():
-    table = PAGE.split("| limit | value | past it |")[1].split("\n\n")[0]
+    table = PAGE.split("| limit | value | beyond it |")[1].split("\n\n")[0]
     values = [int(re.match(r"\d+", cells_of(line)[1])[0]) for line in table.strip().split("\n")[1:]]
     assert values == [
         limits.MAX_DEPTH,
