@@ -35,7 +35,6 @@ OTHERS = {
     "introspect/ambiguity.py: node_name": "named by their JSON types",
     "introspect/containers.py: _key_node": "can't be keys of maps",
     "introspect/constraints.py: constrained": "take no constraints",
-    "introspect/null_fields.py: _make": "have no fields inside",
     "introspect/set_items.py: _numbers_of": "hold no numbers",
     "schema.py: module": "are never shared",
     "testing/near_misses.py: _near": "missed by values of other JSON types",

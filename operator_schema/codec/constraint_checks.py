@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..introspect.limits import LENGTHS, NUMBERS
+from ..introspect.limits import LENGTHS, NUMBERS, TEXTS
 from ..wording import excerpt
 from .limits import MAX_COLLISIONS
 from .problems import INVALID
@@ -51,13 +51,14 @@ def _broken_limit(constraints: Constraints, value: float) -> str | None:
 
 
 def check_text(constraints: Constraints, problems: Problems, value: str, path: Path) -> Any:
-    """Return the string, or note its length or the pattern that is not in it."""
+    """Return the string, or note the limit on its length or content that it breaks."""
     if check_length(constraints, problems, value, path, "characters") is INVALID:
         return INVALID
-    pattern = constraints.pattern
-    if pattern is None or pattern.search(value):
-        return value
-    return problems.bad_pattern(path, value, pattern.pattern)
+    for row in TEXTS:
+        limit = getattr(constraints, row.slot)
+        if limit is not None and row.breaks(value, limit):
+            return problems.bad_content(path, value, row.said, row.written(limit))
+    return value
 
 
 def check_length(
@@ -97,7 +98,7 @@ class Crowd:
         self._shared: dict[int, int] = {}
 
     def admits(self, value: object) -> bool:
-        """Say whether a value may be looked up among those that were added."""
+        """Return whether a value may be looked up among those that were added."""
         return not self._watches or self._shared.get(hash(value), 0) < MAX_COLLISIONS
 
     def add(self, value: object) -> None:

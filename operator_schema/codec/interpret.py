@@ -51,6 +51,7 @@ def interpret(
     value: object,
     max_depth: int,
     plans: dict[int, UnionPlan] | None = None,
+    depth: int = 1,
 ) -> tuple[Any, Problems]:
     """Decode a JSON value.
 
@@ -60,18 +61,19 @@ def interpret(
         max_depth: levels of arrays and objects that are followed.
         plans: of the unions of this graph that were met before, by identity of the node; those that
             are met now are added.
+        depth: of the value, which may be a part of another one.
 
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
     shared = Shared(graph.definitions, max_depth, plans)
-    return follow(Run(shared, Problems(graph.definitions)), graph.root, value)
+    return follow(Run(shared, Problems(graph.definitions)), graph.root, value, depth)
 
 
-def follow(run: Run, root: Node, value: object) -> tuple[Any, Problems]:
+def follow(run: Run, root: Node, value: object, depth: int = 1) -> tuple[Any, Problems]:
     """Decode a JSON value with a run that was made for it."""
     try:
-        decoded = run.decode(root, value, None, 1)
+        decoded = run.decode(root, value, None, depth)
     except RecursionError as error:
         if error is run.shared.raised_by_user:
             raise

@@ -44,7 +44,7 @@ ProblemKind = Literal[
     "not_one_of",
     "of_number",
     "bad_length",
-    "bad_pattern",
+    "bad_content",
     "bad_integer_key",
     "bad_text",
     "duplicate",
@@ -188,9 +188,9 @@ def _bad_length(steps: Steps, value: object, message: str) -> Problem:
     return Problem(steps, "bad_length", message, None, received(value))
 
 
-def _bad_pattern(steps: Steps, value: str, pattern: str) -> Problem:
-    what = clip(escape(pattern), _SAID_LENGTH)
-    message = f"{excerpt(value)} does not match the pattern {what}"
+def _bad_content(steps: Steps, value: str, said: str, limit: str) -> Problem:
+    what = clip(escape(limit), _SAID_LENGTH)
+    message = f"{excerpt(value)} {said} {what}"
     return Problem(steps, "bad_format", message, what, received(value))
 
 
@@ -288,7 +288,7 @@ PROBLEM_MAKERS: Mapping[ProblemKind, Callable[..., Problem]] = {
     "not_one_of": _not_one_of,
     "of_number": _of_number,
     "bad_length": _bad_length,
-    "bad_pattern": _bad_pattern,
+    "bad_content": _bad_content,
     "bad_integer_key": _bad_integer_key,
     "bad_text": _bad_text,
     "duplicate": _duplicate,

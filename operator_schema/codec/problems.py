@@ -145,9 +145,9 @@ class Problems:
         """Note a string, array or object of the wrong length."""
         return self._note(path, "bad_length", value, message)
 
-    def bad_pattern(self, path: Path, value: str, pattern: str) -> Any:
-        """Note a string in which the pattern is not found."""
-        return self._note(path, "bad_pattern", value, pattern)
+    def bad_content(self, path: Path, value: str, said: str, limit: str) -> Any:
+        """Note a string that breaks a limit on its content, such as a pattern."""
+        return self._note(path, "bad_content", value, said, limit)
 
     def bad_integer_key(self, path: Path, key: str) -> Any:
         """Note a key that isn't an integer written in decimal digits."""

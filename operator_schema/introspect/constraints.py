@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import re
 import sys
-from math import ceil, floor, isfinite
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..complaints import UnfitError
 from ..json_values import LONGEST_BITS, has_surrogate
 from ..wording import clip, escape, excerpt, received
 from .decimal_limits import is_decimal, limit_leaf, limits_of
-from .limits import LIMITS
+from .limits import LIMITS, NUMBERS
 from .names import show_value
 from .nodes import ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
+from .number_bounds import bounds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from .leaves import SchemaLeaf
 
 __all__ = ["constrained", "read_constraints"]
 
-# What these say stands in no schema, and a schema that leaves it out would promise too much.
+# No schema can say what these say, and a schema without it would promise too much.
 _WITHOUT_SCHEMA = frozenset({"Predicate", "Not", "Timezone"})
-# A denominator that every validator reckons with exactly.
+# Up to this denominator every validator calculates exactly.
 _EXACT_DENOMINATOR = 2**20
 _EXACT_INTEGER = 2**53
 
@@ -39,7 +40,7 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
     """Gather the constraints among the metadata of an annotation.
 
     Args:
-        metadata: of `Annotated`; what is no constraint is passed over.
+        metadata: of `Annotated`; what isn't a constraint is passed over.
 
     Returns:
         All of them together, the tighter of two that limit the same; None without any.
@@ -146,13 +147,13 @@ def _checked_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
         message = f"the pattern {_show(pattern)} is of bytes"
         raise UnfitError(message, "Compile it from a str")
     if pattern.flags & ~re.UNICODE:
-        message = f"the pattern {_show(pattern)} has flags, which JSON Schema has not"
+        message = f"the pattern {_show(pattern)} has flags, which JSON Schema doesn't have"
         raise UnfitError(message, "Write them out in the pattern")
     if has_surrogate(pattern.pattern):
-        message = f"the pattern {_show(pattern)} has half of a surrogate pair, which JSON can't hold"
+        message = f"the pattern {_show(pattern)} has a lone surrogate, which JSON can't hold"
         raise UnfitError(message, "Take it out")
     if _PYTHON_SYNTAX.search(pattern.pattern):
-        message = f"the pattern {_show(pattern)} uses syntax that Python has and JSON Schema has not"
+        message = f"the pattern {_show(pattern)} uses syntax that JSON Schema doesn't have"
         raise UnfitError(message, "Keep to what ECMA 262 knows: no inline flags, (?P<…>), \\A or \\Z")
     return pattern
 
@@ -208,7 +209,7 @@ def constrained(node: Node, constraints: Constraints) -> Node:
 
 def _limited(leaf: SchemaLeaf[Any], constraints: Constraints) -> SchemaLeaf[Any]:
     for slot in Constraints.__slots__:
-        if getattr(constraints, slot) is not None and slot not in _ON_DECIMALS:
+        if getattr(constraints, slot) is not None and slot not in _ON_NUMBERS:
             message = f"the constraint {slot} says nothing about a Decimal"
             raise UnfitError(message, "Leave it out, or change the type")
     together = _together(limits_of(leaf), constraints)
@@ -216,8 +217,7 @@ def _limited(leaf: SchemaLeaf[Any], constraints: Constraints) -> SchemaLeaf[Any]
     return limit_leaf(leaf, together, _has_exact_step(together))
 
 
-# Those that `decimal_limits` enforces.
-_ON_DECIMALS = frozenset({"minimum", "exclusive_minimum", "maximum", "exclusive_maximum", "multiple_of"})
+_ON_NUMBERS = frozenset([row.slot for row in NUMBERS])
 
 
 def _allowed(node: ScalarNode | ArrayNode | MapNode) -> frozenset[str]:
@@ -237,28 +237,17 @@ def _refuse_contradiction(node: Node, limits: Constraints) -> None:
     most: float | None = limits.max_length
     is_open = False
     if isinstance(node, ScalarNode) and node.type in {"integer", "number"}:
-        step = 1 if node.type == "integer" else 0
-        least = _tightest(max, limits.minimum, limits.exclusive_minimum, step)
-        most = _tightest(min, limits.maximum, limits.exclusive_maximum, -step)
-        is_open = not step and least == most and least in {limits.exclusive_minimum, limits.exclusive_maximum}
+        bounds = bounds_of(limits)
+        if node.type == "integer":
+            least, most = bounds.multiples()
+        elif bounds.low is not None and bounds.high is not None:
+            least, most = bounds.low.limit, bounds.high.limit
+            is_open = least == most and (bounds.low.is_open or bounds.high.is_open)
     if least is not None and most is not None and (least > most or is_open):
         message = (
             f"no value is within the limits: {excerpt(least)} is the least, {excerpt(most)} the greatest"
         )
         raise UnfitError(message, "Let the least be below the greatest")
-
-
-def _tightest(
-    tighter: Callable[..., float], inclusive: float | None, exclusive: float | None, step: int
-) -> float | None:
-    """Return the tighter of two limits; for integers (which lie a step apart) the last one within."""
-    if step:
-        inward = ceil if step > 0 else floor
-        inclusive = None if inclusive is None else inward(inclusive)
-        outward = floor if step > 0 else ceil
-        exclusive = None if exclusive is None else outward(exclusive) + step
-    known = [limit for limit in (inclusive, exclusive) if limit is not None]
-    return tighter(known) if known else None
 
 
 def _together(one: Constraints | None, other: Constraints) -> Constraints:

@@ -1,19 +1,20 @@
 """Limits on `Decimal`: a leaf within another one.
 
-In JSON Schema a limit binds numbers alone, and a `Decimal` may come as a string too. So the leaf checks
-what it has decoded, and its description names the limits as well.
+In JSON Schema such a limit is about numbers only, and a `Decimal` may come as a string too. So the leaf
+checks what it has decoded, and its description names the limits as well.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ..complaints import UnfitError
 from ..immutable import Value
 from ..wording import excerpt
 from .leaves import SchemaLeaf, trusted_leaf
-from .limits import LimitError
+from .limits import NUMBERS, LimitError, is_no_multiple, keywords_of
+from .number_bounds import bounds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ __all__ = ["Limited", "is_decimal", "limit_leaf", "limits_of"]
 
 
 def is_decimal(leaf: SchemaLeaf[Any]) -> bool:
-    """Return whether a leaf stands for decimal numbers."""
+    """Return whether a leaf is one of decimal numbers."""
     decimal = sys.modules.get("decimal")
     return decimal is not None and issubclass(leaf.type, decimal.Decimal)
 
@@ -35,7 +36,7 @@ def limits_of(leaf: SchemaLeaf[Any]) -> Constraints | None:
 
 
 def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> SchemaLeaf[Any]:  # noqa: FBT001  # as the caller found it
-    """Return a leaf that refuses decimals beyond limits.
+    """Make a leaf that refuses decimals beyond limits.
 
     Args:
         leaf: of decimals; limits that it has already are replaced.
@@ -47,11 +48,10 @@ def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> 
     """
     base: SchemaLeaf[Any] = leaf.decode.leaf if isinstance(leaf.decode, Limited) else leaf
     words = " and ".join([words for _, _, words in _rules(limits)])
-    schema = {**base.json_schema, "description": f"decimal number, {words}"}
-    for slot, keyword, _, _ in _RULES:
-        limit = getattr(limits, slot)
-        if limit is not None and (exact_step or slot != "multiple_of"):
-            schema[keyword] = limit
+    keywords = keywords_of(limits, "number")
+    if not exact_step:
+        del keywords["multipleOf"]
+    schema = {**base.json_schema, "description": f"decimal number, {words}", **keywords}
     decode = Limited(base, limits, exact_step)
     for sample in _samples(base, limits):
         try:
@@ -82,7 +82,7 @@ class Limited(Value):
         self.check(decoded)
         if isinstance(value, float) and self.exact_step:
             step = self.limits.multiple_of
-            if step is not None and not _divides(value, step):
+            if step is not None and is_no_multiple(value, step):
                 message = f"as a number of JSON it isn't a multiple of {excerpt(step)}; write it as a string"
                 raise LimitError(message)
         return decoded
@@ -110,28 +110,11 @@ class _LimitedWriter(Value):
 _Rule = tuple["Callable[[Any, Any], bool]", float, str]
 
 
-def _divides(number: Any, step: Any) -> bool:
-    numerator, denominator = number.as_integer_ratio()
-    divisor, unit = step.as_integer_ratio()
-    divides: bool = (numerator * unit) % (denominator * divisor) == 0
-    return divides
-
-
-_RULES: Final[tuple[tuple[str, str, Callable[[Any, Any], bool], str], ...]] = (
-    ("minimum", "minimum", lambda number, limit: number < limit, "≥"),
-    ("exclusive_minimum", "exclusiveMinimum", lambda number, limit: number <= limit, ">"),
-    ("maximum", "maximum", lambda number, limit: number > limit, "≤"),
-    ("exclusive_maximum", "exclusiveMaximum", lambda number, limit: number >= limit, "<"),
-    ("multiple_of", "multipleOf", lambda number, step: not _divides(number, step), "a multiple of"),
-)
-"""By constraint: its keyword, what breaks it, and how a message says it."""
-
-
 def _rules(limits: Constraints) -> Iterator[_Rule]:
-    for slot, _, breaks, sign in _RULES:
-        limit = getattr(limits, slot)
+    for row in NUMBERS:
+        limit = getattr(limits, row.slot)
         if limit is not None:
-            yield breaks, limit, f"{sign} {excerpt(limit)}"
+            yield row.breaks, limit, f"{row.sign} {excerpt(limit)}"
 
 
 def _exact(cls: Any, limit: float) -> Any:
@@ -144,15 +127,13 @@ def _samples(leaf: SchemaLeaf[Any], limits: Constraints) -> Iterator[Any]:
     placeholder: Any = leaf.placeholder
     cls = placeholder.__class__
     yield placeholder
-    lows = [limit for limit in (limits.minimum, limits.exclusive_minimum) if limit is not None]
-    highs = [limit for limit in (limits.maximum, limits.exclusive_maximum) if limit is not None]
     numerator, denominator = _exact(cls, limits.multiple_of or 1).as_integer_ratio()
-    ends = [*[_exact(cls, max(lows)) for _ in lows[:1]], *[_exact(cls, min(highs)) for _ in highs[:1]]]
+    ends = [_exact(cls, bound.limit) for bound in bounds_of(limits) if bound is not None]
     for end in ends or [cls(0)]:
         yield end
         count = int(end * denominator) // numerator
         for steps in (count, count + 1, count - 1, count + 2):
             multiple = cls(steps * numerator)
             yield multiple if denominator == 1 else multiple / denominator
-    if lows and highs:
+    if len(ends) > 1:
         yield (ends[0] + ends[1]) / 2

@@ -11,11 +11,27 @@ if TYPE_CHECKING:
 
     from .nodes import Constraints
 
-__all__ = ["LENGTHS", "LIMITS", "NUMBERS", "SIGNS", "Limit", "LimitError", "is_no_multiple", "keywords_of"]
+    Pattern = re.Pattern[str]
+
+__all__ = [
+    "LENGTHS",
+    "LIMITS",
+    "NUMBERS",
+    "SIGNS",
+    "TEXTS",
+    "Limit",
+    "LimitError",
+    "is_no_multiple",
+    "keywords_of",
+]
 
 
 class LimitError(ValueError):
     """A leaf read a value that is beyond the limits of its annotation: a problem `out_of_range`."""
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def is_no_multiple(value: float, of: float) -> bool:
@@ -23,6 +39,18 @@ def is_no_multiple(value: float, of: float) -> bool:
     numerator, denominator = value.as_integer_ratio()
     divisor, unit = of.as_integer_ratio()
     return (numerator * unit) % (denominator * divisor) != 0
+
+
+def _misses(text: str, pattern: Pattern) -> bool:
+    return not pattern.search(text)
+
+
+def _search_of(pattern: Pattern) -> Callable[[str], Any]:
+    return pattern.search
+
+
+def _text_of(pattern: Pattern) -> str:
+    return pattern.pattern
 
 
 class Limit(NamedTuple):
@@ -34,10 +62,12 @@ class Limit(NamedTuple):
         of: what it limits.
         keywords: JSON type to the keyword of JSON Schema.
         sign: what messages show before its value.
-        breaks: whether a number or length breaks it.
-        said: how messages name a number that breaks it, or a length that is expected.
+        breaks: whether a number, a length or a text breaks it.
+        said: how messages name a number or text that breaks it, or a length that is expected.
         tighter: of two limits, the one to keep; None where both can't be kept.
         test: the operator that generated code writes for `breaks`; empty where it calls that.
+        finder: for a text, makes the function that generated code calls, which is true of what fits.
+        written: makes the value of the keyword out of the limit.
     """
 
     slot: str
@@ -49,10 +79,8 @@ class Limit(NamedTuple):
     said: str
     tighter: Callable[[Any, Any], Any] | None = None
     test: str = ""
-
-
-def _lacks(text: str, pattern: re.Pattern[str]) -> bool:
-    return pattern.search(text) is None
+    finder: Callable[[Any], Callable[[str], Any]] | None = None
+    written: Callable[[Any], Any] = _as_it_is
 
 
 def _of_numbers(keyword: str) -> Mapping[str, str]:
@@ -89,9 +117,9 @@ LIMITS: Final = (
         "multiple_of",
         "number",
         _of_numbers("multipleOf"),
-        "multiple of",
+        "a multiple of",
         is_no_multiple,
-        "no multiple of",
+        "not a multiple of",
     ),
     Limit(
         "min_length",
@@ -121,14 +149,17 @@ LIMITS: Final = (
         "text",
         {"string": "pattern"},
         "matching",
-        _lacks,
-        "not matching",
+        _misses,
+        "does not match the pattern",
+        finder=_search_of,
+        written=_text_of,
     ),
 )
 """In the order in which schemas and messages name them."""
 
 NUMBERS: Final = tuple([limit for limit in LIMITS if limit.of == "number"])
 LENGTHS: Final = tuple([limit for limit in LIMITS if limit.of == "length"])
+TEXTS: Final = tuple([limit for limit in LIMITS if limit.of == "text"])
 SIGNS: Final = {limit.slot: limit.sign for limit in LIMITS}
 
 
@@ -138,5 +169,5 @@ def keywords_of(constraints: Constraints, json_type: str) -> dict[str, Any]:
     for limit in LIMITS:
         value = getattr(constraints, limit.slot)
         if value is not None and json_type in limit.keywords:
-            found[limit.keywords[json_type]] = getattr(value, "pattern", value)
+            found[limit.keywords[json_type]] = limit.written(value)
     return found

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .nodes import ArrayNode, MapNode, ObjectNode, ScalarNode, TupleNode, UnionNode
-from .traits import flat_members
+from .nodes import Field, ScalarNode, UnionNode
+from .traits import TRAITS, flat_members, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from .graph import Graph
-    from .nodes import Field, Node, Target
+    from .nodes import Node, Target
 
 __all__ = ["null_fields", "with_fields"]
 
@@ -63,19 +63,15 @@ class _Rebuilt:
         return made
 
     def _make(self, node: Node) -> Node:
-        match node:
-            case ObjectNode():
-                return node.replace(fields=tuple(map(self._field, node.fields)))
-            case ArrayNode():
-                return node.replace(items=self.node(node.items))
-            case MapNode():
-                return node.replace(values=self.node(node.values))
-            case TupleNode():
-                return node.replace(items=tuple(map(self.node, node.items)))
-            case UnionNode():
-                return node.replace(members=tuple(map(self.node, node.members)))
-            case _:
-                return node
+        if not parts_of(node):
+            return node  # some nodes are recognised by their identity
+        return node.replace(**{name: self._part(getattr(node, name)) for name in node.__slots__})
 
-    def _field(self, field: Field) -> Field:
-        return self._changed.get(id(field), field).replace(node=self.node(field.node))
+    def _part(self, part: Any) -> Any:
+        if part.__class__ in TRAITS:
+            return self.node(part)
+        if part.__class__ is tuple:
+            return tuple(map(self._part, part))
+        if isinstance(part, Field):
+            return self._changed.get(id(part), part).replace(node=self.node(part.node))
+        return part

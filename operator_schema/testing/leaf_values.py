@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 
 from ..introspect.decimal_limits import limits_of
 from ..introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
+from ..introspect.number_bounds import bounds_of
 from ..introspect.shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
@@ -133,10 +134,7 @@ def _decimals() -> SearchStrategy[Any]:
 
 
 def _decimals_within(leaf: SchemaLeaf[Any], limits: Constraints) -> SearchStrategy[Any]:
-    lows = [limit for limit in (limits.minimum, limits.exclusive_minimum) if limit is not None]
-    highs = [limit for limit in (limits.maximum, limits.exclusive_maximum) if limit is not None]
-    low = max([Decimal(repr(limit)) for limit in lows], default=None)
-    high = min([Decimal(repr(limit)) for limit in highs], default=None)
+    low, high = [bound and Decimal(repr(bound.limit)) for bound in bounds_of(limits)]
     step = Decimal(repr(limits.multiple_of or 1))
     near = leaf.placeholder
     steps = st.integers(-5, 5).map(lambda count: near + count * step)

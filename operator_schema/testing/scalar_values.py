@@ -14,6 +14,7 @@ from ..codec.problems import INVALID, Trial
 from ..codec.scalars import SCALARS
 from ..introspect.limits import NUMBERS
 from ..introspect.nodes import Constraints
+from ..introspect.number_bounds import bounds_of, nearest_float
 from ..json_values import choice_key, is_array, is_object
 
 if TYPE_CHECKING:
@@ -59,7 +60,12 @@ _NONE = Constraints()
 
 def scalars(node: ScalarNode) -> SearchStrategy[Any]:
     """Generate the JSON scalars that a node takes."""
-    constraints = node.constraints or _NONE
+    made = _likely_scalars(node, node.constraints or _NONE)
+    return made if node.constraints is None else made.filter(lambda value: not _refuses(node, value))
+
+
+def _likely_scalars(node: ScalarNode, constraints: Constraints) -> SearchStrategy[Any]:
+    """Generate scalars of which a node takes most: not every constraint says how to make a value."""
     match node.type:
         case "string":
             return _texts(constraints)
@@ -113,8 +119,6 @@ def _texts(constraints: Constraints) -> SearchStrategy[str]:
     pattern = constraints.pattern
     if pattern is None:
         return st.text(min_size=least, max_size=most)
-    if not least and most is None:
-        return st.from_regex(pattern)
     repeated = _REPEATED_CLASS.fullmatch(pattern.pattern)
     if repeated:
         # Few texts of `[a-z]+` are as long as some constraints want them.
@@ -122,8 +126,7 @@ def _texts(constraints: Constraints) -> SearchStrategy[str]:
         if most is not None and fewest > most:
             return st.nothing()
         pattern = re.compile(f"{repeated[1]}{{{fewest},{'' if most is None else most}}}$")
-    longest = math.inf if most is None else most
-    return st.from_regex(pattern).filter(lambda text: least <= len(text) <= longest)
+    return st.from_regex(pattern)
 
 
 def _texts_just_refused(constraints: Constraints, valid: SearchStrategy[str]) -> list[SearchStrategy[Any]]:
@@ -144,26 +147,11 @@ def _texts_just_refused(constraints: Constraints, valid: SearchStrategy[str]) ->
 def _integers(constraints: Constraints) -> SearchStrategy[Any]:
     # An integer that divides by 3/4 divides by 3.
     step = Fraction(constraints.multiple_of or 1).numerator
-    least, most = _multiples(constraints, Fraction(step))
+    least, most = bounds_of(constraints).multiples(step)
     if least is not None and most is not None and least > most:
         return st.nothing()
     whole = st.integers(least, most).map(lambda multiple: multiple * step)
     return st.tuples(whole, st.booleans()).map(lambda drawn: _as_float(drawn[0]) if drawn[1] else drawn[0])
-
-
-def _multiples(constraints: Constraints, step: Fraction) -> tuple[int | None, int | None]:
-    """Return how often the least and the greatest number within the limits hold the step."""
-    least: list[int] = []
-    most: list[int] = []
-    if constraints.minimum is not None:
-        least.append(math.ceil(Fraction(constraints.minimum) / step))
-    if constraints.exclusive_minimum is not None:
-        least.append(math.floor(Fraction(constraints.exclusive_minimum) / step) + 1)
-    if constraints.maximum is not None:
-        most.append(math.floor(Fraction(constraints.maximum) / step))
-    if constraints.exclusive_maximum is not None:
-        most.append(math.ceil(Fraction(constraints.exclusive_maximum) / step) - 1)
-    return max(least, default=None), min(most, default=None)
 
 
 _EXACT = 2**53
@@ -175,18 +163,19 @@ _FAR = 2**32
 def _numbers(constraints: Constraints) -> SearchStrategy[Any]:
     if constraints.multiple_of is not None:
         return _float_multiples(constraints, Fraction(constraints.multiple_of))
-    least, most = _float_limits(constraints)
+    bounds = bounds_of(constraints)
+    least, most = bounds.floats()
     if least > most:
         return st.nothing()
     floats = st.floats(least, most, allow_nan=False, allow_infinity=False)
-    first, last = _multiples(constraints, Fraction(1))
+    first, last = bounds.multiples()
     first = -_EXACT if first is None else max(first, -_EXACT)
     last = _EXACT if last is None else min(last, _EXACT)
     return floats if first > last else st.integers(first, last) | floats
 
 
 def _float_multiples(constraints: Constraints, step: Fraction) -> SearchStrategy[Any]:
-    first, last = _multiples(constraints, step)
+    first, last = bounds_of(constraints).multiples(step)
     if first is None:
         first = min(0, last or 0) - _FAR
     if last is None:
@@ -198,32 +187,9 @@ def _float_multiples(constraints: Constraints, step: Fraction) -> SearchStrategy
     return st.integers(first, last).map(lambda multiple: float(multiple * step))
 
 
-def _float_limits(constraints: Constraints) -> tuple[float, float]:
-    """Return the least and the greatest float within the limits."""
-    least, most = -math.inf, math.inf
-    for limit, strict in ((constraints.minimum, False), (constraints.exclusive_minimum, True)):
-        if limit is not None:
-            least = max(least, _nearest_float(limit, math.inf, strict=strict))
-    for limit, strict in ((constraints.maximum, False), (constraints.exclusive_maximum, True)):
-        if limit is not None:
-            most = min(most, _nearest_float(limit, -math.inf, strict=strict))
-    greatest = sys.float_info.max
-    # Of the two zeros the one that leaves room for the other.
-    return max(least, -greatest) or -0.0, min(most, greatest) or 0.0
-
-
-def _nearest_float(limit: float, towards: float, *, strict: bool) -> float:
-    try:
-        number = float(limit)
-    except OverflowError:
-        return math.inf if limit > 0 else -math.inf
-    is_outside = number < limit if towards > 0 else number > limit
-    return math.nextafter(number, towards) if is_outside or (strict and number == limit) else number
-
-
 def _numbers_just_refused(node: ScalarNode, constraints: Constraints) -> list[SearchStrategy[Any]]:
     found: list[SearchStrategy[Any]] = []
-    limits = [getattr(constraints, slot) for slot in _BOUNDS]
+    limits = [getattr(constraints, slot) for slot in _ON_NUMBERS]
     near = [number for limit in limits if limit is not None for number in _around(limit)]
     beyond = [number for number in near if _refuses(node, number)]
     if beyond:
@@ -235,12 +201,12 @@ def _numbers_just_refused(node: ScalarNode, constraints: Constraints) -> list[Se
     return found
 
 
-_BOUNDS = [row.slot for row in NUMBERS if row.test]
+_ON_NUMBERS = [row.slot for row in NUMBERS]
 
 
 def _around(limit: float) -> list[float]:
     whole = [limit, math.ceil(limit) - 1, math.floor(limit) + 1]
-    nearest = [_nearest_float(limit, towards, strict=True) for towards in (-math.inf, math.inf)]
+    nearest = [nearest_float(limit, towards, strict=True) for towards in (-math.inf, math.inf)]
     return whole + [number for number in nearest if math.isfinite(number)]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from ..codec.example.smallest import NO_EXAMPLE, example_of
 from ..codec.interpret import interpret
 from ..codec.limits import MAX_DEPTH
 from ..introspect.graph import Graph
@@ -131,6 +132,12 @@ class Valid:
                 return st.one_of([self.of(member, levels) for member in node.members])
             case RefNode():
                 return self._reference(node.target, levels)
+            case _:
+                return self._example(node)
+
+    def _example(self, node: Node) -> SearchStrategy[Any]:
+        example = example_of(Graph(node, self._graph.definitions), lambda _, value: value)
+        return st.nothing() if example is NO_EXAMPLE else st.just(example)
 
     def _leaf(self, node: LeafNode) -> SearchStrategy[Any]:
         given = self._json_values.get(node.leaf.type)

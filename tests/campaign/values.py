@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import math
 import string
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from operator_schema.introspect.nodes import (
     TupleNode,
     UnionNode,
 )
+from operator_schema.introspect.number_bounds import bounds_of
 
 if TYPE_CHECKING:
     import random
@@ -139,13 +139,10 @@ class Values:
         if limits is None:
             value = number(rng)
         else:
-            low = limits.minimum if limits.minimum is not None else limits.exclusive_minimum
-            high = limits.maximum if limits.maximum is not None else limits.exclusive_maximum
-            low = -5 if low is None else low
-            high = low + 10 if high is None else high
-            value = rng.randint(math.ceil(low), max(math.ceil(low), math.floor(high)))
-            if limits.multiple_of is not None:
-                value *= limits.multiple_of
+            step = limits.multiple_of or 1
+            least, most = bounds_of(limits).multiples(step)
+            low = least if least is not None else -5 if most is None else most - 10
+            value = rng.randint(low, low + 10 if most is None else max(low, most)) * step
         if node.type == "integer":
             value = int(value)
         return float(value) if rng.random() < 0.2 and abs(value) < 2**53 else value

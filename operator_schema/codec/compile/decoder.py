@@ -9,8 +9,10 @@ functions of a leaf may run again, as they do where a union tries its members.
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...errors import GiveUp
+from ...introspect.graph import Graph
 from ...introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -19,13 +21,13 @@ from ...introspect.nodes import (
     LiteralNode,
     MapNode,
     ObjectNode,
-    RefNode,
     ScalarNode,
     TupleNode,
     UnionNode,
 )
 from ...introspect.unions import make_plan
 from ...json_values import copy_json
+from ..interpret import interpret
 from ..limits import MAX_COLLISIONS
 from .construction import HARMLESS, constructor_of, factory_of, way_of, write_empty, write_instance
 from .helpers import JSON_SCALARS, building, chooser_of, integer_of_key
@@ -33,9 +35,8 @@ from .source import hint_of
 from .writer import MAX_PLACES, Writer, nodes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from ...introspect.graph import Graph
     from ...introspect.nodes import Field, Node
     from ...introspect.unions import UnionPlan
     from .helpers import Method, Refusal
@@ -123,27 +124,18 @@ class Decoder(Writer):
         super().__init__(graph, max_depth, None if is_users else fallback)
         self._exact = exact
 
-    def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
-        """Write what becomes of a value right here."""
-        match node:
-            case ScalarNode():
-                return self.scalar(node, value, known)
-            case ObjectNode():
-                return self._object(node, value, depth, known)
-            case ArrayNode():
-                return self._array(node, value, depth, known)
-            case LiteralNode() | EnumNode():
-                return self._choice(node, value, known)
-            case LeafNode():
-                return self._leaf(node, value, known)
-            case MapNode():
-                return self._map(node, value, depth, known)
-            case TupleNode():
-                return self._tuple(node, value, depth, known)
-            case UnionNode():
-                return self._union(node, value, depth)
-            case AnyNode() | RefNode():  # pragma: no branch  # the last; `value` follows references
-                return value
+    def interpreter_of(self, node: Node) -> Callable[[Any, int], Any]:
+        """Return what decodes a value of a node, given its depth, or returns `GiveUp`."""
+        graph, max_depth, exact = Graph(node, self.definitions), self.max_depth, self._exact
+
+        def decode(part: Any, depth: int) -> Any:
+            decoded, problems = interpret(graph, part, max_depth, depth=depth)
+            return GiveUp if problems.found or (exact and problems.ignored) else decoded
+
+        return decode
+
+    def _as_it_is(self, _node: AnyNode, value: str, _depth: int, _known: str) -> str:
+        return value
 
     # --- objects ---------------------------------------------------------------------------------
 
@@ -309,7 +301,7 @@ class Decoder(Writer):
 
     # --- values without parts --------------------------------------------------------------------
 
-    def _choice(self, node: LiteralNode | EnumNode, value: str, known: str) -> str:
+    def _choice(self, node: LiteralNode | EnumNode, value: str, _depth: int, known: str) -> str:
         made = self.source.name("choice")
         table: Mapping[Any, Any] = node.table  # by what `choice_key` gives, a pair
         if all(type(key) is str for _, key in table):
@@ -327,7 +319,7 @@ class Decoder(Writer):
         scalars = self.source.bind(JSON_SCALARS, "scalars")
         self.give_up_if(f"{value}.__class__ not in {scalars}")
 
-    def _leaf(self, node: LeafNode, value: str, known: str) -> str:
+    def _leaf(self, node: LeafNode, value: str, _depth: int, known: str) -> str:
         types = node.leaf.json_types
         takes_numbers = "number" in types or "integer" in types
         classes = [_CLASSES[name] for name in types if name not in {"number", "integer", "null"}]
@@ -348,7 +340,7 @@ class Decoder(Writer):
 
     # --- unions ----------------------------------------------------------------------------------
 
-    def _union(self, node: UnionNode, value: str, depth: int) -> str:
+    def _union(self, node: UnionNode, value: str, depth: int, _known: str) -> str:
         plan = make_plan(node, self.definitions)
         kind, made = self.source.name("kind"), self.source.name("member")
         self.at.line(f"{kind} = {value}.__class__")
@@ -412,7 +404,20 @@ class Decoder(Writer):
         self.give_up_if(f"{made} is {self.give_up}")
         return made
 
+    arms: ClassVar = {
+        ScalarNode: Writer.scalar,
+        AnyNode: _as_it_is,
+        LeafNode: _leaf,
+        LiteralNode: _choice,
+        EnumNode: _choice,
+        ArrayNode: _array,
+        TupleNode: _tuple,
+        MapNode: _map,
+        ObjectNode: _object,
+        UnionNode: _union,
+    }
+
 
 def _is_handed_through(node: Node) -> bool:
-    """Say whether a value that is right is what it decodes to."""
+    """Return whether a value that is right is what it decodes to."""
     return isinstance(node, AnyNode) or (isinstance(node, ScalarNode) and node.type != "number")

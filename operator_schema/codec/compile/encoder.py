@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import MISSING
 from functools import cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...introspect.nodes import (
     TAG,
@@ -21,7 +21,6 @@ from ...introspect.nodes import (
     LiteralNode,
     MapNode,
     ObjectNode,
-    RefNode,
     ScalarNode,
     TupleNode,
     UnionNode,
@@ -88,28 +87,16 @@ class _Encoder(Writer):
         self._graph_of = graph_of
 
     def needs_depth(self, node: Node) -> bool:
-        return isinstance(node, (AnyNode, UnionNode))
+        return isinstance(node, UnionNode) or super().needs_depth(node)
 
-    def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
-        match node:
-            case ScalarNode():
-                return self.scalar(node, value, known)
-            case ObjectNode():
-                return self._object(node, value, depth, known)
-            case ArrayNode():
-                return self._array(node, value, depth, known)
-            case LiteralNode() | EnumNode():
-                return self._choice(node, value)
-            case LeafNode():
-                return self._leaf(node, value, known)
-            case MapNode():
-                return self._map(node, value, depth, known)
-            case TupleNode():
-                return self._tuple(node, value, depth, known)
-            case UnionNode():
-                return self._union(node, value, depth)
-            case AnyNode() | RefNode():  # pragma: no branch  # the last; `value` follows references
-                return self._interpreted(node, value, depth)
+    def interpreter_of(self, node: Node) -> Callable[[Any, int], Any]:
+        definitions, max_depth, graph_of = self.definitions, self.max_depth, self._graph_of
+
+        def encode(part: Any, depth: int) -> Any:
+            encoded = encode_part(node, definitions, part, max_depth, graph_of, depth)
+            return GiveUp if encoded is INVALID else encoded
+
+        return encode
 
     # --- objects ---------------------------------------------------------------------------------
 
@@ -245,7 +232,7 @@ class _Encoder(Writer):
 
     # --- values without parts --------------------------------------------------------------------
 
-    def _choice(self, node: LiteralNode | EnumNode, value: str) -> str:
+    def _choice(self, node: LiteralNode | EnumNode, value: str, _depth: int, _known: str) -> str:
         made = self.source.name("choice")
         if isinstance(node, EnumNode) and len(node.values) <= _FEW_MEMBERS:
             self._compare(made, node, value)
@@ -271,7 +258,7 @@ class _Encoder(Writer):
         with self.at.block("else:"):
             self.leave()
 
-    def _leaf(self, node: LeafNode, value: str, known: str) -> str:
+    def _leaf(self, node: LeafNode, value: str, _depth: int, known: str) -> str:
         leaf = node.leaf
         cls = self.source.class_name(leaf.type)
         if known != cls:
@@ -296,7 +283,7 @@ class _Encoder(Writer):
 
     # --- unions and Any --------------------------------------------------------------------------
 
-    def _union(self, node: UnionNode, value: str, depth: int) -> str:
+    def _union(self, node: UnionNode, value: str, depth: int, _known: str) -> str:
         members = flat_members(node, self.definitions)
         kind, made = self.source.name("kind"), self.source.name("member")
         self.at.line(f"{kind} = {value}.__class__")
@@ -306,7 +293,7 @@ class _Encoder(Writer):
             with self.at.block(f"{head} {kind} is {known}:"):
                 member = the_one(members, cls)
                 result = (
-                    self._interpreted(node, value, depth)
+                    self.interpreted(node, value, depth)
                     if member is None
                     else self.value(member, value, depth, known)
                 )
@@ -314,24 +301,22 @@ class _Encoder(Writer):
             head = "elif"
         with self.at.block("else:"):
             if any(isinstance(member, AnyNode) for member in members):
-                self.at.line(f"{made} = {self._interpreted(node, value, depth)}")
+                self.at.line(f"{made} = {self.interpreted(node, value, depth)}")
             else:
                 self.leave()
         return made
 
-    def _interpreted(self, node: Node, value: str, depth: int) -> str:
-        """Write that the interpreter encodes one part."""
-        definitions, max_depth, graph_of = self.definitions, self.max_depth, self._graph_of
-
-        def encode(part: Any, depth: int) -> Any:
-            encoded = encode_part(node, definitions, part, max_depth, graph_of, depth)
-            return GiveUp if encoded is INVALID else encoded
-
-        made = self.source.name("part")
-        call = f"{self.source.bind(encode, 'encode_part')}({', '.join([value, *self.depth(depth)])})"
-        self.at.line(f"{made} = {call}")
-        self.give_up_if(f"{made} is {self.give_up}")
-        return made
+    arms: ClassVar = {
+        ScalarNode: Writer.scalar,
+        LeafNode: _leaf,
+        LiteralNode: _choice,
+        EnumNode: _choice,
+        ArrayNode: _array,
+        TupleNode: _tuple,
+        MapNode: _map,
+        ObjectNode: _object,
+        UnionNode: _union,
+    }
 
 
 _FEW_MEMBERS = 8

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from ...introspect.limits import LENGTHS, NUMBERS
+from ...introspect.limits import LENGTHS, NUMBERS, TEXTS
 from ...introspect.nodes import (
     ArrayNode,
     MapNode,
@@ -26,6 +26,8 @@ from ..problems import GiveUp
 from .source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from ...introspect.graph import Graph
     from ...introspect.nodes import Constraints, Node, ScalarNode
     from .helpers import Method
@@ -93,10 +95,13 @@ class Writer(ABC):
     Attributes:
         verb: name of the main function, which is a method.
         subject: name of its parameter.
+        arms: by kind of node, the method that writes what becomes of a value. Values of any other kind
+            are handed to the interpreter.
     """
 
     verb: ClassVar[str]
     subject: ClassVar[str]
+    arms: ClassVar[Mapping[type, Callable[[Any, Any, str, int, str], str]]]
 
     def __init__(self, graph: Graph, max_depth: int, fallback: Method | None) -> None:
         self.definitions = graph.definitions
@@ -118,9 +123,9 @@ class Writer(ABC):
         """The name of `GiveUp`."""
         return self.source.bind(GiveUp, "GiveUp")
 
-    def needs_depth(self, _node: Node) -> bool:
+    def needs_depth(self, node: Node) -> bool:
         """Return whether the code for a node uses the depth of its value."""
-        return False
+        return node.__class__ not in self.arms
 
     # --- functions -------------------------------------------------------------------------------
 
@@ -172,9 +177,22 @@ class Writer(ABC):
         """Return a node itself, where a reference to it is given."""
         return resolve(node, self.definitions)
 
-    @abstractmethod
     def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
         """Write what becomes of a value right here."""
+        arm = self.arms.get(node.__class__)
+        return self.interpreted(node, value, depth) if arm is None else arm(self, node, value, depth, known)
+
+    def interpreted(self, node: Node, value: str, depth: int) -> str:
+        """Write that the interpreter handles one part."""
+        made = self.source.name("part")
+        interpret = self.source.bind(self.interpreter_of(node), "interpret")
+        self.at.line(f"{made} = {interpret}({', '.join([value, *self.depth(depth)])})")
+        self.give_up_if(f"{made} is {self.give_up}")
+        return made
+
+    @abstractmethod
+    def interpreter_of(self, node: Node) -> Callable[[Any, int], Any]:
+        """Return what interprets a value of a node, given its depth, or returns `GiveUp`."""
 
     def call(self, node: Node, value: str, depth: int) -> str:
         """Return the call of the function of a node."""
@@ -254,7 +272,7 @@ class Writer(ABC):
 
     # --- scalars ---------------------------------------------------------------------------------
 
-    def scalar(self, node: ScalarNode, value: str, known: str) -> str:
+    def scalar(self, node: ScalarNode, value: str, _depth: int, known: str) -> str:
         """Write the check of a string, number, boolean or null, which stays in its variable."""
         match node.type:
             case "string":
@@ -311,11 +329,12 @@ class Writer(ABC):
                 self.give_up_if(f"{value} {row.test} {self.source.literal(limit, 'limit')}")
             elif limit is not None:
                 check = self.source.bind(row.breaks, row.breaks.__name__)
-                self.give_up_if(f"{check}({value}, {self.source.literal(limit, 'step')})")
+                self.give_up_if(f"{check}({value}, {self.source.literal(limit, 'limit')})")
         self.lengths(constraints, value)
-        if constraints.pattern is not None:
-            search = self.source.bind(constraints.pattern.search, "search")
-            self.give_up_if(f"not {search}({value})")
+        for row in TEXTS:
+            limit = getattr(constraints, row.slot)
+            if limit is not None and row.finder is not None:
+                self.give_up_if(f"not {self.source.bind(row.finder(limit), 'finds')}({value})")
 
 
 def _hint(node: Any) -> str:

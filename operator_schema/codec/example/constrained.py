@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import floor, inf, nextafter
+from math import inf, nextafter
 from sys import float_info
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...introspect.nodes import Constraints, ScalarNode
+from ...introspect.number_bounds import Bounds, bounds_of
 from ..problems import INVALID, Trial
 from ..scalars import SCALARS
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
+
+    from ...introspect.number_bounds import Bound
 
 __all__ = ["example_number", "example_text"]
 
@@ -25,7 +28,7 @@ _NOTHING = Constraints()
 def example_number(
     kind: Literal["integer", "number"], constraints: Constraints | None, turn: int
 ) -> float | None:
-    """Return a number that fits; None where none was found.
+    """Find a number that fits; None where none was found.
 
     Args:
         kind: of number.
@@ -44,28 +47,27 @@ def _numbers(kind: Literal["integer", "number"], constraints: Constraints, turn:
     step = Fraction(constraints.multiple_of or 1)
     if kind == "integer":
         step = Fraction(step.numerator)  # a multiple of p/q is an integer where it is one of p
-    lows = [n for n in (constraints.minimum, constraints.exclusive_minimum) if n is not None]
-    highs = [n for n in (constraints.maximum, constraints.exclusive_maximum) if n is not None]
+    low, high = bounds_of(constraints)
     if kind == "number":  # what is beyond floats restricts no float
-        lows = [n for n in lows if n > -float_info.max]
-        highs = [n for n in highs if n < float_info.max]
-    low, high = max(lows, default=None), min(highs, default=None)
-    start = 0 if low is None else floor(Fraction(low) / step) * step
-    if high is not None and start > high:
-        start = floor(Fraction(high) / step) * step
+        low = None if low is None or low.limit <= -float_info.max else low
+        high = None if high is None or high.limit >= float_info.max else high
+    least, most = Bounds(low, high).multiples(step)
+    start = least or 0
+    if most is not None and start > most:
+        start = most
     for count in range(turn + 3):
         for way in (1, -1) if low is None else (1,):
-            yield _plain(Fraction(start) + way * count * step)
+            yield _plain((start + way * count) * step)
     if kind == "number" and low is not None and high is not None:
-        yield _plain((Fraction(low) + Fraction(high)) / 2)
+        yield _plain((Fraction(low.limit) + Fraction(high.limit)) / 2)
     if kind == "number":  # where floats are farther apart than the steps
         yield from _floats_from(low, inf, turn + 2)
         yield from _floats_from(high, -inf, turn + 2)
 
 
-def _floats_from(limit: float | None, towards: float, count: int) -> Iterator[float]:
-    if limit is not None:
-        number = float(limit)
+def _floats_from(bound: Bound | None, towards: float, count: int) -> Iterator[float]:
+    if bound is not None:
+        number = float(bound.limit)
         for _ in range(count):
             yield number
             number = nextafter(number, towards)
@@ -76,7 +78,7 @@ def _plain(number: Fraction) -> float:
 
 
 def example_text(constraints: Constraints | None, turn: int) -> str | None:
-    """Return a string that fits; None where none was found.
+    """Find a string that fits; None where none was found.
 
     Args:
         constraints: on it.
