@@ -13,6 +13,7 @@ import pytest
 
 import operator_schema
 from operator_schema.codec import interpret
+from operator_schema.codec.compile.decoder import compile_decoder
 from operator_schema.codec.example.smallest import NO_EXAMPLE, example_of
 from operator_schema.codec.expected import expected
 from operator_schema.codec.repair.repairer import repair_value
@@ -23,6 +24,7 @@ from operator_schema.introspect.graph import Graph
 from operator_schema.introspect.nodes import ArrayNode, Node
 from operator_schema.introspect.traits import TRAITS, Traits
 from operator_schema.schema import Renderer
+from operator_schema.testing.valid_values import Valid
 
 PACKAGE = Path(operator_schema.__file__).parent
 KINDS = {kind.__name__ for kind in get_args(Node)}
@@ -112,3 +114,15 @@ def test_a_kind_without_arms_is_handled_by_its_traits(switch):
     assert traits.may_be(switch.items, True)
     assert not traits.may_be(switch.items, "on")
     assert not traits.takes_null(switch.items)
+
+
+def test_the_compiled_tier_hands_a_kind_without_arms_to_the_interpreter(switch):
+    graph = Graph(switch, {})
+    for exact in (False, True):
+        decode = compile_decoder(graph, 10, lambda _, value: value, lambda _, error: error, exact=exact)
+        assert decode(None, ["on", "off"]) == [True, False]
+        assert decode(None, ["on", "maybe"]) == ["on", "maybe"]
+
+
+def test_strategies_leave_out_a_kind_of_which_no_value_is_known(switch):
+    assert Valid(Graph(switch.items, {}), {}).root().is_empty
