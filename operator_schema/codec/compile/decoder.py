@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...errors import GiveUp
 from ...introspect.graph import Graph
 from ...introspect.nodes import (
     AnyNode,
@@ -29,6 +28,7 @@ from ...introspect.unions import make_plan
 from ...json_values import copy_json
 from ..interpret import interpret
 from ..limits import MAX_COLLISIONS
+from ..problems import GiveUp
 from .construction import HARMLESS, constructor_of, factory_of, way_of, write_empty, write_instance
 from .helpers import JSON_SCALARS, building, chooser_of, integer_of_key
 from .source import hint_of
