@@ -1,4 +1,4 @@
-"""What a function that isn't async may give all the same: something to await."""
+"""Coroutines and the like that a function returns although it isn't async."""
 
 from __future__ import annotations
 

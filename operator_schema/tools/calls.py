@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["RawCall", "ResultCode", "ToolResult", "class_name_of", "exception_text", "message_of"]
 
 ResultCode = Literal["tool_not_found", "invalid_params", "timeout", "execution_failed", "disabled"]
-"""Why a call has no result: there is no such tool · the arguments do not fit · it took too long · its
-function, or the host, failed · the tool is switched off."""
+"""Why a call has no result: the tool is unknown · the arguments do not fit · it took too long · its
+function, or your program, failed · the tool is switched off."""
 
 _SHOWN_EXCEPTION = 1000
 
@@ -53,7 +53,7 @@ class ToolResult(Value):
         content: text for the model: the result, or why there is none.
         is_error: whether there is none.
         code: why there is none; None where there is one.
-        details: for the host, never for the model; None where there is nothing to say. `exception` is
+        details: for your program, never for the model; None if there are none. `exception` is
             what was raised; `problems` and the rest of `DecodeError.as_dict()` come with
             `invalid_params`. With a result: `repairs` made to the arguments, keys `ignored` in them,
             and `mismatches` of the result with the declared type.

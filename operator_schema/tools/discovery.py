@@ -1,4 +1,4 @@
-"""Tools that are found: in a module, and in what other distributions offer."""
+"""Tools in modules, and in the entry points of installed distributions."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def _field(parameter: Parameter) -> Any:
 def install(cls: type[Input], names: dict[str, Any]) -> None:
     """Put a class into the module of its function.
 
-    Where its name is taken there, its place is the attribute of the tool: `read.input_type`.
+    If its name is taken there, its place is the attribute of the tool: `read.input_type`.
     """
     present: object = names.setdefault(cls.__name__, cls)
     if present is cls:

@@ -1,4 +1,4 @@
-"""The local variables around a function that is decorated, as far as its annotations need them."""
+"""The local variables around a decorated function that its annotations need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a host can read about tools that fail: one logger, `logging.getLogger("operator_schema")`."""
+"""The log of tools that fail: one logger, `logging.getLogger("operator_schema")`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _DEEPEST_GROUP = 20
 def write_log(level: int, message: str, *arguments: object, error: BaseException | None = None) -> None:
     """Log one message, with the traceback of an exception if there is one.
 
-    What logging itself raises (a handler of the host, an exception that can't be printed) is dropped:
-    it must not cost a call its result.
+    What logging itself raises (a handler of your program, an exception that can't be printed) is dropped:
+    a call must not lose its result by it.
 
     Args:
         level: as in `logging`.

@@ -53,7 +53,7 @@ class ToolChanges(_CommonOptions, total=False):
     described_by: str | None
 
 
-Door = Literal["tool", "tool_input", "with_"]
+TakesOptions = Literal["tool", "tool_input", "with_"]
 
 CODEC_OPTIONS = frozenset(DEFAULTS) - {"name"}
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -62,18 +62,18 @@ _NAME_REMEDY = "Give name= with 1 to 64 letters, digits, _ and - of ASCII"
 _FLAG_REMEDY = "Give True or False"
 
 
-def check_option_names(owner: str, options: Mapping[str, Any], door: Door) -> None:
+def check_option_names(owner: str, options: Mapping[str, Any], function: TakesOptions) -> None:
     """Refuse an unknown option, as Python refuses an unknown keyword.
 
     Raises:
         TypeError: with the nearest option.
     """
-    known = _KNOWN[door]
+    known = _KNOWN[function]
     for option in options:
         if option not in known:
             near = nearest(option, sorted(known))
             hint = f"; did you mean {near}?" if near else ""
-            message = f"{door}() got an unexpected option {option!r} for {owner}{hint}"
+            message = f"{function}() got an unexpected option {option!r} for {owner}{hint}"
             raise TypeError(message)
 
 
@@ -166,7 +166,7 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
 }
 """The options that aren't the codec's: the check, what is wanted, and the remedy."""
 
-_KNOWN: Mapping[Door, frozenset[str]] = {
+_KNOWN: Mapping[TakesOptions, frozenset[str]] = {
     "tool": CODEC_OPTIONS | _ROWS.keys() - {"output", "described_by"},
     "tool_input": CODEC_OPTIONS | _ROWS.keys() - {"skip", "flatten", "described_by"},
     "with_": CODEC_OPTIONS | _ROWS.keys() - {"skip", "flatten", "output"},

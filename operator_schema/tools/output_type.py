@@ -171,7 +171,7 @@ class OutputType:
 
 
 def _plain_text(value: object) -> str | None:
-    """Return a text that is written as it is; None for anything else, and for a lone surrogate in it."""
+    """Return a string that is written as it is; None for any other value, and for lone surrogates."""
     text = str.__str__(value) if isinstance(value, str) else None
     return text if text is not None and (text.isascii() or not has_surrogate(text)) else None
 

@@ -24,15 +24,14 @@ _NAME_LENGTH = 100
 class RawArguments(Value):
     """The arguments of one call, without types of their own.
 
-    A function whose only visible parameter is annotated with it gets all arguments as they came. What
-    is asked of it goes through the same decoder as everything else, so that a tool can become typed
-    one argument at a time.
+    A function whose only visible parameter is annotated with it gets all arguments as they came. Each
+    argument that it reads is decoded as always, so a tool can become typed one argument at a time.
 
     Attributes:
         arguments: key to JSON value, a copy of what the model sent.
         tool: name of the tool, for messages.
-        hint: what else errors say, such as where the documentation of the tool is to be had.
-        repair: whether what does not fit is put right where it can be read in one way only.
+        hint: what errors add to the problems, such as how to get the documentation of the tool.
+        repair: whether a value that does not fit is corrected if it can be read in only one way.
     """
 
     arguments: Mapping[str, Any]
@@ -113,10 +112,10 @@ class RawArguments(Value):
 
     @classmethod
     def described_by(cls, json_schema: Mapping[str, Any], /) -> SchemaLeaf[RawArguments]:
-        """Return a leaf that tells the model a schema of your own: `Annotated[RawArguments, leaf]`.
+        """Return a leaf that gives the model a schema of your own: `Annotated[RawArguments, leaf]`.
 
         Args:
-            json_schema: a JSON Schema document with `"type": "object"`. Of it only the type is
+            json_schema: a JSON Schema document with `"type": "object"`. Only its type is
                 enforced.
 
         Raises:

@@ -188,11 +188,11 @@ def _defaults_of(function: FunctionType) -> Mapping[str, Any]:
 
 
 def _read_signature(function: Any) -> Callee:
-    # Somebody says in so many words what it takes; rare enough to load `inspect` for it.
+    # An explicit signature is rare enough to load `inspect` for it.
     from inspect import Signature, signature
 
     kinds: tuple[Kind, ...] = ("positional_only", "positional", "rest", "keyword_only", "extra")
-    said = signature(function)
+    explicit = signature(function)
     empty = Signature.empty
     parameters = [
         Parameter(
@@ -201,9 +201,9 @@ def _read_signature(function: Any) -> Callee:
             MISSING if p.annotation is empty else p.annotation,
             MISSING if p.default is empty else p.default,
         )
-        for p in said.parameters.values()
+        for p in explicit.parameters.values()
     ]
-    returns = MISSING if said.return_annotation is empty else said.return_annotation
+    returns = MISSING if explicit.return_annotation is empty else explicit.return_annotation
     return Callee(function, _innermost(function), tuple(parameters), returns)
 
 
@@ -217,7 +217,7 @@ def _innermost(function: Any) -> Any:
 
 
 def _without(callee: Callee, count: int, names: Collection[str]) -> Callee:
-    """Take away what is bound by position and by name."""
+    """Remove the parameters that are bound by position and by name."""
     kept: list[Parameter] = []
     hidden = list(callee.hidden)
     by_name = False

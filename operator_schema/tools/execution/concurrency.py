@@ -118,7 +118,7 @@ class Slots:
                     self._take(turn_of)
 
     def _next(self) -> str | None:
-        """Return the owner that has waited longest among those that may take a slot now."""
+        """Return the owner that has waited longest of those that may take a slot now."""
         able = [(turns[0].number, owner) for owner, turns in self._waiting.items() if self._may_take(owner)]
         return min(able)[1] if able else None
 

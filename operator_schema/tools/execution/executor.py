@@ -1,4 +1,4 @@
-"""The executor: it takes calls and returns results, whatever happens."""
+"""The executor: a result for every call, whatever happens."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ T = TypeVar("T")
 class Executor:
     """Run the calls that a model sends, and give a result for each.
 
-    A call that fails gives a result that says why: to the model in `content`, to the host in `code`
-    and `details`; what fails is logged by `logging.getLogger("operator_schema")`. Only
+    A call that fails gives a result that says why: to the model in `content`, to your program in `code`
+    and `details`; failures are logged by `logging.getLogger("operator_schema")`. Only
     `KeyboardInterrupt`, `SystemExit` and the like, and the cancellation of the caller, are raised.
 
     An async function runs in a task of its own. When its time is over it is cancelled, and gets
@@ -105,7 +105,7 @@ class Executor:
 
         Args:
             call: as the model sent it.
-            context: type, or name of a parameter, to value, for the parameters that the host gives.
+            context: type, or name of a parameter, to value, for the injected parameters.
 
         Returns:
             The result, or why there is none.
@@ -139,7 +139,7 @@ class Executor:
         calls = list(calls)
         _check_calls(calls)
         running = [self._outcome(call, context) for call in calls]
-        # Only like this does gather, when it is cancelled, wait until each call has ended.
+        # With `return_exceptions` a cancelled gather waits until each call has ended.
         outcomes = await gather(*running, return_exceptions=True)
         results: list[ToolResult] = []
         for outcome in outcomes:
@@ -149,7 +149,7 @@ class Executor:
         return results
 
     def execute_sync(self, call: RawCall, /, *, context: Context | None = None) -> ToolResult:
-        """Do what `execute` does, where there is no event loop.
+        """Do what `execute` does, without an event loop.
 
         Raises:
             RuntimeError: an event loop runs in this thread, which this would block.
@@ -159,7 +159,7 @@ class Executor:
     def execute_all_sync(
         self, calls: Iterable[RawCall], /, *, context: Context | None = None
     ) -> list[ToolResult]:
-        """Do what `execute_all` does, where there is no event loop.
+        """Do what `execute_all` does, without an event loop.
 
         Raises:
             RuntimeError: an event loop runs in this thread, which this would block.
@@ -167,7 +167,7 @@ class Executor:
         return _run(lambda: self.execute_all(calls, context=context), "execute_all")
 
     async def _outcome(self, call: RawCall, context: Context | None) -> ToolResult | BaseException:
-        """Return the result of a call, or what ends the program: raised in a task, that ends the loop."""
+        """Return the result of a call, or an exception that ends the program: a task must not raise it."""
         await self._slots.acquire()
         try:
             outcome = await self._execute(call, context)
@@ -183,7 +183,7 @@ class Executor:
     async def _execute(self, call: RawCall, context: Context | None) -> Any:
         try:
             found = self._find(call)
-        except Exception as error:  # noqa: BLE001  # a switch is the host's own code
+        except Exception as error:  # noqa: BLE001  # a switch is your program's own code
             return self._failures.not_started(call, error, "the switch of the tool failed")
         if isinstance(found, ToolResult):
             return found
@@ -217,7 +217,7 @@ class Executor:
             outcome.close()
 
     async def _decode(self, run: RunCall, name: str, seconds: float | None) -> Any:
-        """Decode arguments in a thread, as the event loop would have to wait for long ones."""
+        """Decode long arguments in a thread: they would block the event loop."""
         try:
             return await self._decoders.run(run.prepare, name, seconds)
         except TimeoutError as late:
@@ -260,7 +260,7 @@ def _run(start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
     else:
         message = f"an event loop runs in this thread, and {name}_sync would block it: use await {name}"
         raise RuntimeError(message)
-    # With a factory, the runner leaves alone what the host has set as its event loop.
+    # With a factory, the runner does not replace the event loop that the program has set.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         return runner.run(start())
 

@@ -1,4 +1,4 @@
-"""Results of calls that fail: what the model reads, what the host gets, and what is logged."""
+"""Results of calls that fail: what the model reads, what your program gets, and what is logged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Failures", "ShowErrors"]
 
 ShowErrors = Literal["type", "message", "traceback"]
-"""How much the model sees of an exception that its function did not raise for the model."""
+"""How much the model sees of an exception that isn't a `CallError`."""
 
 _SHOWN_LEAVES = 5
 _SHOWN_PROBLEMS = 5
@@ -47,7 +47,7 @@ class Failures:
         self._report = report
 
     def not_found(self, call: RawCall, error: ToolNotFoundError, names: Sequence[str]) -> ToolResult:
-        """Say that there is no such tool, and which ones there are where no name is near."""
+        """Return the result for an unknown tool: it lists the tools if no name is similar."""
         more = ""
         if not error.suggestions:
             known = listed([quote(name) for name in names])
@@ -56,12 +56,12 @@ class Failures:
         return _no_result(call, "tool_not_found", f"{error}{more}", error)
 
     def disabled(self, call: RawCall) -> ToolResult:
-        """Say that the tool is switched off."""
+        """Return the result for a tool that is switched off."""
         _log(INFO, call, "the tool is switched off")
         return _no_result(call, "disabled", f"tool {quote(call.name)} is disabled: it can't be called now")
 
     def invalid(self, call: RawCall, error: DecodeError) -> ToolResult:
-        """Say what is wrong with the arguments."""
+        """Return the result for wrong arguments: the report."""
         found = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in error.problems]
         # Without the arguments: they may hold secrets.
         _log(INFO, call, f"the arguments do not fit: {clip(escape(listed(found, _SHOWN_PROBLEMS)), 500)}")
@@ -74,18 +74,18 @@ class Failures:
                 return str.__str__(text)
             message = f"report returns a string, not {type(text).__name__}"
             raise TypeError(message)  # noqa: TRY301  # handled like what the function itself raises
-        except Exception as failure:  # noqa: BLE001  # the host's own code
+        except Exception as failure:  # noqa: BLE001  # your program's own code
             _log(ERROR, call, "the function given as report failed", failure)
             return str(error)
 
     def note(self, call: RawCall, level: int, message: str, details: Mapping[str, Sequence[object]]) -> None:
-        """Log what is not a failure: repaired and ignored arguments, or a result of another type."""
+        """Log what isn't a failure: repaired and ignored arguments, or a result of another type."""
         with suppress(Exception):
             shown = [f"{kind}: {listed([str(item) for item in found])}" for kind, found in details.items()]
             _log(level, call, f"{message}; {'; '.join(shown)}")
 
     def timed_out(self, call: RawCall, seconds: float, error: TimeoutError) -> ToolResult:
-        """Say that it took too long, and that its effects are not known."""
+        """Return the result for a call that took too long: what it did isn't known."""
         why = str(error)
         after = "it was not run" if why else "whether it did its work is not known"
         _log(WARNING, call, f"no result within {seconds:g} s{f': {why}' if why else ''}")
@@ -94,30 +94,30 @@ class Failures:
         return _no_result(call, "timeout", content, None, seconds=seconds, **details)
 
     def cancelled(self, call: RawCall, error: BaseException) -> ToolResult:
-        """Say that the function ended itself."""
+        """Return the result for a function that cancelled itself."""
         _log(ERROR, call, "the function cancelled itself", error)
         return _no_result(call, "execution_failed", f"{call.name} was cancelled", error)
 
     def not_written(self, call: RawCall, error: EncodeError) -> ToolResult:
-        """Say that the function did its work, but that its result has no JSON form."""
+        """Return the result for a function that did its work, but whose result has no JSON form."""
         _log(ERROR, call, "the function did its work, but its result can't be written", error)
         content = f"{call.name} did its work, but its result can't be shown; calling it again will not help"
         return _no_result(call, "execution_failed", content, error, **error.as_dict())
 
     def failed(self, call: RawCall, error: Exception) -> ToolResult:
-        """Say what the function raised: a `CallError` to the model, a `ToolError` to the host alone."""
+        """Return the result for an exception; a `ToolError` is never shown to the model."""
         try:
             return _failed(call, error, self._show)
         except Exception:  # noqa: BLE001  # the code of the exception that was raised
             return self.failed_badly(call, error)
 
     def not_started(self, call: RawCall, error: Exception, why: str) -> ToolResult:
-        """Say that the function could not be run, as its switch failed or there is no thread for it."""
+        """Return the result for a function that wasn't run: its switch or the start of a thread failed."""
         _log(ERROR, call, why, error)
         return _no_result(call, "execution_failed", f"{call.name} failed: {class_name_of(error)}", error)
 
     def failed_badly(self, call: RawCall, error: BaseException) -> ToolResult:
-        """Say that a call failed, without a look at the exception, which would raise another one."""
+        """Return the result for an exception that can't be read: its own code would raise another one."""
         _log(ERROR, call, "it failed, and the exception can't be shown", error)
         return _no_result(call, "execution_failed", f"{call.name} failed", error)
 

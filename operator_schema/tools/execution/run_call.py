@@ -1,4 +1,4 @@
-"""One call of a tool: decode the arguments, run the function, write its result; each failure is a result."""
+"""One call of a tool: decode the arguments, run the function, encode its result; each failure is a result."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["Pending", "RunCall", "takes_long"]
 
 LONG = 4096
-"""Characters of JSON from which on arguments are decoded in a thread.
+"""Characters of JSON above which the arguments of an async function are decoded in a thread.
 
-Decoding that many blocks an event loop for 0.2 to 2 ms; a thread takes 0.1 ms.
+Measured on CPython 3.11: a thread takes 0.1 ms. Decoding takes 0.02 ms (one string) to 0.35 ms (many
+small values) at this length, up to 1.4 ms at 16,000 characters, 10 ms at 64,000 and 0.2 s at 1,000,000.
 """
 
 _VALUE_LENGTH = 8
-"""Characters that a value which is no string counts for."""
+"""Characters that a value other than a string counts for."""
 
 
 def takes_long(arguments: object) -> bool:
@@ -53,7 +54,7 @@ def takes_long(arguments: object) -> bool:
 
 
 class Pending:
-    """A function's result that is still to be awaited.
+    """What an async function returned, to be awaited.
 
     Attributes:
         given: the input of the function.
@@ -75,13 +76,13 @@ class Pending:
 
 
 class RunCall:
-    """A call, the tool that it names, and what the host gives.
+    """A call, the tool that it names, and the values that your program injects.
 
     Args:
         call: as the model sent it.
         tool: as the model sees it.
         context: type, or name of a parameter, to value.
-        failures: makes the results of what fails.
+        failures: makes the results of calls that fail.
     """
 
     __slots__ = ("_call", "_context", "_details", "_failures", "_tool")

@@ -84,5 +84,5 @@ async def _outcome_of(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         return await start()
     except CancelledError:
         raise
-    except BaseException as error:  # noqa: BLE001  # the one who waits raises it
+    except BaseException as error:  # noqa: BLE001  # the caller raises it
         return error

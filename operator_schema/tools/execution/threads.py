@@ -18,8 +18,8 @@ __all__ = ["Threads"]
 class Threads:
     """Run each function in a thread of its own, and stop waiting for it when its time is over.
 
-    A pool of `concurrent.futures` would not do: the interpreter waits at its exit for what still runs
-    in one, and a function that never returns holds a worker of it for ever without being counted.
+    A pool of `concurrent.futures` would not do: at exit the interpreter waits for what still runs in
+    it, and a function that never returns would hold one of its workers for ever, uncounted.
 
     Args:
         limit: on the threads that run at once, including those whose calls are over. One name gets at
@@ -71,33 +71,34 @@ class Threads:
         try:
             await wait([run.outcome], timeout=seconds)
         except BaseException:
-            self._leave(run, name)
+            if self._leave(run):
+                write_log(WARNING, "%s: still runs in a thread, but its call is over", name)
             raise
         if not run.outcome.done():
-            self._leave(run, name)
-            raise TimeoutError
+            self._leave(run)
+            raise TimeoutError  # the executor logs it
         return run.outcome.result()
 
     def _work(self, function: Callable[[], Any], run: _Run, name: str) -> None:
         try:
             outcome = function()
-        except BaseException as error:  # noqa: BLE001  # the one who waits raises it
+        except BaseException as error:  # noqa: BLE001  # the caller raises it
             outcome = error
         run.has_ended = True
         self._left.discard(run)
         self._slots.release(name)
         run.deliver(outcome)
 
-    def _leave(self, run: _Run, name: str) -> None:
+    def _leave(self, run: _Run) -> bool:
+        """Stop waiting for a function; return whether it still runs."""
         if run.outcome.done():
             close_awaitable(run.outcome.result())
-            return
+            return False
         run.outcome.cancel()
         self._left.add(run)
         if run.has_ended:  # between the two lines before
             self._left.discard(run)
-            return
-        write_log(WARNING, "%s: still runs in a thread, but its call is over", name)
+        return not run.has_ended
 
 
 class _Run:

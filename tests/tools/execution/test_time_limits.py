@@ -55,7 +55,6 @@ def test_a_sync_tool_is_reported_and_left_to_itself(caplog):
     assert result.code == "timeout"
     assert executor.abandoned == 1
     assert caplog.record_tuples == [
-        ("operator_schema", logging.WARNING, "work: still runs in a thread, but its call is over"),
         ("operator_schema", logging.WARNING, "work (call 1): no result within 0.05 s"),
     ]
     stop.set()
