@@ -1,4 +1,4 @@
-# `make demo` and `make test` are the whole set-up: each makes the environment that it needs.
+# Each target creates the environment that it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,33 +18,33 @@ demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run a conversati
 test: $(VENV)/.test ## run all tests
 	$(BIN)/python -m pytest $(ARGS)
 
-coverage: $(VENV)/.test ## hold the engine's coverage of branches, by the tests of its parts, to 100 %
+coverage: $(VENV)/.test ## check that the engine's tests cover all its branches
 	$(BIN)/python -m coverage run -m pytest -q tests/introspect tests/codec tests/tools tests/test_limits.py tests/pitfalls tests/test_docs.py tests/test_first_examples.py tests/test_schema.py tests/test_errors.py tests/test_value.py
 	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100 --include 'operator_schema/introspect/*,operator_schema/codec/**,operator_schema/schema.py'
 
-matrix: $(VENV)/bin/python ## run all tests on every Python that is found, and on Pyodide's
+matrix: $(VENV)/bin/python ## run all tests on every installed Python, and on Pyodide
 	@$(BIN)/python tests/matrix/run.py $(ARGS)
 
 PAIRS ?= 1000000
 SEED ?= 0
-campaign: $(VENV)/.test ## hold decoder and schema against two validators: PAIRS=1000000 SEED=0
+campaign: $(VENV)/.test ## compare decoder and schema with two validators (PAIRS=1000000 SEED=0)
 	$(BIN)/python tests/campaign/run.py --pairs $(PAIRS) --seed $(SEED)
 
 BENCH ?= .venv-bench
-bench: $(BENCH)/.bench ## measure everything beside the peers, and write docs/benchmarks/; with ARGS='encode --rounds 9' a part, to build/benchmarks/
+bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9'
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
 
-bench-quick: $(BENCH)/.bench ## measure what the bars ask for; fails where one is missed
+bench-quick: $(BENCH)/.bench ## measure only the limits that must hold; fails if one doesn't
 	$(BENCH)/bin/python -m benchmarks --quick $(ARGS)
 
-damage: $(VENV)/.test ## damage real calls as models do, and count what repair brings back: SEED=0
+damage: $(VENV)/.test ## damage real calls, and count those that repair restores (SEED=0)
 	$(BIN)/python tests/damage/run.py --seed $(SEED)
 
 MUTANTS ?= 300
-mutation: $(VENV)/.mutation ## change the code at random and count the changes that the tests notice: MUTANTS=300 SEED=0
+mutation: $(VENV)/.mutation ## change the code at random, and count the changes that tests notice (MUTANTS=300 SEED=0)
 	$(BIN)/python tests/mutation/run.py --mutants $(MUTANTS) --seed $(SEED) $(ARGS)
 
-lint: $(LINTERS) ## ruff, mypy, pyright, import-linter
+lint: $(LINTERS) ## run ruff, mypy, pyright and import-linter
 
 $(LINTERS): $(VENV)/.dev
 ruff:
@@ -58,11 +58,11 @@ pyright:
 imports:
 	$(BIN)/lint-imports
 
-format: $(VENV)/.dev ## let ruff write what it can
+format: $(VENV)/.dev ## fix and format with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-clean: ## remove the environments and every cache
+clean: ## remove environments and caches
 	rm -rf $(VENV) .venv-bench* .venv-matrix build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:

@@ -1,1 +1,1 @@
-"""Benchmarks of operator_schema beside its peers: `make bench`, `make bench-quick`."""
+"""Benchmarks of operator_schema compared with other libraries: `make bench`, `make bench-quick`."""

@@ -22,7 +22,7 @@ SECONDS, SECONDS_QUICK = 0.010, 0.004
 
 
 def main() -> int:
-    """Return 1 where it must be quick and a bar is missed, else 0."""
+    """Run the benchmarks; return 1 if a quick run misses a bar, else 0."""
     arguments = _arguments()
     console = Console()
     started = monotonic()
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def default_folder(questions: list[str]) -> Path:
-    """Return where results are written: only those of all questions replace the published ones."""
+    """Return the folder for the results. Only a run of all questions replaces the published ones."""
     is_complete = not set(QUESTIONS).difference(questions or QUESTIONS)
     published, partial = ROOT / "docs" / "benchmarks", ROOT / "build" / "benchmarks"
     return (published if is_complete else partial) / folder_name()
@@ -79,7 +79,7 @@ def _arguments() -> argparse.Namespace:
 
 def _write(document: Document, folder: Path) -> None:
     """Write the results as JSON, their plots, and the page that shows both."""
-    from .plots import draw_all  # matplotlib takes a while, and is not needed where it must be quick
+    from .plots import draw_all  # matplotlib loads slowly, and a quick run doesn't need it
 
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(document, indent=1, ensure_ascii=False)

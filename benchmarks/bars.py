@@ -1,4 +1,4 @@
-"""The bars: what this package has to reach, as data."""
+"""The bars: limits that this package must meet, as data."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Bar(NamedTuple):
     """One bar.
 
     Attributes:
-        question: the question's name.
-        peer: whom we are held against; without one, our own number counts.
-        limit: the most that the ratio, or the number, may be.
-        over: what has to keep to it: each case, their geometric mean, or any two of them.
-        cases: the cases that count; all when empty.
-        unit: of the limit, where there is no peer: `s`, or `times`.
+        question: the name of the question.
+        peer: the library to compare with; if None, our own number counts.
+        limit: the maximum of the ratio or number.
+        over: what must meet the limit: each case, the geometric mean, or any two cases.
+        cases: the cases that count; all if empty.
+        unit: of the limit if there isn't a peer: `s` or `times`.
     """
 
     question: str
@@ -35,7 +35,7 @@ class Bar(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What came of a bar: the number to compare with the limit, None where there is none, and each case's."""
+    """The result of a bar: the number to compare with the limit, or None, and the number of each case."""
 
     bar: Bar
     value: float | None
@@ -43,7 +43,7 @@ class Verdict(NamedTuple):
 
     @property
     def met(self) -> bool:
-        """Whether the bar is met; one that could not be measured is not."""
+        """Whether the bar is met. A bar that could not be measured isn't met."""
         return self.value is not None and self.value <= self.bar.limit
 
 
@@ -78,7 +78,7 @@ BARS = (
 
 
 def judge(bar: Bar, results: Results) -> Verdict:
-    """Hold the results against one bar."""
+    """Compare the results with one bar."""
     cases = results.get(bar.question, {})
     counted = {name: cases[name] for name in bar.cases or cases if name in cases}
     if bar.peer == PURE:
@@ -92,7 +92,7 @@ def judge(bar: Bar, results: Results) -> Verdict:
 
 
 def judge_all(results: Results) -> list[Verdict]:
-    """Hold the results against every bar whose question was asked."""
+    """Compare the results with every bar whose question was measured."""
     return [judge(bar, results) for bar in BARS if bar.question in results]
 
 

@@ -1,4 +1,4 @@
-"""Who takes part: names, and where each is found."""
+"""The libraries that are compared: their names, and where each is found."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ OURS = "operator_schema"
 
 
 class Contestant(NamedTuple):
-    """A library, or what stands in for one.
+    """A library, or code that is compared like one.
 
     Attributes:
-        name: what tables call it.
+        name: as in the tables.
         module: its module in `benchmarks.peers`.
-        distribution: what to install, or None where there is nothing to install.
-        imported: the statement with which a program begins to use it.
+        distribution: the name to install, or None if there is nothing to install.
+        imported: the statement by which a program imports it.
     """
 
     name: str
@@ -51,20 +51,20 @@ WITH_BARS = (OURS, "msgspec", "pydantic")
 
 
 def chosen(*, quick: bool) -> list[Contestant]:
-    """List who takes part: everybody, or where it must be quick those that most bars name."""
+    """Return all contestants, or for a quick run those that most bars name."""
     return [each for each in CONTESTANTS if not quick or each.name in WITH_BARS]
 
 
-class Cant(Exception):  # noqa: N818  # nothing went wrong: it is a result
-    """Says why a contestant doesn't do a job."""
+class Cant(Exception):  # noqa: N818  # this is a result, not an error
+    """The reason why a contestant doesn't do a job."""
 
 
 @cache
 def load(contestant: Contestant) -> ModuleType:
-    """Import what a contestant does.
+    """Import the jobs of a contestant.
 
     Raises:
-        Cant: it is not installed.
+        Cant: the contestant isn't installed.
     """
     try:
         return importlib.import_module(f"benchmarks.peers.{contestant.module}")
@@ -74,10 +74,10 @@ def load(contestant: Contestant) -> ModuleType:
 
 
 def job_of(contestant: Contestant, name: str) -> Any:
-    """Return what a contestant has for a job.
+    """Return the function by which a contestant does a job.
 
     Raises:
-        Cant: it has nothing, or is not installed.
+        Cant: it doesn't do the job, or isn't installed.
     """
     found = getattr(load(contestant), name, None)
     if found is None:
@@ -87,16 +87,16 @@ def job_of(contestant: Contestant, name: str) -> Any:
 
 
 def warm_decoder_of(contestant: Contestant) -> Any:
-    """Return what makes a contestant's decoder at its fastest.
+    """Return the function that makes the fastest decoder of a contestant.
 
     Raises:
-        Cant: it makes none, or is not installed.
+        Cant: it doesn't decode, or isn't installed.
     """
     return getattr(load(contestant), "warm_decoder", None) or job_of(contestant, "decoder")
 
 
 def version_of(contestant: Contestant) -> str | None:
-    """Return a contestant's version, or None where it is not installed."""
+    """Return the version of a contestant, or None if it isn't installed."""
     if contestant.distribution is None:
         return importlib.import_module(OURS).__version__ if contestant.name == OURS else ""
     try:
@@ -106,7 +106,7 @@ def version_of(contestant: Contestant) -> str | None:
 
 
 def is_pure(contestant: Contestant) -> bool:
-    """Say whether a contestant is installed and has no compiled parts."""
+    """Return whether a contestant is installed and has no compiled parts."""
     if contestant.distribution is None or version_of(contestant) is None:
         return False
     files = metadata.files(contestant.distribution) or ()
@@ -114,7 +114,7 @@ def is_pure(contestant: Contestant) -> bool:
 
 
 def pure_names() -> list[str]:
-    """List the contestants that are pure Python, us and the hand-written one aside."""
+    """Return the names of the pure Python contestants, except ours and the hand-written one."""
     # pydantic and serpyco-rs keep their compiled parts in distributions or names of their own
     compiled = {"msgspec", "pydantic", "serpyco-rs"}
     return [each.name for each in CONTESTANTS if each.name not in compiled and is_pure(each)]

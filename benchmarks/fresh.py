@@ -1,4 +1,4 @@
-"""Make classes and functions that no library has seen before, from the sources of this folder."""
+"""Make new classes and functions from the sources of this folder, so that no cache can know them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def fresh_module(*files: str, style: str = "", classes: tuple[str, ...] = ()) ->
         files: names of files of this folder.
         style: how fields are described: `""` leaves the tables of `param_descriptions` as they are,
             `BARE` drops them, `"import of a name; call of it with … for the text"` writes `Annotated`.
-        classes: the classes that are wanted; all unless given.
+        classes: the classes to define; all by default.
 
     Returns:
         The module. It stays in `sys.modules`, where annotations are looked up, until many more are made.
@@ -91,7 +91,7 @@ def fresh_module(*files: str, style: str = "", classes: tuple[str, ...] = ()) ->
 
 
 def fresh_class(name: str, style: str = "") -> type[Any]:
-    """Return one of the three types, as a class that nobody has seen before."""
+    """Return one of the three types, as a new class."""
     return fresh_classes(name, style)[0]
 
 

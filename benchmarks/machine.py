@@ -1,4 +1,4 @@
-"""Say what was measured, on what, when."""
+"""The machine, the versions and the date of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .contestants import CONTESTANTS, OF_FUNCTIONS, version_of
 
 
 def machine() -> dict[str, str]:
-    """Return what a reader needs to know about the machine."""
+    """Return what a reader should know about the machine."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
@@ -23,7 +23,7 @@ def machine() -> dict[str, str]:
 
 
 def versions() -> dict[str, str]:
-    """Return the version of every contestant; `not installed` where there is none."""
+    """Return the version of every contestant, or `not installed`."""
     everybody = dict.fromkeys((*CONTESTANTS, *OF_FUNCTIONS))
     found = {each.name: version_of(each) for each in everybody}
     return {

@@ -1,7 +1,7 @@
 """Run contestants side by side: interleaved rounds, the collector as in production, medians and spreads.
 
-What runs in this process is timed by the processor's time: on a busy machine a long turn is interrupted and
-a short one is not, which would tell against whoever takes longer.
+Code in this process is measured in processor time. On a busy machine, long turns are interrupted more
+often than short ones, so the clock would be unfair to slower contestants.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ ROOT = Path(__file__).parents[1]
 
 
 class Plan(NamedTuple):
-    """How much to measure.
+    """The amount to measure.
 
     Attributes:
-        quick: whether only what the bars need is measured.
-        rounds: times that each contestant has its turn.
-        seconds: about how long one turn of a hot loop lasts.
-        progress: shows how far it is.
+        quick: whether to measure only what the bars need.
+        rounds: the number of turns of each contestant.
+        seconds: the approximate time of one turn of a hot loop.
+        progress: shows the progress.
     """
 
     quick: bool
@@ -47,10 +47,10 @@ class Plan(NamedTuple):
 
 
 def check(make: Callable[[], Any], is_right: Callable[[Any], bool]) -> Any:
-    """Make something and hold it against what it should be, before its time counts.
+    """Make something and check it, before it is measured.
 
     Raises:
-        Cant: it could not be made, or is not right.
+        Cant: it could not be made, or is wrong.
     """
     try:
         made = make()
@@ -73,7 +73,7 @@ def check(make: Callable[[], Any], is_right: Callable[[Any], bool]) -> Any:
 
 
 def _gist(error: Exception) -> str:
-    """Say what went wrong, without paths and without the numbers of fresh modules."""
+    """Return what went wrong, without paths and without the numbers of fresh modules."""
     first_line = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {re.sub(r' *[(]/[^)]*[)]|fresh_[0-9]+[.]', '', first_line)[:100]}"
 
@@ -83,8 +83,8 @@ def hot(
 ) -> Callable[[], float]:
     """Return a sampler of a function that is called again and again with one argument.
 
-    A partial is called with what it holds, so that its own cost is not its contestant's. The garbage
-    collector runs as in production, unless the question is what it adds.
+    The function inside a partial is called directly, so the partial itself costs nothing. The garbage
+    collector runs as in production, unless the question is what it costs.
     """
     keywords: dict[str, Any] = {}
     if isinstance(function, partial) and not function.args:
@@ -92,7 +92,7 @@ def hot(
     written = "".join(f", {name}={name}" for name in keywords)
     timer = Timer(
         f"function(argument{written})",
-        "gc.enable()" if collected else "pass",  # timeit turns it off, production does not
+        "gc.enable()" if collected else "pass",  # timeit turns it off
         process_time,
         globals={"function": function, "argument": argument, "gc": gc, **keywords},
     )
@@ -105,7 +105,7 @@ def hot(
 
 
 def fresh(prepare: Callable[[], Any], job: Callable[[Any], Any], number: int) -> Callable[[], float]:
-    """Return a sampler of a job that is done once with each of the things that `prepare` makes."""
+    """Return a sampler of a job that is done once with each object that `prepare` makes."""
 
     def sample() -> float:
         prepared = [prepare() for _ in range(number)]

@@ -1,4 +1,4 @@
-"""Register many types in this process, and print the bytes that each holds."""
+"""Register many types in this process, and print the bytes that each takes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Type{number}:
 
 
 class _Allocated(ctypes.Structure):
-    """What glibc's `mallinfo2` gives."""
+    """The result of glibc's `mallinfo2`."""
 
     _names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
     _fields_ = tuple((name, ctypes.c_size_t) for name in _names.split())
@@ -31,8 +31,8 @@ class _Allocated(ctypes.Structure):
 def allocated() -> int:
     """Return the bytes that are in use: Python's own, and those of C and Rust.
 
-    This wants `PYTHONMALLOC=malloc`. Without glibc it is the resident memory, which is less exact: what
-    was freed before may be used again without a trace.
+    This needs `PYTHONMALLOC=malloc`. Without glibc it is the resident memory, which is less exact:
+    memory that was freed before may be used again unnoticed.
     """
     try:
         ask = ctypes.CDLL(None).mallinfo2
@@ -66,7 +66,7 @@ def types(number: int, prefix: str = "") -> list[type]:
 
 
 def run(module: str, number: int) -> None:
-    """Print what each of so many types holds once a contestant has registered it."""
+    """Print how many bytes a type takes after a contestant has registered it."""
     peer = importlib.import_module(f"benchmarks.peers.{module}")
     warm = [registered(peer, cls) for cls in types(20, "Warm")]
     classes = types(number)
@@ -79,7 +79,7 @@ def run(module: str, number: int) -> None:
 
 
 def registered(peer: object, cls: type) -> object:
-    """Register a type; make its schema from what is kept, and drop it."""
+    """Register a type, make its schema once, and return what is kept."""
     kept = peer.register(cls)
     if hasattr(kept, "json_schema"):
         kept.json_schema()

@@ -16,7 +16,7 @@ Document = dict[str, Any]
 
 
 def amount(value: float, unit: str) -> str:
-    """Write a number with three digits and the unit that fits it.
+    """Return a number as text, with three digits and a fitting unit.
 
     Args:
         value: seconds, bytes, or a plain number.
@@ -37,7 +37,7 @@ def _places(value: float) -> int:
 
 
 def question_of(bar: Bar) -> str:
-    """Say in words what a bar holds."""
+    """Return what a bar is about, in words."""
     what = QUESTIONS[bar.question].TITLE
     against = f", against {bar.peer}" if bar.peer else ""
     cases = f" ({', '.join(bar.cases)})" if bar.cases else ""
@@ -45,20 +45,20 @@ def question_of(bar: Bar) -> str:
 
 
 def number_of(verdict: Verdict) -> str:
-    """Write the number that is compared with the limit."""
+    """Return the number that is compared with the limit, as text."""
     if verdict.value is None:
         return "not measured"
     return amount(verdict.value, verdict.bar.unit) + ("" if verdict.bar.unit == "s" else " ×")
 
 
 def limit_of(bar: Bar) -> str:
-    """Write a bar's limit."""
+    """Return the limit of a bar, as text."""
     limit = amount(bar.limit, "s") if bar.unit == "s" else f"{bar.limit:g} ×"
     return f"≤ {limit} ({bar.over})"
 
 
 def cases_of(verdict: Verdict) -> str:
-    """Write the number of each case."""
+    """Return the number of each case, as text."""
     return " · ".join(f"{name} {amount(value, verdict.bar.unit)}" for name, value in verdict.of_cases.items())
 
 
@@ -82,7 +82,7 @@ def page(document: Document, verdicts: list[Verdict], plots: dict[str, str]) -> 
 
     Args:
         document: what is written as JSON: machine, versions, results.
-        verdicts: what came of each bar.
+        verdicts: the result of each bar.
         plots: file name of the plot of each question.
     """
     machine = document["machine"]

@@ -388,7 +388,7 @@ def test_the_demo_runs_with_nothing_else_installed(example):
     assert re.search(r"^1,164 calls read and decoded in \d+ ms, 0 failed$", done.stdout, re.MULTILINE)
     report = error_of_the_damaged_call(example)
     assert f"\n{report}\n\nA recorded conversation" in done.stdout
-    assert done.stdout.endswith("8 results, 1 of them told the model why there is none\n")
+    assert done.stdout.endswith("8 results, 1 of them an error\n")
     assert all(f"- {problem}\n" in done.stdout for problem in report.problems)
 
 
@@ -464,7 +464,7 @@ def test_a_file_that_is_not_there_is_a_usage_error(example, tmp_path, capsys):
     with pytest.raises(SystemExit) as caught:
         example.demo.main([str(tmp_path / "none.jsonl")])
     assert caught.value.code == 2
-    assert "there is no file" in capsys.readouterr().err
+    assert "none.jsonl doesn't exist" in capsys.readouterr().err
 
 
 # --- the README -----------------------------------------------------------------------------------

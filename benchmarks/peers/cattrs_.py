@@ -9,7 +9,7 @@ from cattrs.preconf.json import make_converter as made
 
 
 def make_converter() -> Any:
-    """Make a converter that knows UUID, as its documentation tells one to."""
+    """Make a converter that knows UUID, as its documentation recommends."""
     converter = made()
     converter.register_structure_hook(UUID, lambda value, _: UUID(value))
     converter.register_unstructure_hook(UUID, str)

@@ -1,4 +1,4 @@
-"""What a careful programmer would write by hand for these types, without messages: the plain-Python mark."""
+"""What a careful programmer would write by hand for these types, without messages, in plain Python."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ STYLE = "from msgspec import Meta; Meta(description=…)"
 
 
 def register(cls: type) -> Any:
-    decode = msgspec.json.Decoder(cls)  # `convert` keeps what it learns in the class, as this does
+    decode = msgspec.json.Decoder(cls)  # `convert` keeps its knowledge in the class, as this does
     schema(cls)
     return decode
 
@@ -24,7 +24,7 @@ def json_decoder(cls: type) -> Any:
     return msgspec.json.Decoder(cls).decode
 
 
-def encoder(cls: type) -> Any:  # noqa: ARG001  # it reads the class of what it is given
+def encoder(cls: type) -> Any:  # noqa: ARG001  # it reads the class of the value
     return msgspec.to_builtins
 
 

@@ -1,4 +1,4 @@
-"""The questions, a module each: `TITLE`, `HOW` it is measured, `UNIT`, and `run(plan)`."""
+"""The questions, one module for each: `TITLE`, `HOW` it is measured, `UNIT`, and `run(plan)`."""
 
 from __future__ import annotations
 

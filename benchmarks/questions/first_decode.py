@@ -24,7 +24,7 @@ BATCH = 16
 
 
 def run(plan: Plan) -> dict[str, dict[str, Entry]]:
-    """Measure every contestant that can register what it has not seen before."""
+    """Measure every contestant that can register a new type."""
     everybody = [each for each in chosen(quick=plan.quick) if each.name != "by hand"]
     return {
         name: race(f"first decode, {name}", samplers(everybody, partial(_sampler, name)), plan)

@@ -24,7 +24,7 @@ FUNCTIONS = ("geo_search", "parse_url", "create_event")
 
 
 def run(plan: Plan) -> dict[str, dict[str, Entry]]:
-    """Measure every contestant with each function; not where it must be quick, for two peers load slowly."""
+    """Measure every contestant with each function; not in a quick run, because two peers load slowly."""
     if plan.quick:
         return {}
     return {

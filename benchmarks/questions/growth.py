@@ -1,4 +1,4 @@
-"""Does cost grow no faster than what it is for?"""
+"""Does the cost grow linearly?"""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _chain(depth: int) -> dict[str, Any]:
 
 
 def _links(link: Any) -> int:
-    """Count the links of a chain; 0 where one is not as it was given."""
+    """Return the number of links of a chain, or 0 if one of them is wrong."""
     links = 0
     while link is not None:
         if type(link).__name__ != "Root" or link.count != 1:

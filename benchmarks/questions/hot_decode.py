@@ -37,7 +37,7 @@ def text_of(instance: Any) -> str:
 
 
 def same(name: str, instance: Any) -> bool:
-    """Say whether a contestant decoded one of the samples to what it means."""
+    """Return whether a contestant decoded one of the samples correctly."""
     return text_of(instance) == text_of(handwritten.decoder(getattr(types_, name))(SAMPLES[name]))
 
 

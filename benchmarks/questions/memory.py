@@ -1,4 +1,4 @@
-"""What does a registered tool hold?"""
+"""How much memory does a registered tool take?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does it cost to register a type that nobody has seen before?"""
+"""What does it cost to register a new type?"""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def properties_of(schema: dict[str, Any]) -> set[str]:
 
 
 def describes(contestant: Contestant) -> bool:
-    """Say whether a contestant takes descriptions."""
+    """Return whether a contestant takes descriptions."""
     return hasattr(load(contestant), "STYLE")
 
 

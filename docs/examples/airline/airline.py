@@ -1,7 +1,7 @@
 """A small airline that lives in memory: users, flights, reservations, and the rules for them.
 
-Everything is made up. The ids, names and dates that the recorded conversation uses are in it, so that
-its calls find what they name. Money is in US dollars.
+Everything is made up, except the ids, names and dates of the recorded conversation, so that its calls
+work. Money is in US dollars.
 """
 
 from __future__ import annotations

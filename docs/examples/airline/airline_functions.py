@@ -1,10 +1,10 @@
-"""The 14 tools with functions behind them, for a host that gives each call its `Airline`.
+"""The 14 tools with functions behind them, for a program that gives each call its `Airline`.
 
-The functions that change the airline are async and wait for nothing on their way: no other call comes
-between their checks and their changes.
+The functions that change the airline are async and don't await anything, so no other call runs between
+their checks and their changes.
 """
 
-# ruff: noqa: D103  # what a tool does stands in the docstring of its input
+# ruff: noqa: D103  # the docstring of the input says what a tool does
 
 from __future__ import annotations
 

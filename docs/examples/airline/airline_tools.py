@@ -1,7 +1,7 @@
 """The 14 tools of tau-bench's airline domain as plain dataclasses.
 
-A class is the input of one tool: its docstring is what the model is told about the tool, and its
-`param_descriptions` what it is told about the fields.
+A class is the input of one tool. Its docstring describes the tool, and its `param_descriptions` describe the
+fields.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Register the airline's tools, decode what GPT-4o called them with, show a bad call, run a conversation.
+"""Register the airline's tools, decode the calls that GPT-4o made, show a bad call, run a conversation.
 
-The status is 1 if any call of the file fails.
+The exit status is 1 if a call of the file fails.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 CALLS = Path(__file__).parent / "data" / "calls.jsonl"
-WIDTH = 96
+WIDTH = 79
 SHOWN_FAILURES = 10
 
 
@@ -37,7 +37,7 @@ class Call:
     arguments: str
 
     def __post_init__(self) -> None:
-        """Refuse a tool that is not the airline's."""
+        """Refuse a tool that the airline doesn't have."""
         if self.name not in TOOLS:
             message = f"the airline has no tool {self.name!r}"
             raise ValueError(message)
@@ -67,10 +67,10 @@ class Row:
 
 def _columns(name: str, *cells: object) -> str:
     number, size, time, decoded, failed = cells
-    return f"{name:<30}{number:>7}{size:>14}{time:>14}{decoded:>15}{failed:>9}"
+    return f"{name:<30}{number:>7}{size:>8}{time:>13}{decoded:>9}{failed:>9}"
 
 
-HEAD = _columns("tool", "fields", "schema bytes", "registered", "calls decoded", "failed")
+HEAD = _columns("tool", "fields", "bytes", "registered", "decoded", "failed")
 
 
 def register() -> dict[str, Row]:
@@ -144,7 +144,7 @@ def damage(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def reply(codec: Codec[Any], arguments: dict[str, Any]) -> str:
-    """Return what the model is told about arguments that do not fit."""
+    """Return the report for the model about arguments that don't fit."""
     try:
         codec.decode_json(json.dumps(arguments))
     except DecodeError as error:
@@ -169,14 +169,14 @@ def show_calls(rows: dict[str, Row], failures: list[str], seconds: float) -> Non
 
 
 def show_damage(codec: Codec[Any]) -> None:
-    """Print a real call that was damaged, and what the model is told about it."""
+    """Print a real call that was damaged, and the report for the model."""
     damaged = damage(first_booking())
     print(f"\nA real call of {codec.name}, damaged on purpose in four ways:\n")
     for path, what in DAMAGES:
         print(f"  {path:<20}{what}")
     print()
     print(textwrap.fill(json.dumps(damaged), WIDTH, initial_indent="  ", subsequent_indent="  "))
-    print("\nWhat the model is told:\n")
+    print("\nThe report for the model:\n")
     print(reply(codec, damaged))
 
 
@@ -184,7 +184,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo.
 
     Args:
-        argv: of the command line; that of the process unless given.
+        argv: the arguments of the command line; those of the process by default.
 
     Returns:
         The exit status: 0 if every call decoded, else 1.
@@ -193,7 +193,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("calls", nargs="?", type=Path, default=CALLS, help="a file, one call a line")
     path: Path = parser.parse_args(argv).calls
     if not path.is_file():
-        parser.error(f"there is no file {path}")
+        parser.error(f"the file {path} doesn't exist")
     rows = register()
     start = perf_counter()
     failures = decode_calls(rows, path)

@@ -1,4 +1,4 @@
-"""Run the calls of a recorded conversation through an executor, and show what comes of them."""
+"""Run the calls of a recorded conversation through an executor, and show the results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def replay(calls: Iterable[RawCall], airline: Airline) -> list[ToolResult]:
 
 
 def show_replay() -> None:
-    """Print the conversation's calls, each with its result or with what the model is told instead."""
+    """Print the calls of the conversation, each with its result or the reason why there is none."""
     calls = recorded_calls()
     results = replay(calls, sample_airline())
     write = _writer()
@@ -50,7 +50,7 @@ def show_replay() -> None:
         if result.code is not None:
             write(f"     {result.code}", "dim")
     failed = sum(result.is_error for result in results)
-    write(f"\n{len(results)} results, {failed} of them told the model why there is none", "bold")
+    write(f"\n{len(results)} results, {failed} of them an error", "bold")
 
 
 def _shortened(text: str) -> str:
@@ -58,7 +58,7 @@ def _shortened(text: str) -> str:
 
 
 def _writer() -> Callable[[str, str], None]:
-    """Return what prints a line in a style: in colour where `rich` is there and somebody is looking."""
+    """Return a function that prints a line in a style; in colour on a terminal with `rich`."""
     if sys.stdout.isatty():
         try:
             from rich.console import Console  # noqa: PLC0415  # an extra
