@@ -15,7 +15,7 @@ from operator_schema.introspect import leaves
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A block that is no session defines what the sessions after it use.
+# A block without prompts defines names for the sessions after it.
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)],
     patterns=["*.md"],
