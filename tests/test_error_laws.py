@@ -15,6 +15,7 @@ from strategies import OBJECTS, TYPES, edited, misses
 from operator_schema import Codec, DecodeError
 from operator_schema.codec.example.smallest import NO_EXAMPLE
 from operator_schema.codec.example.smallest import example_of as make_example
+from operator_schema.codec.problems import Problems
 from operator_schema.errors import SHOWN_PROBLEMS
 from operator_schema.testing import arguments
 from operator_schema.wording import EXCERPT_LENGTH
@@ -149,12 +150,7 @@ def test_no_excerpt_is_long(value):
 
 
 def example_of(codec: Codec[Any]) -> Any:
-    return codec._error(_Nothing()).example()
-
-
-class _Nothing:
-    found = ()
-    omitted = 0
+    return codec._error(Problems()).example()
 
 
 @many

@@ -243,12 +243,12 @@ class Codec(Generic[T]):
         _, problems = interpret(self._graph, repaired, self._options["max_depth"])
         return tuple(problems.found)
 
-    def _repaired(self, value: object, graph: Graph | None = None) -> tuple[Any, tuple[Repair, ...]]:
+    def _repaired(self, value: object) -> tuple[Any, tuple[Repair, ...]]:
         if not self._options["repair"]:
             return value, ()
         from .repair.repairer import repair_value
 
-        return repair_value(graph or self._graph, value, self._options["max_depth"])
+        return repair_value(self._graph, value, self._options["max_depth"])
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Repair, ...]]:
         value, problems = _read_json(text) if self._parse is None else self._parsed(text)
@@ -367,7 +367,12 @@ class Codec(Generic[T]):
         repairs, has_parser = self._options["repair"], self._options["json_loads"] is not None
         read = self._read_whole if repairs or has_parser else None
         return ArgumentStream(
-            self._graph, self._decode_part, self.decode_json, read, repairs=repairs, has_parser=has_parser
+            self._graph,
+            self._options["max_depth"],
+            self.decode_json,
+            read,
+            repairs=repairs,
+            has_parser=has_parser,
         )
 
     def _read_whole(self, text: str | bytes) -> Any:
@@ -429,12 +434,6 @@ class Codec(Generic[T]):
         """Return the Python source of the compiled decoder and encoder, for reading."""
         cls = _Codec
         return self._tiers.source(cls._decode_left, cls._encode_interpreted)
-
-    def _decode_part(self, graph: Graph, value: object) -> tuple[Any, Problems]:
-        # Repair sees the class, which says what has a default; what is decoded is not built.
-        repaired, _ = self._repaired(value, graph)
-        parts = graph.replace(root=graph.root.replace(type=dict, form="typed_dict"))
-        return interpret(parts, repaired, self._options["max_depth"])
 
     def _encode_node(self, node: Node, value: object) -> Any:
         from .encode import encode_node

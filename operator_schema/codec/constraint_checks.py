@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .problems import Path, Problems
 
 __all__ = [
-    "Crowd",
+    "HashCounter",
     "check_float",
     "check_length",
     "check_number",
@@ -81,28 +81,28 @@ def count_of(size: int, unit: str) -> str:
     return f"{size} {unit.removesuffix('s') if size == 1 else unit}"
 
 
-class Crowd:
-    """What a set or map to be holds so far, which refuses to slow down.
+class HashCounter:
+    """Counts the hashes of the items of a set, or keys of a map, so that too many equal ones are refused.
 
-    Values that share one hash are compared with each other, so that a few thousand integers made
-    for it would keep a set busy for minutes.
+    Values that share one hash are compared with each other: a few thousand integers chosen for that
+    would keep a set busy for minutes.
 
     Args:
         size: of the whole.
     """
 
-    __slots__ = ("_shared", "_watches")
+    __slots__ = ("_counts", "_is_needed")
 
     def __init__(self, size: int) -> None:
-        self._watches = size > MAX_COLLISIONS
-        self._shared: dict[int, int] = {}
+        self._is_needed = size > MAX_COLLISIONS
+        self._counts: dict[int, int] = {}
 
     def admits(self, value: object) -> bool:
         """Return whether a value may be looked up among those that were added."""
-        return not self._watches or self._shared.get(hash(value), 0) < MAX_COLLISIONS
+        return not self._is_needed or self._counts.get(hash(value), 0) < MAX_COLLISIONS
 
     def add(self, value: object) -> None:
-        """Note that a value is there from now on."""
-        if self._watches:
+        """Count a value that was added."""
+        if self._is_needed:
             code = hash(value)
-            self._shared[code] = self._shared.get(code, 0) + 1
+            self._counts[code] = self._counts.get(code, 0) + 1

@@ -87,7 +87,7 @@ def encode_node(
     except RecursionError as error:
         if error is shared.raised_by_user:
             raise
-        return problems.too_deep_to_follow(), problems
+        return problems.too_deep_for_stack(), problems
 
 
 def encode_part(
@@ -235,7 +235,7 @@ class EncodeRun:
 
     def _object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
         if not _is_instance(node, value):
-            return self.problems.not_an(path, node.type, value)
+            return self.problems.wrong_class(path, node.type, value)
         if self._too_deep(path, depth):
             return INVALID
         valid = True
@@ -333,12 +333,12 @@ class EncodeRun:
         for member, encoded in zip(node.table.values(), node.values, strict=True):
             if member is value:
                 return encoded
-        return self.problems.not_an(path, node.type, value)
+        return self.problems.wrong_class(path, node.type, value)
 
     def _leaf(self, node: LeafNode, value: Any, path: Path) -> Any:
         leaf = node.leaf
         if not isinstance(value, leaf.type):
-            return self.problems.not_an(path, leaf.type, value)
+            return self.problems.wrong_class(path, leaf.type, value)
         try:
             encoded = leaf.encode(value)
         except (ValueError, TypeError, OverflowError) as error:

@@ -27,7 +27,7 @@ from ..introspect.nodes import (
 )
 from ..json_values import choice_key, copy_json, fits_types, is_array, is_object, type_of
 from ..wording import excerpt
-from .constraint_checks import Crowd, check_length, count_of
+from .constraint_checks import HashCounter, check_length, count_of
 from .limits import MAX_KEY_DIGITS
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ..introspect.unions import UnionPlan
     from .problems import Path
 
-__all__ = ["DECODERS", "Fitting", "Run", "Shared", "distance", "follow", "interpret"]
+__all__ = ["DECODERS", "Run", "Shared", "decode_field", "distance", "follow", "interpret"]
 
 _KEY = ScalarNode("string")
 
@@ -70,45 +70,34 @@ def interpret(
     return follow(Run(shared, Problems(graph.definitions)), graph.root, value, depth)
 
 
-def follow(run: Run, root: Node, value: object, depth: int = 1) -> tuple[Any, Problems]:
+def decode_field(graph: Graph, field: Field, value: object, max_depth: int) -> tuple[Any, Problems]:
+    """Decode the value of one field of the root, without the rest of the root.
+
+    Args:
+        graph: of the type.
+        field: of its root.
+        value: as `interpret` takes it.
+        max_depth: levels of arrays and objects that are followed, the root being the first.
+
+    Returns:
+        The attribute's value and no problems, or `INVALID` and at least one; paths begin at the root.
+    """
+    problems = Problems(graph.definitions)
+    if value is None and field.absent_is_none:
+        return None, problems
+    run = Run(Shared(graph.definitions, max_depth), problems)
+    return follow(run, field.node, value, 2, (None, field.key))
+
+
+def follow(run: Run, node: Node, value: object, depth: int = 1, path: Path = None) -> tuple[Any, Problems]:
     """Decode a JSON value with a run that was made for it."""
     try:
-        decoded = run.decode(root, value, None, depth)
+        decoded = run.decode(node, value, path, depth)
     except RecursionError as error:
         if error is run.shared.raised_by_user:
             raise
-        return run.problems.too_deep_to_follow(), run.problems
+        return run.problems.too_deep_for_stack(), run.problems
     return decoded, run.problems
-
-
-class Fitting:
-    """Find out whether values fit, without building anything.
-
-    Args:
-        definitions: of the graph.
-        max_depth: levels of arrays and objects that are followed.
-    """
-
-    __slots__ = ("_trial",)
-
-    def __init__(self, definitions: Mapping[Target, Node], max_depth: int) -> None:
-        self._trial = Run(Shared(definitions, max_depth), Trial())
-
-    def fits(self, node: Node, value: object, depth: int) -> bool:
-        """Return whether a value at a depth decodes, but for what the class's own check says."""
-        return self._trial.decode(node, value, None, depth) is not INVALID
-
-    def fits_key(self, node: Node, key: object) -> bool:
-        """Return whether a key of a map decodes."""
-        return self._trial.decode_key(node, key, None) is not INVALID
-
-    def tagged(self, node: UnionNode, value: dict[Any, Any]) -> list[Node]:
-        """Return the member of a union that the tag of an object names; none where there is no such tag."""
-        tag = self._trial.shared.plan(node).tag
-        if tag is None or not isinstance(value.get(tag.key, MISSING), (str, int, float, type(None))):
-            return []
-        member = tag.members.get(choice_key(value[tag.key]))
-        return [] if member is None else [member]
 
 
 class Shared:
@@ -277,16 +266,16 @@ class Run:
 
     def _are_distinct(self, decoded: list[Any], value: list[Any], path: Path) -> bool:
         seen: set[Any] = set()
-        crowd = Crowd(len(decoded))
+        hashes = HashCounter(len(decoded))
         for index, item in enumerate(decoded):
-            if not crowd.admits(item):
-                self.problems.crowded(path, "the items")
+            if not hashes.admits(item):
+                self.problems.colliding_hashes(path, "the items")
                 return False
             if item in seen:
                 self.problems.duplicate((path, index), value[index], "the items")
             else:
                 seen.add(item)
-                crowd.add(item)
+                hashes.add(item)
         return len(seen) == len(decoded)
 
     def decode_tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
@@ -315,21 +304,21 @@ class Run:
             return INVALID
         valid = check_length(node.constraints, self.problems, value, path, "keys") is not INVALID
         decoded: dict[Any, Any] = {}
-        crowd = Crowd(len(value))
+        hashes = HashCounter(len(value))
         for key, item in value.items():
             step = (path, key if isinstance(key, str) else excerpt(key))
             name = self.decode_key(node.keys, key, step)
             result = self.decode(node.values, item, step, depth + 1)
             if name is INVALID or result is INVALID:
                 valid = False
-            elif not crowd.admits(name):
-                return self.problems.crowded(path, "the keys")
+            elif not hashes.admits(name):
+                return self.problems.colliding_hashes(path, "the keys")
             elif name in decoded:
                 valid = False
                 self.problems.duplicate(step, key, "the keys")
             else:
                 decoded[name] = result
-                crowd.add(name)
+                hashes.add(name)
         if not valid:
             return INVALID
         return decoded if node.container is dict else node.container(decoded)
@@ -377,7 +366,7 @@ class Run:
         try:
             return leaf.decode(given)
         except (ValueError, TypeError, OverflowError) as error:
-            return self.problems.of_leaf(path, node, value, error)
+            return self.problems.refused_by_leaf(path, node, value, error)
         except RecursionError as error:
             self.shared.raised_by_user = error
             raise

@@ -69,7 +69,7 @@ def encode_leniently(
     try:
         encoded = _Run(state, graph.definitions, notes).encode(graph.root, value, None, 1)
     except RecursionError:
-        encoded = state.refused.too_deep_to_follow()
+        encoded = state.refused.too_deep_for_stack()
     except _TooManyValuesError:
         encoded = state.refused.too_many_values(None, MAX_LENIENT_VALUES)
     first_of_path: dict[Any, Problem] = {}

@@ -1,9 +1,13 @@
-"""The words for each problem: what is wrong, what was expected, what came, what was probably meant."""
+"""The words for each kind of problem: what is wrong, what was expected, what came, what was probably meant.
+
+Each kind is a function of the path and of what its words need. The method of `Problems` with the same
+name calls it.
+"""
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem
 from ..introspect.limits import LimitError
@@ -14,9 +18,10 @@ from ..schema import INTEGER_KEY
 from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, kind, nearest, quote, received
 from .expected import EXPECTED_LENGTH, expected, expected_field, fitted, show_choice
 from .json_in_strings import quoted_scalar, quoted_type
+from .limits import MAX_INTEGER_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from ..errors import ProblemCode
     from ..introspect.nodes import Field, Node, Target
@@ -24,7 +29,31 @@ if TYPE_CHECKING:
     Definitions = Mapping[Target, Node]
     Steps = tuple[str | int, ...]
 
-__all__ = ["MESSAGE_LENGTH", "PROBLEM_MAKERS", "ProblemKind"]
+__all__ = [
+    "MESSAGE_LENGTH",
+    "bad_format",
+    "bad_integer_key",
+    "bad_length",
+    "bad_content",
+    "bad_text",
+    "colliding_hashes",
+    "duplicate",
+    "missing",
+    "missing_tag",
+    "no_json_form",
+    "no_match",
+    "not_one_of",
+    "out_of_range",
+    "rejected",
+    "repeated_key",
+    "too_deep",
+    "too_deep_for_stack",
+    "too_large",
+    "too_many_values",
+    "unknown",
+    "wrong_class",
+    "wrong_type",
+]
 
 MESSAGE_LENGTH = 300
 """Characters of a problem's message, at most."""
@@ -36,32 +65,8 @@ _SUGGESTED_LENGTH = 100
 _LISTED_CHOICES = 20
 _COMPARED_KEYS = 500
 
-ProblemKind = Literal[
-    "missing",
-    "missing_tag",
-    "unknown",
-    "wrong_type",
-    "not_one_of",
-    "of_number",
-    "bad_length",
-    "bad_content",
-    "bad_integer_key",
-    "bad_text",
-    "duplicate",
-    "crowded",
-    "repeated",
-    "no_match",
-    "not_an",
-    "no_json_form",
-    "bad_format",
-    "rejected",
-    "too_deep",
-    "too_many_values",
-]
-"""By which `Problems` asks for the words."""
 
-
-def _missing(
+def missing(
     steps: Steps, field: Field, node: ObjectNode, sent: Iterable[object], definitions: Definitions
 ) -> Problem:
     what = expected_field(field, definitions)
@@ -72,12 +77,12 @@ def _missing(
     return Problem(steps, "missing", f"missing ({what}){instead}", what)
 
 
-def _missing_tag(steps: Steps, choices: LiteralNode) -> Problem:
+def missing_tag(steps: Steps, choices: LiteralNode) -> Problem:
     what = f"{expected(choices)}, required"
     return Problem(steps, "missing", f"missing ({what}); it says which object this is", what)
 
 
-def _unknown(steps: Steps, key: object, node: ObjectNode, sent: Collection[object]) -> Problem:
+def unknown(steps: Steps, key: object, node: ObjectNode, sent: Collection[object]) -> Problem:
     names = [known.key for known in node.fields]
     name = key if isinstance(key, str) else excerpt(key)
     near = nearest(name, [known for known in names if known not in sent])
@@ -90,15 +95,15 @@ def _suggested(value: Any) -> str | None:
     return None if value is None else excerpt(value, _SUGGESTED_LENGTH)
 
 
-def _wrong_type(steps: Steps, node: Node, value: object, definitions: Definitions) -> Problem:
-    # At the root the keys stand in the line below the problems.
+def wrong_type(steps: Steps, node: Node, value: object, definitions: Definitions) -> Problem:
+    # For the root, the keys are in the line below the problems.
     what, came = expected(node, 1 if steps else 0, EXPECTED_LENGTH, definitions), received(value)
     types = _types_of(node, definitions)
     if isinstance(value, str):
         held, begun = quoted_type(value), _BEGINNINGS.get(value.lstrip()[:1])
         if begun in types:
-            which = "holds JSON" if held == begun else "begins as JSON and is not whole"
-            message = f"got a string that {which}; send the {begun} itself, not as a string: expected {what}"
+            which = "contains JSON" if held == begun else "looks like incomplete JSON"
+            message = f"got a string that {which}; send the {begun} itself, not a string: expected {what}"
             return Problem(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came)
         near = _in_array(node, value) if held is None else _without_quotes(types, value)
     else:
@@ -117,12 +122,12 @@ def _types_of(node: Node, definitions: Definitions) -> set[str]:
 
 
 def _sample(node: Node, what: str) -> str:
-    """Show how a leaf is written, unless the words for it already do."""
+    """Show a valid value of a leaf, unless its description already does."""
     if not isinstance(node, LeafNode) or " such as " in what:
         return ""
     try:
         sample = node.leaf.encode(node.leaf.placeholder)
-    except Exception:  # noqa: BLE001  # the leaf's own code, which takes no part in this report
+    except Exception:  # noqa: BLE001  # the leaf's own code: its failure isn't part of this report
         return ""
     return f" such as {excerpt(sample)}" if fits_types(sample, node.leaf.json_types) else ""
 
@@ -134,7 +139,7 @@ def _out_of_array(types: set[str], value: object) -> str:
 
 
 def _without_quotes(types: set[str], text: str) -> str | None:
-    """Show the number, boolean or null that stood in quotes, where it is what was wanted and no other."""
+    """Show the number, boolean or null that a string contains, if that was wanted."""
     scalar = quoted_scalar(text)
     is_rounded = isinstance(scalar, float) and "number" not in types and float.__repr__(scalar) != text
     if is_rounded or not fits_types(scalar, types) or len(text) > EXCERPT_LENGTH:
@@ -152,7 +157,7 @@ def _in_array(node: Node, value: object) -> str | None:
     return None if "…" in shown else f"[{shown}]"
 
 
-def _not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Problem:
+def not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Problem:
     what = fitted(node.values, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES)
     near = _nearest_choice(node.values, value) or _nearest_member(node, value)
     shown = excerpt(value) if kind(value) in _SCALAR_KINDS else received(value)
@@ -173,52 +178,57 @@ def _nearest_choice(values: tuple[Any, ...], value: object) -> str | None:
 
 
 def _nearest_member(node: LiteralNode | EnumNode, value: object) -> str | None:
-    """Find the value of the Enum's member that was meant by its name."""
+    """Return the value of the Enum's member whose name was sent."""
     if not isinstance(node, EnumNode) or not isinstance(value, str):
         return None
     name = nearest(value, node.type.__members__)
     return None if name is None else _suggested(node.type.__members__[name].value)
 
 
-def _of_number(steps: Steps, code: Any, value: object, message: str) -> Problem:
-    return Problem(steps, code, f"{excerpt(value)} {message}", None, received(value))
+def out_of_range(steps: Steps, value: object, message: str) -> Problem:
+    return Problem(steps, "out_of_range", f"{excerpt(value)} {message}", None, received(value))
 
 
-def _bad_length(steps: Steps, value: object, message: str) -> Problem:
+def too_large(steps: Steps, value: object) -> Problem:
+    message = f"{excerpt(value)} has more than {MAX_INTEGER_DIGITS} digits"
+    return Problem(steps, "too_large", message, None, received(value))
+
+
+def bad_length(steps: Steps, value: object, message: str) -> Problem:
     return Problem(steps, "bad_length", message, None, received(value))
 
 
-def _bad_content(steps: Steps, value: str, said: str, limit: str) -> Problem:
+def bad_content(steps: Steps, value: str, said: str, limit: str) -> Problem:
     what = clip(escape(limit), _SAID_LENGTH)
     message = f"{excerpt(value)} {said} {what}"
     return Problem(steps, "bad_format", message, what, received(value))
 
 
-def _bad_integer_key(steps: Steps, key: str) -> Problem:
+def bad_integer_key(steps: Steps, key: str) -> Problem:
     message = f"the key {excerpt(key)} isn't an integer in plain digits, such as 42"
     return Problem(steps, "bad_format", message, INTEGER_KEY, received(key))
 
 
-def _bad_text(steps: Steps, value: str) -> Problem:
+def bad_text(steps: Steps, value: str) -> Problem:
     message = f"{excerpt(value)} has a lone surrogate, which isn't a character"
     return Problem(steps, "bad_format", message, "string", received(value))
 
 
-def _duplicate(steps: Steps, value: object, what: str) -> Problem:
+def duplicate(steps: Steps, value: object, what: str) -> Problem:
     message = f"{excerpt(value)} equals an earlier one; {what} must differ"
     return Problem(steps, "duplicate", message, None, received(value))
 
 
-def _crowded(steps: Steps, what: str) -> Problem:
-    message = f"too many of {what} share one hash, so comparing them would take too long; send fewer"
+def colliding_hashes(steps: Steps, what: str) -> Problem:
+    message = f"too many of {what} have the same hash, so comparing them would take too long; send fewer"
     return Problem(steps, "too_large", message)
 
 
-def _repeated(steps: Steps) -> Problem:
+def repeated_key(steps: Steps) -> Problem:
     return Problem(steps, "duplicate", "the key is there more than once")
 
 
-def _no_match(steps: Steps, node: UnionNode, value: object, definitions: Definitions) -> Problem:
+def no_match(steps: Steps, node: UnionNode, value: object, definitions: Definitions) -> Problem:
     what, came = expected(node, 1, EXPECTED_LENGTH, definitions), received(value)
     members = spread_members(node, definitions)
     if is_object(value):
@@ -230,20 +240,20 @@ def _no_match(steps: Steps, node: UnionNode, value: object, definitions: Definit
 
 
 def _nearest_key(members: list[ObjectNode], value: dict[Any, Any]) -> str | None:
-    """Find the key of any of these objects that was meant by a key that none of them has."""
+    """Return the key that was probably meant by an unknown key, of any of these objects."""
     keys = list(dict.fromkeys([field.key for member in members for field in member.fields]))
     unknown = [key for key in islice(value, _COMPARED_KEYS) if isinstance(key, str) and key not in keys]
     return next((f"{quote(near)} for {quote(key)}" for key in unknown if (near := nearest(key, keys))), None)
 
 
-def _not_an(steps: Steps, cls: type, value: object) -> Problem:
+def wrong_class(steps: Steps, cls: type, value: object) -> Problem:
     came, name = received(value), _name(cls.__name__)
     if isinstance(value, type):
         came = f"the class {_name(value.__name__)}, not an instance"
     return Problem(steps, "wrong_type", f"expected {name}, got {came}", name, came)
 
 
-def _no_json_form(steps: Steps, value: object) -> Problem:
+def no_json_form(steps: Steps, value: object) -> Problem:
     if isinstance(value, type):
         came = f"the class {_name(value.__name__)}"
         return Problem(steps, "wrong_type", f"got {came}, not an instance", "a JSON value", came)
@@ -251,16 +261,16 @@ def _no_json_form(steps: Steps, value: object) -> Problem:
     return Problem(steps, "wrong_type", message, "a JSON value", received(value))
 
 
-def _bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -> Problem:
+def bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -> Problem:
     what = expected(node)
     message = f"{excerpt(value)} is not accepted: {_said(reason)}"
     code: ProblemCode = "out_of_range" if isinstance(reason, LimitError) else "bad_format"
     return Problem(steps, code, message, what, received(value))
 
 
-def _rejected(steps: Steps, type_name: str, reason: Exception) -> Problem:
+def rejected(steps: Steps, type_name: str, reason: Exception) -> Problem:
     said = clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH)
-    why = f"refused it: {said}" if said else f"refused it without saying why ({_name(type(reason).__name__)})"
+    why = f"refused it: {said}" if said else f"refused it without a message ({_name(type(reason).__name__)})"
     return Problem(steps, "rejected", f"{_name(type_name)} {why}")
 
 
@@ -268,38 +278,17 @@ def _name(text: str) -> str:
     return clip(escape(text), _NAME_LENGTH)
 
 
-def _too_deep(steps: Steps, message: str) -> Problem:
-    return Problem(steps, "too_deep", message)
+def too_deep(steps: Steps, max_depth: int) -> Problem:
+    return Problem(steps, "too_deep", f"nested deeper than {max_depth} levels")
 
 
-def _too_many_values(steps: Steps, most: int) -> Problem:
-    return Problem(steps, "too_large", f"holds more than {most} values")
+def too_deep_for_stack(steps: Steps) -> Problem:
+    return Problem(steps, "too_deep", "nested deeper than this process can follow")
+
+
+def too_many_values(steps: Steps, most: int) -> Problem:
+    return Problem(steps, "too_large", f"contains more than {most} values")
 
 
 def _said(reason: Exception) -> str:
     return clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH) or type(reason).__name__
-
-
-PROBLEM_MAKERS: Mapping[ProblemKind, Callable[..., Problem]] = {
-    "missing": _missing,
-    "missing_tag": _missing_tag,
-    "unknown": _unknown,
-    "wrong_type": _wrong_type,
-    "not_one_of": _not_one_of,
-    "of_number": _of_number,
-    "bad_length": _bad_length,
-    "bad_content": _bad_content,
-    "bad_integer_key": _bad_integer_key,
-    "bad_text": _bad_text,
-    "duplicate": _duplicate,
-    "crowded": _crowded,
-    "repeated": _repeated,
-    "no_match": _no_match,
-    "not_an": _not_an,
-    "no_json_form": _no_json_form,
-    "bad_format": _bad_format,
-    "rejected": _rejected,
-    "too_deep": _too_deep,
-    "too_many_values": _too_many_values,
-}
-"""By kind of problem, what makes it of the path to the value and of what its words need."""

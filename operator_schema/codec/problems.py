@@ -1,4 +1,7 @@
-"""The problems that decoding and encoding can find; `problem_texts` has the words for them."""
+"""The problems that decoding and encoding can find, and the signals that end a run early.
+
+A new kind of problem is a method of `Problems` and a function of the same name in `problem_texts`.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..wording import excerpt, nearest
-from .limits import MAX_INTEGER_DIGITS, MAX_PROBLEMS
+from .limits import MAX_PROBLEMS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
+    from types import ModuleType
 
     from ..errors import Problem
     from ..introspect.nodes import EnumNode, Field, LeafNode, LiteralNode, Node, ObjectNode, Target, UnionNode
-    from .problem_texts import ProblemKind
 
     Definitions = Mapping[Target, Node]
 
@@ -82,9 +85,9 @@ class Problems:
         self.omitted = 0
         self.iterators: dict[int, tuple[Any, list[Any]]] | None = None
 
-    def _note(self, path: Path, kind: ProblemKind, *about: Any) -> Any:
+    def _note(self, path: Path, kind: str, *about: Any) -> Any:
         if len(self.found) < MAX_PROBLEMS:
-            self.found.append(_makers()[kind](steps_of(path), *about))
+            self.found.append(getattr(_texts(), kind)(steps_of(path), *about))
         else:
             self.omitted += 1
         return INVALID
@@ -96,7 +99,7 @@ class Problems:
         else:
             self.omitted += 1
 
-    def of_leaf(self, path: Path, node: LeafNode, value: object, error: Exception) -> Any:
+    def refused_by_leaf(self, path: Path, node: LeafNode, value: object, error: Exception) -> Any:
         """Note what a leaf raised; a `DecodeError` has problems of its own, whose paths begin at the leaf."""
         from ..errors import DecodeError
 
@@ -134,12 +137,11 @@ class Problems:
 
     def out_of_range(self, path: Path, value: object, message: str) -> Any:
         """Note a number that the type can't hold."""
-        return self._note(path, "of_number", "out_of_range", value, message)
+        return self._note(path, "out_of_range", value, message)
 
     def too_large(self, path: Path, value: object) -> Any:
         """Note an integer of more digits than the limit."""
-        message = f"has more than {MAX_INTEGER_DIGITS} digits"
-        return self._note(path, "of_number", "too_large", value, message)
+        return self._note(path, "too_large", value)
 
     def bad_length(self, path: Path, value: object, message: str) -> Any:
         """Note a string, array or object of the wrong length."""
@@ -161,21 +163,21 @@ class Problems:
         """Note an item of a set, or a key of a map, that equals an earlier one."""
         return self._note(path, "duplicate", value, what)
 
-    def crowded(self, path: Path, what: str) -> Any:
+    def colliding_hashes(self, path: Path, what: str) -> Any:
         """Note items of a set, or keys of a map, that share one hash: comparing them takes too long."""
-        return self._note(path, "crowded", what)
+        return self._note(path, "colliding_hashes", what)
 
-    def repeated(self, path: Path) -> Any:
+    def repeated_key(self, path: Path) -> Any:
         """Note a key that is there more than once in one object of the text."""
-        return self._note(path, "repeated")
+        return self._note(path, "repeated_key")
 
     def no_match(self, path: Path, node: UnionNode, value: object) -> Any:
         """Note a value that fits no member of a union."""
         return self._note(path, "no_match", node, value, self.definitions)
 
-    def not_an(self, path: Path, cls: type, value: object) -> Any:
+    def wrong_class(self, path: Path, cls: type, value: object) -> Any:
         """Note a value that isn't an instance of the class it is encoded as."""
-        return self._note(path, "not_an", cls, value)
+        return self._note(path, "wrong_class", cls, value)
 
     def no_json_form(self, path: Path, value: object) -> Any:
         """Note a value that can't be encoded because nothing says how."""
@@ -191,23 +193,23 @@ class Problems:
 
     def too_deep(self, path: Path, max_depth: int) -> Any:
         """Note a value that nests deeper than the limit."""
-        return self._note(path, "too_deep", f"nested deeper than {max_depth} levels")
+        return self._note(path, "too_deep", max_depth)
 
     def too_many_values(self, path: Path, most: int) -> Any:
         """Note a value that holds more values than the limit."""
         return self._note(path, "too_many_values", most)
 
-    def too_deep_to_follow(self) -> Any:
+    def too_deep_for_stack(self) -> Any:
         """Note a value that nests deeper than the stack of this process allows."""
-        return self._note(None, "too_deep", "nested deeper than this process can follow")
+        return self._note(None, "too_deep_for_stack")
 
 
 @cache
-def _makers() -> Mapping[ProblemKind, Callable[..., Problem]]:
-    # An import takes a third of the time that a problem takes, even where the module is there.
-    from .problem_texts import PROBLEM_MAKERS
+def _texts() -> ModuleType:
+    # An import takes a third of the time that a problem takes, even if the module is loaded.
+    from . import problem_texts
 
-    return PROBLEM_MAKERS
+    return problem_texts
 
 
 class Trial(Problems):
@@ -215,7 +217,7 @@ class Trial(Problems):
 
     __slots__ = ()
 
-    def _note(self, path: Path, kind: ProblemKind, *about: Any) -> Any:  # noqa: ARG002  # nothing is made
+    def _note(self, path: Path, kind: str, *about: Any) -> Any:  # noqa: ARG002  # nothing is made
         self.omitted += 1
         return INVALID
 

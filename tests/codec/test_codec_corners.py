@@ -134,7 +134,7 @@ def test_what_a_users_check_says_is_bounded_and_escaped():
 
     assert len(str(Codec(Loud).problems({"text": "x" * 10**6})[0])) < 300
     assert "\n" not in str(Codec(Loud).problems({"text": "a\nb"})[0])
-    assert Codec(Loud).problems({"text": ""})[0].message == "Loud refused it without saying why (ValueError)"
+    assert Codec(Loud).problems({"text": ""})[0].message == "Loud refused it without a message (ValueError)"
 
 
 @dataclass

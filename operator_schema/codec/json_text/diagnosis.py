@@ -24,17 +24,17 @@ _TRAILING_COMMA = re.compile(r",\s*[\]}]?", re.ASCII)
 _WORD = re.compile(r"None|True|False|undefined")
 _JSON_WORDS = {"None": "null", "True": "true", "False": "false", "undefined": "null"}
 _BY_START = {
-    "'": "strings and keys stand in double quotes, not in single ones",
+    "'": "strings and keys need double quotes, not single quotes",
     "/": "JSON has no comments",
     "#": "JSON has no comments",
-    "\ufeff": "it begins with a byte order mark; send it without",
+    "\ufeff": "remove the byte order mark at the beginning",
 }
 _BY_MESSAGE = {
-    "Expecting property name": "a key in double quotes should stand here",
-    "Expecting ','": "a comma or a closing bracket should stand here",
-    "Expecting ':'": "a colon should stand here",
-    "Extra data": "something follows the JSON value; send one value and nothing else",
-    "Invalid control": "a string holds a line break or control character; write it as an escape such as \\n",
+    "Expecting property name": "expected a key in double quotes here",
+    "Expecting ','": "expected a comma or a closing bracket here",
+    "Expecting ':'": "expected a colon here",
+    "Extra data": "there is more text after the JSON value; send only one JSON value",
+    "Invalid control": "a string contains a line break or control character; escape it, such as \\n",
     "Invalid \\": "a backslash in a string starts an escape; write \\\\ for the backslash itself",
 }
 
@@ -64,7 +64,7 @@ def describe_broken(error: json.JSONDecodeError) -> Problem:
     if text.lstrip().startswith(_FENCE):
         around = "" if text.rstrip().endswith(_FENCE) else " with text around it"
         shown = quote(text[:_SHOWN])
-        return invalid(f": it is inside a Markdown fence{around}; send the JSON alone", shown)
+        return invalid(f": it is inside a Markdown fence{around}; send only the JSON", shown)
     what, position = _what(error)
     near = quote(text[max(position - _SHOWN, 0) : position + _SHOWN])
     return invalid(f"{position_of(text, position)}: {what}, near {near}", near)
@@ -79,7 +79,7 @@ def ends_early(text: str, end: int) -> Problem:
     """
     shown = quote(text[max(end - _SHOWN, 0) : end])
     where = position_of(text, end)
-    return invalid(f": the text ends early{where}, after {shown}; send the whole of it again", shown)
+    return invalid(f": the text ends early{where}, after {shown}; send the complete JSON again", shown)
 
 
 def _what(error: json.JSONDecodeError) -> tuple[str, int]:
@@ -87,15 +87,15 @@ def _what(error: json.JSONDecodeError) -> tuple[str, int]:
     comma = len(text[:position].rstrip()) - 1
     for start in (position, comma):
         if _is_trailing_comma(text, start):
-            return "there is a comma before the closing bracket; leave it out", start
+            return "remove the comma before the closing bracket", start
     word = _WORD.match(text, position)
     if word is not None:
         return f"{word[0]} isn't a JSON value; write {_JSON_WORDS[word[0]]}", position
     said = [words for start, words in _BY_START.items() if text.startswith(start, position)]
     said += [words for start, words in _BY_MESSAGE.items() if error.msg.startswith(start)]
     if not said and not text[:position].strip():
-        said = ["it does not begin with a JSON value; send the JSON and nothing else"]
-    return (said or ["a JSON value should stand here"])[0], position
+        said = ["it does not begin with a JSON value; send only the JSON"]
+    return (said or ["expected a JSON value here"])[0], position
 
 
 def _is_trailing_comma(text: str, start: int) -> bool:

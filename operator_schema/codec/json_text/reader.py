@@ -222,7 +222,7 @@ def _note_faults(value: Any, problems: Problems) -> None:
             continue
         if isinstance(item, _Repeating):
             for key in item.repeated:
-                problems.repeated((path, key))
+                problems.repeated_key((path, key))
         inner = item.items() if is_object(item) else enumerate(item)
         parts = [
             ((path, key), part)

@@ -1,4 +1,4 @@
-"""Arguments that are still on their way: what of them is there already."""
+"""Arguments whose text is still arriving: what is known of them so far."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ...errors import DecodeError
 from ...immutable import Value, content_of
-from ...introspect.graph import Graph
 from ...introspect.nodes import ObjectNode
 from ...json_values import is_object
+from ..interpret import decode_field
+from ..json_in_strings import NOTHING
 from ..json_text.reader import read_json
 from ..limits import MAX_PROBLEMS
 from ..problems import Problems
@@ -21,11 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ...errors import Problem
+    from ...introspect.graph import Graph
     from ...introspect.nodes import Field
-
-    # Decodes an object of one field by the graph of that field alone, as the codec does, to a dict by
-    # the field's name: empty where repair takes the default.
-    Decode = Callable[[Graph, object], tuple[Any, Problems]]
 
 __all__ = ["ArgumentStream", "Partial"]
 
@@ -40,15 +38,15 @@ class Partial(Value):
             the order in which they came. Always empty for a type without fields of its own: a
             union, a map, a list.
         receiving: attribute name of the field that is being received, from the end of its key to
-            the end of its value; the key itself where it names no field; None in between, and once
-            the text is no JSON.
+            the end of its value; the key itself if it names no field; None in between, and once
+            the text isn't valid JSON.
         missing: attribute names of the required fields whose values have not ended, in the order of
             declaration; the one that is being received is still among them.
         problems: what is wrong already, at most `operator_schema.codec.limits.MAX_PROBLEMS`: values
-            that do not fit, unknown keys where they are refused, keys that came twice, and last
-            what makes the text no JSON, after which nothing more of it is read; where repair may mend
-            that, it is left out. Once `is_complete` they are those of `ArgumentStream.finish`, missing
-            fields included.
+            that don't fit, unknown keys if they are refused, keys that came twice, and last
+            why the text isn't valid JSON, after which nothing more of it is read; that is left out if
+            repair may fix it. Once `is_complete`, these are the problems of `ArgumentStream.finish`,
+            including missing fields.
         is_complete: whether the value has ended. A number that is all of the text has not: another
             digit may come.
     """
@@ -83,12 +81,12 @@ class ArgumentStream(Generic[T]):
 
     Args:
         graph: of the type.
-        decode: decodes one field's value.
+        max_depth: levels of arrays and objects that are followed.
         decode_json: decodes the whole text.
-        read: gives the value of the whole text as it is decoded; only where its members may be others
-            than those that came.
-        repairs: whether the codec does, so that they may be.
-        has_parser: whether the codec has a parser of the user's, likewise.
+        read: returns the value of the whole text as it will be decoded; None if its members are always
+            those that came.
+        repairs: whether the codec repairs, so that members may change.
+        has_parser: whether the user gave a parser, so that members may change.
     """
 
     __slots__ = (
@@ -113,7 +111,7 @@ class ArgumentStream(Generic[T]):
     def __init__(
         self,
         graph: Graph,
-        decode: Decode,
+        max_depth: int,
         decode_json: Callable[[str | bytes], T],
         read: Callable[[str | bytes], Any] | None = None,
         *,
@@ -132,7 +130,7 @@ class ArgumentStream(Generic[T]):
         self._text = GrowingText()
         self._length = 0  # of the text that is read
         self._unread = ""
-        self._members = _Members(graph, decode, repairs=repairs)
+        self._members = _Members(graph, max_depth, repairs=repairs)
         self._refused: Problem | None = None
         self._whole: tuple[T] | None = None
         self._partial = self._members.show(())
@@ -168,7 +166,7 @@ class ArgumentStream(Generic[T]):
             one each time.
 
         Raises:
-            DecodeError: likewise.
+            DecodeError: what `Codec.decode_json` raises for all chunks joined.
         """
         if self._partial.is_complete and self._whole is not None:
             return self._whole[0]
@@ -196,7 +194,7 @@ class ArgumentStream(Generic[T]):
             return str(error.object[: error.start], "utf-8")
 
     def _read_members(self, text: str) -> None:
-        # A bug in the user's own code comes through here: the next chunk goes on behind it.
+        # An exception of the user's own code passes through here: the next chunk continues after it.
         try:
             for part, read in self._text.read(text):
                 if part == "key":
@@ -224,7 +222,7 @@ class ArgumentStream(Generic[T]):
         members, refused = self._members, self._refused
         if refused is not None:
             members.receiving = None
-            # Whether repair mends the text is known at its end.
+            # Only the end of the text shows whether repair can fix it.
             is_open = self._repairs and self._is_utf8 and refused.code == "invalid_json"
             found = members.problems.found
             self._partial = members.show(found if is_open else [*found[: MAX_PROBLEMS - 1], refused])
@@ -260,12 +258,12 @@ def _kind_of(chunk: object, before: type[str | bytes] | None) -> type[str | byte
 
 
 class _Members:
-    """The members of the root that have come, and what became of them.
+    """The members of the root that have come, and what they decoded to.
 
     Attributes:
-        problems: with them.
+        problems: what is wrong with them.
         receiving: name of the field that has begun and not ended, or the key that names none.
-        changed: whether this is more than what was shown last.
+        changed: whether anything came since `show` was last called.
     """
 
     __slots__ = (
@@ -275,7 +273,7 @@ class _Members:
         "_graph",
         "_node",
         "_fields",
-        "_decode",
+        "_max_depth",
         "_repairs",
         "_times",
         "_key",
@@ -284,7 +282,7 @@ class _Members:
         "_missing",
     )
 
-    def __init__(self, graph: Graph, decode: Decode, *, repairs: bool) -> None:
+    def __init__(self, graph: Graph, max_depth: int, *, repairs: bool) -> None:
         root = graph.resolve_root()
         self.problems = Problems()
         self.receiving: str | None = None
@@ -293,7 +291,7 @@ class _Members:
         self._node = root if isinstance(root, ObjectNode) else None
         fields = () if self._node is None else self._node.fields
         self._fields = {field.key: field for field in fields}
-        self._decode = decode
+        self._max_depth = max_depth
         self._repairs = repairs
         self._times: dict[str, int] = {}
         self._key = ""
@@ -306,7 +304,7 @@ class _Members:
         return Partial(self._values, self.receiving, self._missing, problems, is_complete)
 
     def begin(self, text: str) -> Problem | None:
-        """Take the JSON text of a key; return what makes the whole text no JSON."""
+        """Take the JSON text of a key; return why the whole text isn't valid JSON."""
         key, found = read_json(text)
         if found.found:
             return found.found[0]
@@ -317,7 +315,7 @@ class _Members:
         field = self._fields.get(key)
         self.receiving = key if field is None else field.name
         if times == 2:  # noqa: PLR2004  # once is enough
-            self.problems.repeated((None, key))
+            self.problems.repeated_key((None, key))
         elif times == 1 and self._node is not None and self._is_refused(self._node, key):
             self.problems.unknown(None, key, self._node)
         return None
@@ -331,8 +329,8 @@ class _Members:
         """Take over the members of the whole value.
 
         Args:
-            value: as it is decoded.
-            keeps: whether what came already stays as it is.
+            value: as it will be decoded.
+            keeps: whether values that were already decoded are kept.
         """
         if self._node is None or not is_object(value):
             return
@@ -347,7 +345,7 @@ class _Members:
         self._values, self._missing = {**before, **values}, missing
 
     def end(self, text: str) -> Problem | None:
-        """Take the JSON text of that key's value; return what makes the whole text no JSON."""
+        """Take the JSON text of that key's value; return why the whole text isn't valid JSON."""
         value, found = read_json(text)
         if found.found and found.found[0].code != "duplicate":
             return found.found[0]
@@ -366,9 +364,12 @@ class _Members:
         return None
 
     def _decoded(self, field: Field, value: object) -> tuple[dict[str, Any], Problems]:
-        """Return the field's value by its name; nothing where it does not fit or means the default."""
-        assert self._node is not None  # noqa: S101  # whose field it is
-        # An object with this field alone: paths, depth and the meaning of null are those of the whole.
-        alone = self._node.replace(fields=(field,), closed=False)
-        decoded, found = self._decode(Graph(alone, self._graph.definitions), {field.key: value})
-        return {} if found.found else decoded, found
+        """Return the field's value by its name; nothing if it doesn't fit or means the default."""
+        if self._repairs and self._node is not None:
+            from ..repair.repairer import repair_field
+
+            value = repair_field(self._graph, self._node, field, value, self._max_depth)
+            if value is NOTHING:
+                return {}, Problems()
+        decoded, problems = decode_field(self._graph, field, value, self._max_depth)
+        return {} if problems.found else {field.name: decoded}, problems

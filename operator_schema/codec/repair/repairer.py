@@ -26,12 +26,12 @@ from ...introspect.traits import flat_members, json_types_of, resolve
 from ...json_values import choice_key, is_array, is_object, type_of
 from ...wording import excerpt
 from ..constraint_checks import check_length
-from ..interpret import Fitting
 from ..json_in_strings import NOTHING, quoted_scalar
 from ..json_text.reader import read_json
 from ..problems import INVALID, Trial
 from ..report import Repair
 from ..trials import Trials
+from .fitting import Fitting
 from .spellings import meant_choice, sent_keys
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ...introspect.nodes import Field, Node
     from ..report import RepairKind
 
-__all__ = ["repair_value"]
+__all__ = ["repair_field", "repair_value"]
 
 
 def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Repair, ...]]:
@@ -58,9 +58,25 @@ def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tupl
     """
     try:
         reading = _Repairer(graph, max_depth).read(graph.root, value, 1)
-    except RecursionError:  # decoding says so
+    except RecursionError:  # decoding reports it
         return value, ()
     return reading.value, tuple(_flatten(reading.changes, ()))
+
+
+def repair_field(graph: Graph, node: ObjectNode, field: Field, value: object, max_depth: int) -> Any:
+    """Return what to decode in place of the value of one field of the root; `NOTHING` for its default.
+
+    Args:
+        graph: of the type.
+        node: its root.
+        field: of the root.
+        value: as `repair_value` takes it.
+        max_depth: levels of arrays and objects that are followed, the root being the first.
+    """
+    try:
+        return _Repairer(graph, max_depth).field(node, field, value, 2).value
+    except RecursionError:  # decoding reports it
+        return value
 
 
 class _Change(NamedTuple):
@@ -268,7 +284,7 @@ class _Repairer:
         wrapped_in, self.wrapped_in = self.wrapped_in, ()
         for field in node.fields:
             key = field.key if field.key in value else sent.get(field.key)
-            reading = None if key is None else self._field(node, field, value[key], depth + 1)
+            reading = None if key is None else self.field(node, field, value[key], depth + 1)
             if key is None or reading is None or (key != field.key and not reading.fits):
                 fits = fits and not field.required
                 continue
@@ -290,8 +306,8 @@ class _Repairer:
             tuple(changes),
         )
 
-    def _field(self, node: ObjectNode, field: Field, value: Any, depth: int) -> _Reading:
-        """Read the value of a field; `NOTHING` stands for a key that is left out."""
+    def field(self, node: ObjectNode, field: Field, value: Any, depth: int) -> _Reading:
+        """Read the value of a field; `NOTHING` means that the key is left out."""
         if value is None and field.absent_is_none:
             return _Reading(None, fits=True)
         reading = self.read(field.node, value, depth)

@@ -88,7 +88,7 @@ def test_garbage_after_the_end_takes_completeness_away():
     assert not partial.is_complete
     assert [problem.code for problem in partial.problems] == ["invalid_json"]
     assert partial.fields == {"path": "a", "mode": "write"}
-    with pytest.raises(DecodeError, match="something follows the JSON value"):
+    with pytest.raises(DecodeError, match="more text after the JSON value"):
         stream.finish()
 
 
