@@ -18,7 +18,7 @@ from .choices import read_enum, read_flag, read_literal
 from .containers import array_of, map_of, read_tuple
 from .hints import Place, evaluate_forward
 from .names import show_annotation
-from .nodes import ANY, NULL, UnionNode
+from .nodes import ANY, NULL, ScalarNode, UnionNode
 from .traits import received_types
 from .type_parameters import declares
 
@@ -60,12 +60,13 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
 
 def _differ_at_sight(members: tuple[Node, ...]) -> bool:
     """Return whether each member has JSON types of its own, so that there is nothing to check."""
-    seen: frozenset[str] = frozenset()
+    seen: set[str] = set()
     for member in members:
-        types = received_types(member)
+        # 3 is an int and 3.0 is a float: as members of a union, the two differ.
+        types = (member.type,) if isinstance(member, ScalarNode) else received_types(member)
         if not seen.isdisjoint(types):
             return False
-        seen |= types
+        seen.update(types)
     return True
 
 

@@ -61,11 +61,11 @@ def _param_descriptions(
     cls: type, given: Mapping[str, str] | None, names: Mapping[str, Declared], report: Report
 ) -> Mapping[str, str]:
     sources: list[object] = [] if given is None else [given]
-    for base in cls.__mro__:
+    for base in cls.__mro__[:-1]:
         members = base.__dict__
         if ATTRIBUTE in members:
             sources.append(members[ATTRIBUTE])
-        elif not _MISSPELT.isdisjoint(members):
+        elif not members.keys().isdisjoint(_MISSPELT):
             _report_misspelt(members, names, report)
     if not sources or ATTRIBUTE in names:
         return {}

@@ -15,7 +15,7 @@ from .classes import form_of
 from .graph import Graph
 from .hints import NO_BINDINGS, Place, Scope, Unresolved, evaluate_forward
 from .leaves import schema_type
-from .names import name_of, show_annotation, show_error
+from .names import name_of, show_annotation, show_error, take_apart
 from .nodes import UNKNOWN, ObjectNode, Target
 from .objects import make_object
 from .reader import MAX_ANNOTATIONS, SIMPLE, Reader
@@ -110,7 +110,7 @@ class Walk(Reader):
 
     def _form_node(self, annotation: Any, place: Place) -> Node:
         """Return the node of an annotation that isn't a class, such as `list[int]` or text."""
-        origin, args = get_origin(annotation), get_args(annotation)
+        origin, args = take_apart(annotation)
         if origin is None:
             return self._special_node(annotation, place)
         row = ORIGINS.get(origin)
