@@ -19,7 +19,7 @@ test: $(VENV)/.test ## run all tests
 	$(BIN)/python -m pytest $(ARGS)
 
 coverage: $(VENV)/.test ## check that the engine's tests cover all its branches
-	$(BIN)/python -m coverage run -m pytest -q tests/introspect tests/codec tests/tools tests/test_limits.py tests/pitfalls tests/test_docs.py tests/test_first_examples.py tests/test_schema.py tests/test_errors.py tests/test_value.py
+	$(BIN)/python -m coverage run -m pytest -q tests/introspect tests/codec tests/tools tests/foreign tests/test_arms.py tests/test_limits.py tests/pitfalls tests/test_docs.py tests/test_first_examples.py tests/test_schema.py tests/test_errors.py tests/test_value.py
 	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100 --include 'operator_schema/introspect/*,operator_schema/codec/**,operator_schema/schema.py'
 
 matrix: $(VENV)/bin/python ## run all tests on every installed Python, and on Pyodide
@@ -66,11 +66,12 @@ clean: ## remove environments and caches
 	rm -rf $(VENV) .venv-bench* .venv-matrix build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml setup.cfg
-	$(PIP) install --editable .
+	@echo "installing the package into $(VENV)"
+	@$(PIP) install --editable .
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg

@@ -50,9 +50,10 @@ class Example:
     airline: Any
     functions: Any
     replay: Any
+    layout: Any
 
 
-NAMES = ("airline_tools", "demo", "airline", "airline_functions", "replay")
+NAMES = ("airline_tools", "demo", "airline", "airline_functions", "replay", "layout")
 
 
 @pytest.fixture(scope="module")
@@ -387,9 +388,47 @@ def test_the_demo_runs_with_nothing_else_installed(example):
         assert table_line(done.stdout, name)[-2:] == [str(counts[name]), "0"]
     assert re.search(r"^1,164 calls read and decoded in \d+ ms, 0 failed$", done.stdout, re.MULTILINE)
     report = error_of_the_damaged_call(example)
-    assert f"\n{report}\n\nA recorded conversation" in done.stdout
+    assert f" {words_of(report)} A recorded conversation" in words_of(done.stdout)
     assert done.stdout.endswith("8 results, 1 of them an error\n")
-    assert all(f"- {problem}\n" in done.stdout for problem in report.problems)
+    assert all(f" - {words_of(problem)} " in words_of(done.stdout) for problem in report.problems)
+
+
+def words_of(text):
+    return " ".join(str(text).split())
+
+
+def test_the_demo_fits_a_terminal_of_80_columns(example, tmp_path, capsys):
+    path = tmp_path / "calls.jsonl"
+    path.write_text('{"id": "1", "name": "think", "arguments": "{}"}\n', encoding="utf-8")
+    example.demo.main([])
+    example.demo.main([str(path)])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 79
+    assert lines == [line.rstrip() for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("one line", ["> one line"]),
+        ("a, " * 30, ["> " + ("a, " * 26).strip(), "  a, a, a, a,"]),
+        ("x" * 200 + " y", ["> ", "  " + "x" * 200, "  y"]),
+        (
+            '{"a":"' + "b" * 60 + '","c":"' + "d" * 20 + '"}',
+            ['> {"a":"' + "b" * 60 + '",', '  "c":"' + "d" * 20 + '"}'],
+        ),
+        ("one\ntwo", ["> one", "> two"]),
+        ("", []),
+    ],
+    ids=["short", "after spaces", "no place to break", "after commas", "several lines", "empty"],
+)
+def test_long_lines_are_broken_between_words(example, text, lines):
+    assert example.layout.wrapped(text, "> ", "  ").splitlines() == [line.rstrip() for line in lines]
+
+
+def test_long_texts_are_cut_between_words(example):
+    assert example.layout.shortened("word " * 40) == "word " * 40
+    assert example.layout.shortened("word " * 41) == "word " * 39 + "word ... (205 characters)"
 
 
 def test_the_damaged_call_has_the_four_problems_that_the_demo_announces(example):

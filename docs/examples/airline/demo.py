@@ -9,13 +9,13 @@ import argparse
 import copy
 import json
 import sys
-import textwrap
 from dataclasses import dataclass, fields
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from airline_tools import TOOLS
+from layout import wrapped
 from replay import show_replay
 
 from operator_schema import Codec, DecodeError
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 CALLS = Path(__file__).parent / "data" / "calls.jsonl"
-WIDTH = 79
 SHOWN_FAILURES = 10
 
 
@@ -163,7 +162,7 @@ def show_calls(rows: dict[str, Row], failures: list[str], seconds: float) -> Non
     print("-" * len(HEAD))
     print(f"{decoded:,} calls read and decoded in {seconds * 1000:.0f} ms, {len(failures):,} failed")
     for failure in failures[:SHOWN_FAILURES]:
-        print(f"\n{failure}")
+        print("\n" + wrapped(failure, rest="  "))
     if len(failures) > SHOWN_FAILURES:
         print(f"\n... and {len(failures) - SHOWN_FAILURES:,} more")
 
@@ -175,9 +174,9 @@ def show_damage(codec: Codec[Any]) -> None:
     for path, what in DAMAGES:
         print(f"  {path:<20}{what}")
     print()
-    print(textwrap.fill(json.dumps(damaged), WIDTH, initial_indent="  ", subsequent_indent="  "))
+    print(wrapped(json.dumps(damaged), "  ", "  "))
     print("\nThe report for the model:\n")
-    print(reply(codec, damaged))
+    print(wrapped(reply(codec, damaged), rest="  "))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

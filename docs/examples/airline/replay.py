@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from airline import Airline, sample_airline
 from airline_functions import registry
+from layout import shortened, wrapped
 
 from operator_schema import Executor, RawCall
 
@@ -21,7 +22,7 @@ CALLS = Path(__file__).parent / "data" / "calls.jsonl"
 CONVERSATION = range(1, 9)
 """The lines of the first conversation in that file: a booking that is paid too little, then enough."""
 
-SHOWN = 200
+_INDENT = " " * 5
 
 
 def recorded_calls() -> list[RawCall]:
@@ -44,17 +45,13 @@ def show_replay() -> None:
     write = _writer()
     write(f"\nA recorded conversation, run on a small airline in memory: {len(calls)} calls", "bold")
     for call, result in zip(calls, results, strict=True):
-        write(f"\n  -> {call.name} {_shortened(str(call.arguments))}", "cyan")
-        for line in (_shortened(result.content) or "(nothing)").splitlines():
-            write(f"  <- {line}", "red" if result.is_error else "green")
+        write("\n" + wrapped(shortened(f"{call.name} {call.arguments}"), "  -> ", _INDENT), "cyan")
+        content = shortened(result.content) or "(nothing)"
+        write(wrapped(content, "  <- ", _INDENT), "red" if result.is_error else "green")
         if result.code is not None:
-            write(f"     {result.code}", "dim")
+            write(f"{_INDENT}{result.code}", "dim")
     failed = sum(result.is_error for result in results)
     write(f"\n{len(results)} results, {failed} of them an error", "bold")
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]} ... ({len(text):,} characters)"
 
 
 def _writer() -> Callable[[str, str], None]:
