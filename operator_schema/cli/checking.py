@@ -1,4 +1,4 @@
-"""The command check: everything in a module that a model is told about, and what is wrong or weak in it."""
+"""The command check: what is wrong with the types and tools of a module, and what could be better."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Verdict", "check_module", "write_verdict"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said about one dataclass, one tool, or a module that can't be imported.
+    """The verdict on one dataclass, one tool, or a module that can't be imported.
 
     Attributes:
         name: of what was checked.
@@ -33,7 +33,7 @@ class Verdict:
         size: bytes of its schema or definition on one line; None if there are complaints.
         fields: number of its fields or parameters; None if it isn't an object.
         complaints: everything that is wrong with it, a line each.
-        warnings: what is right but tells a model little, a line each.
+        warnings: what is correct but leaves a model guessing, a line each.
         place: file and line, if known.
     """
 
@@ -113,7 +113,7 @@ def _weak_nodes(codec: Codec[Any]) -> Iterator[str]:
     for field in root.fields if isinstance(root, ObjectNode) else ():
         node = codec.graph.resolve(field.node)
         if isinstance(node, AnyNode):
-            yield f"{escape(field.key)}: Any tells a model nothing about the value"
+            yield f"{escape(field.key)}: Any says nothing about the value"
         elif isinstance(node, EnumNode) and node.values == tuple(range(1, len(node.values) + 1)):
             yield f"{escape(field.key)}: {node.type.__name__} shows a model numbers; give its members text"
 

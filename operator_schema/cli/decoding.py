@@ -31,7 +31,7 @@ _STRIDE = 64
 
 _JSON_SPACE = b" \t\r\n"
 _EMPTY = (b"", b"\xef\xbb\xbf")
-"""What is left of an empty line; a byte order mark may stand before the first."""
+"""What is left of an empty line; the first may begin with a byte order mark."""
 
 
 class Decoder:
@@ -39,7 +39,7 @@ class Decoder:
 
     Args:
         codec: of the type.
-        out: takes the values that decode; None if nobody wants them.
+        out: takes the values that decode; None to print problems alone.
         err: takes the reports of those that don't.
         as_json: whether reports are written as JSON.
     """
@@ -109,13 +109,13 @@ class Decoder:
     def _progress(self, source: BinaryIO) -> AbstractContextManager[Callable[[int], None]]:
         size = _size(source)
         is_short = size is not None and size < _LONG
-        # Values that run over the terminal, or are typed there, show how far the work is.
+        # Values that appear on the terminal, or are typed there, show the progress themselves.
         is_seen = source.isatty() or (self._out is not None and self._out.is_terminal)
         return nullcontext(lambda _: None) if is_short or is_seen else self._err.progress(size)
 
 
 def decode_file(decoder: Decoder, file: str, err: Output, *, lines: bool) -> int:
-    """Decode a file, or standard input where its name is `-`, and return the exit status."""
+    """Decode a file, or standard input if its name is `-`, and return the exit status."""
     name = "<stdin>" if file == "-" else file
     with _open(file) as source:
         if lines:

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import is_dataclass
+from types import GenericAlias, UnionType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
@@ -28,21 +29,21 @@ if TYPE_CHECKING:
     from ..codec.options import UnknownFields
 
 __all__ = [
-    "Target",
+    "ObjectName",
     "WrongUse",
+    "codec_of_name",
     "dataclasses_of",
     "find_context",
     "find_tool",
     "find_tools",
     "load_module",
     "modules_of",
-    "register",
 ]
 
 _MESSAGE_LENGTH = 300
 
 
-class Target(NamedTuple):
+class ObjectName(NamedTuple):
     """What `MODULE:NAME` names.
 
     Attributes:
@@ -104,7 +105,7 @@ def modules_of(name: str, *, show_traceback: bool) -> Iterator[str]:
     yield name
     try:
         module = load_module(name, show_traceback=show_traceback)
-    except SchemaError:  # whoever loads it next reports that
+    except SchemaError:  # reported when the module is checked
         return
     for entry in pkgutil.iter_modules(getattr(module, "__path__", ())):
         if not entry.name.startswith("_"):
@@ -116,10 +117,26 @@ def _import_failure(name: str, error: BaseException, *, show_traceback: bool) ->
         if f"{name}.".startswith(f"{error.name}."):
             return _not_found(name, error.name)
         return f"the module {escape(name)} imports {escape(error.name)}, which is not found{_place(error)}"
+    return f"the module {escape(name)} can't be imported: {_reason(error, show_traceback=show_traceback)}"
+
+
+def _reason(error: BaseException, *, show_traceback: bool) -> str:
+    """Return what was raised, where, and how to see more."""
     text = clip(escape(str(error)), _MESSAGE_LENGTH)
     reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
     more = "" if show_traceback else "; --traceback shows all of it"
-    return f"the module {escape(name)} can't be imported: {reason}{_place(error)}{more}"
+    return f"{reason}{_place(error)}{more}"
+
+
+def _kind_of(value: object) -> str:
+    name = escape(type(value).__name__)
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+
+
+def _is_annotation(value: object) -> bool:
+    """Return whether an object that isn't a class may be used as a type, such as `list[int] | None`."""
+    is_form = type(value).__module__ in {"typing", "typing_extensions"}
+    return value is None or is_form or isinstance(value, (GenericAlias, UnionType))
 
 
 def _not_found(name: str, missing: str) -> str:
@@ -148,7 +165,7 @@ def _place(error: BaseException) -> str:
     return ""
 
 
-def register(target: Target, unknown_fields: UnknownFields, *, show_traceback: bool) -> Codec[Any]:
+def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_traceback: bool) -> Codec[Any]:
     """Import a type, or a tool, and return the codec of its values.
 
     Args:
@@ -169,6 +186,10 @@ def register(target: Target, unknown_fields: UnknownFields, *, show_traceback: b
         tool = cast("Tool[..., Any]", annotation)
         return (tool.with_(unknown_fields=unknown_fields) if unknown_fields == "reject" else tool).codec
     is_class = isinstance(annotation, type)
+    if not is_class and not _is_annotation(annotation):
+        # Without the value: it may be a secret.
+        message = f"{escape(target.path)} is {_kind_of(annotation)}, not a type or a tool"
+        raise WrongUse(message)
     name = None if is_class else target.path
     try:
         return Codec(annotation, name=name, unknown_fields=unknown_fields)
@@ -180,7 +201,7 @@ def register(target: Target, unknown_fields: UnknownFields, *, show_traceback: b
     return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
 
 
-def find_tools(target: Target, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], Registry | None]:
+def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], Registry | None]:
     """Import the tools of a module or of a registry.
 
     Args:
@@ -198,12 +219,12 @@ def find_tools(target: Target, *, show_traceback: bool) -> tuple[list[Tool[..., 
         return tools_in(module), None
     registry = _find(module, target.path)
     if not isinstance(registry, Registry):
-        message = f"{escape(target.path)} is a {escape(type(registry).__name__)}, not a Registry"
+        message = f"{escape(target.path)} is {_kind_of(registry)}, not a Registry"
         raise WrongUse(message)
     return list(registry), registry
 
 
-def find_tool(target: Target, *, show_traceback: bool) -> Tool[..., Any]:
+def find_tool(target: ObjectName, *, show_traceback: bool) -> Tool[..., Any]:
     """Import a tool.
 
     Args:
@@ -234,7 +255,7 @@ def find_tool(target: Target, *, show_traceback: bool) -> Tool[..., Any]:
     return cast("Tool[..., Any]", found)
 
 
-def find_context(target: Target, *, show_traceback: bool) -> Mapping[Any, Any]:
+def find_context(target: ObjectName, *, show_traceback: bool) -> Mapping[Any, Any]:
     """Import a context: a mapping, or a function that returns one.
 
     Args:
@@ -249,10 +270,18 @@ def find_context(target: Target, *, show_traceback: bool) -> Mapping[Any, Any]:
     """
     module = load_module(target.module, show_traceback=show_traceback)
     found = _find(module, target.path)
-    context = found() if callable(found) else found
+    if not callable(found):
+        context, verb = found, "is"
+    else:
+        try:
+            context, verb = found(), "returns"
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
+            if show_traceback:
+                traceback.print_exception(error)
+            message = f"{escape(target.path)}() failed: {_reason(error, show_traceback=show_traceback)}"
+            raise WrongUse(message) from None
     if not isinstance(context, Mapping):
-        kind = escape(type(context).__name__)
-        message = f"{escape(target.path)} gives a {kind}, not a mapping such as {{Db: db}}"
+        message = f"{escape(target.path)} {verb} {_kind_of(context)}, not a mapping such as {{Db: db}}"
         raise WrongUse(message)
     return context  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
 

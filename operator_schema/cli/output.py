@@ -1,4 +1,4 @@
-"""What the commands write: the same text everywhere, with colour where a person looks at it."""
+"""What the commands write: the same text everywhere, in colour on a terminal."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Output:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a person sees the output."""
+        """Whether the output goes to a terminal."""
         return self._stream.isatty()
 
     @cached_property
     def _console(self) -> Console | None:
-        """What draws in colour; None where plain text is wanted."""
+        """The console that writes in colour; None for plain text."""
         forced = bool(os.environ.get("FORCE_COLOR"))
         if not (forced or self.is_terminal) or not _is_unicode(self._encoding):
             return None

@@ -8,25 +8,25 @@ from .neutral import has_parameters, parameters_of
 from .output_type import to_json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .tool import Tool
 
 __all__ = ["documentation_of"]
 
 
-def _is_described(parameter: Mapping[str, Any]) -> bool:
-    return "description" in parameter or "examples" in parameter
+def documentation_of(tool: Tool[..., Any], *, with_summaries: bool = False) -> str:
+    """Write the whole documentation of a tool as Markdown.
 
-
-def documentation_of(tool: Tool[..., Any]) -> str:
-    """Write the whole documentation of a tool as Markdown."""
+    Args:
+        tool: any tool.
+        with_summaries: whether to list parameters that have a summary alone; a model has those already.
+    """
     parts = [f"## {tool.name}", tool.summary, tool.details or ""]
     if tool.examples:
         parts.append("### Examples")
         parts += [_code(example) for example in tool.examples]
     known = parameters_of(tool) if has_parameters(tool) else []
-    described = [(name, parameter) for name, parameter in known if _is_described(parameter)]
+    shown = {"description", "examples", *(("summary",) if with_summaries else ())}
+    described = [(name, parameter) for name, parameter in known if not shown.isdisjoint(parameter)]
     if described:
         parts.append("### Parameters")
     for name, parameter in described:

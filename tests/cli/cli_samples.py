@@ -211,6 +211,13 @@ def make_context():
 
 def make_nothing():
     return None
+
+def make_no_context():
+    raise LookupError("no database")
+
+settings = {"password": "hunter2"}
+password = "hunter2"
+alias = list[Db] | None
 """
 
 

@@ -97,7 +97,7 @@ def test_check_warns_about_what_tells_a_model_too_little(run):
         "warning: it has no docstring, so a model knows only its name",
         "warning: no description: level, note",
         "warning: level: Level shows a model numbers; give its members text",
-        "warning: note: Any tells a model nothing about the value",
+        "warning: note: Any says nothing about the value",
     ]
     assert run("check", "--strict", "weak")[0] == 1
     assert run("check", "--strict", "shared")[0] == 0

@@ -49,6 +49,19 @@ MORE = "; --traceback shows all of it"
             "the module callable has no zzzzzz; its tools are shout, sleep-well, rows, move",
         ),
         (["call", "clitools:zzzzzz"], "the module clitools has no zzzzzz"),
+        (["schema", "host:settings"], "settings is a dict, not a type or a tool"),
+        (["schema", "host:password"], "password is a str, not a type or a tool"),
+        (["decode", "host:make_context"], "make_context is a function, not a type or a tool"),
+        (["schema", "host:registry"], "registry is a Registry, not a type or a tool"),
+        (["tools", "host:settings"], "settings is a dict, not a Registry"),
+        (
+            ["call", "--context", "host:settings.password", "host:count", "table=a"],
+            "settings has no password",
+        ),
+        (
+            ["call", "--context", "host:make_no_context", "host:count", "table=a"],
+            f"make_no_context() failed: LookupError: no database (host.py, line 29){MORE}",
+        ),
         (["call", "callable:plain"], "plain isn't a tool; decorate it with @tool or @tool_input"),
         (["call", "callable:Box.sise"], "Box has no sise; did you mean size?"),
         (["decode", "clitools:Search", "nowhere.json"], "can't read nowhere.json: No such file or directory"),
@@ -111,7 +124,15 @@ def test_traceback_shows_all_of_it(run):
         (["schema", "clitools:"], "'clitools:' isn't MODULE:TYPE: TYPE must be a name"),
         (["schema", ":Search"], "'' isn't the name of a module"),
         (["schema", ".clitools:Search"], "'.clitools' isn't the name of a module"),
-        (["schema", "clitools.py:Search"], "'clitools.py' is a path; give MODULE by its name: clitools"),
+        (
+            ["schema", "clitools.py:Search"],
+            "'clitools.py' is a path; give MODULE by its name: clitools:Search",
+        ),
+        (["schema", "./clitools.py"], "'./clitools.py' is a path; give MODULE by its name: clitools:TYPE"),
+        (
+            ["call", "clipkg/inner.py"],
+            "'clipkg/inner.py' is a path; give MODULE by its name: clipkg.inner:TOOL",
+        ),
         (
             ["check", "./clipkg/inner.py"],
             "'./clipkg/inner.py' is a path; give MODULE by its name: clipkg.inner",
@@ -158,3 +179,11 @@ def test_main_leaves_the_path_as_it_was(run):
     run("check", "shared")
     run("check", "nowhere_at_all")
     assert sys.path == before
+
+
+def test_a_failing_context_shows_its_traceback_on_request(run):
+    words = ("host:count", "table=a")
+    status, out, err = run("call", "--traceback", "--context", "host:make_no_context", *words)
+    assert (status, out) == (2, "")
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert err.endswith("make_no_context() failed: LookupError: no database (host.py, line 29)\n")

@@ -1,0 +1,202 @@
+"""The commands tools, call and describe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import redirect_stdout, suppress
+from logging import NullHandler, getLogger
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..codec.expected import expected_fields
+from ..errors import EncodeError, MissingContextError, ToolError
+from ..tools.calls import RawCall
+from ..tools.documentation import documentation_of
+from ..tools.execution.executor import Executor
+from ..wording import escape
+from .arguments import NAME, REGISTRY, TOOL, traceback_option
+from .lookup import WrongUse, find_context, find_tool, find_tools
+from .output import count, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..tools.registry import Registry
+    from ..tools.tool import Tool
+    from .lookup import ObjectName
+    from .output import Output
+
+__all__ = ["call", "describe", "tools"]
+
+_TITLES = ("tool", "kind", "parameters", "bytes", "summary")
+_NUMBERS = frozenset({"parameters", "bytes"})
+
+
+@click.command(
+    epilog="""\b
+examples:
+  operator-schema tools tools more.tools
+  operator-schema tools app:registry
+  operator-schema tools --json tools > definitions.json
+"""
+)
+@click.argument("targets", type=REGISTRY, nargs=-1, required=True, metavar="MODULE[:REGISTRY]...")
+@click.option("--json", "as_json", is_flag=True, help="Print name, description and input schema of each.")
+@traceback_option
+@click.pass_obj
+def tools(
+    outputs: tuple[Output, Output], targets: tuple[ObjectName, ...], *, as_json: bool, show_traceback: bool
+) -> int:
+    """List the tools of modules or registries.
+
+    Tools that a module merely imports belong to the module that defines them. A registry shows what
+    your program really offers: with prefixes, and with "off" for what is switched off. The bytes are
+    those of the definition, which a model is sent with every request.
+    """
+    out = outputs[0]
+    found: list[tuple[Tool[..., Any], Registry | None]] = []
+    for target in targets:
+        listed, registry = find_tools(target, show_traceback=show_traceback)
+        if not listed and not as_json:
+            out.line(f"{escape(':'.join(filter(None, target)))} defines no tools")
+        found += [(tool, registry) for tool in listed]
+    if as_json:
+        out.json([tool.definition() for tool, _ in found], 2)
+    elif found:
+        rows = [_row(tool, registry) for tool, registry in found]
+        out.table(_TITLES, rows, _NUMBERS)
+        size = sum(_size(tool) for tool, _ in found)
+        out.line(f"{count(len(found), 'tool')}, {count(size, 'byte')}")
+    return 0
+
+
+def _row(tool: Tool[..., Any], registry: Registry | None) -> tuple[str, ...]:
+    kind = "input" if not tool.has_function else "async" if tool.is_async else "sync"
+    if registry is not None and not registry.is_enabled(tool.name):
+        kind += ", off"
+    summary = escape(tool.summary.partition("\n")[0])
+    return escape(tool.name), kind, f"{_count_parameters(tool):,}", f"{_size(tool):,}", summary
+
+
+def _size(tool: Tool[..., Any]) -> int:
+    return len(to_json(tool.definition()).encode())
+
+
+def _count_parameters(tool: Tool[..., Any]) -> int:
+    """Count the keys that arguments may have, in a union those of all its members."""
+    schema = tool.input_schema()
+    members = [schema, *schema.get("anyOf", ())]
+    resolved = [_follow(member, schema) for member in members]
+    return len({key for member in resolved for key in member.get("properties", ())})
+
+
+def _follow(schema: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+    name = schema.get("$ref", "").removeprefix("#/$defs/")
+    found: dict[str, Any] = document["$defs"][name] if name else schema
+    return found
+
+
+@click.command(
+    epilog="""\b
+examples:
+  operator-schema call tools:web_search '{"query": "x"}'
+  operator-schema call tools:web_search query=x max_results=3
+  operator-schema call --timeout 5 tools:web_search - < arguments.json
+  operator-schema call --context app:make_context app:registry.search query=x
+"""
+)
+@click.argument("target", type=TOOL, metavar="MODULE:TOOL")
+@click.argument("arguments", nargs=-1)
+@click.option(
+    "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or a function that returns it."
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    help="Seconds that the call may take, unless the tool has a limit of its own (default: 30).",
+)
+@traceback_option
+@click.pass_obj
+def call(
+    outputs: tuple[Output, Output],
+    target: ObjectName,
+    arguments: tuple[str, ...],
+    context: ObjectName | None,
+    timeout: float,
+    *,
+    show_traceback: bool,
+) -> int:
+    """Call a tool as a model does.
+
+    TOOL is a name in the module, the name of a tool of the module, or REGISTRY.TOOL. ARGUMENTS are one
+    JSON object, - for standard input, or words such as query=x. The result goes to standard output;
+    everything else, also what the tool itself prints, goes to standard error.
+    """
+    tool = find_tool(target, show_traceback=show_traceback)
+    given = None if context is None else find_context(context, show_traceback=show_traceback)
+    executor = Executor(
+        [tool.with_(enabled=True)],
+        timeout=timeout,
+        show_errors="traceback" if show_traceback else "message",
+        strict_results=True,
+    )
+    # A failure is printed below; without a handler, `logging` would print it too.
+    getLogger("operator_schema").addHandler(NullHandler())
+    raw = RawCall("1", tool.name, _arguments(arguments))
+    # Standard output is for the result, not for what the tool prints.
+    with redirect_stdout(sys.stderr):
+        result = executor.execute_sync(raw, context=given)
+    out, err = outputs
+    if not result.is_error:
+        out.text(result.content)
+        return 0
+    error = (result.details or {}).get("exception")
+    # Here the user is both the model and the program: nothing is hidden.
+    err.report("", str(error) if isinstance(error, (EncodeError, ToolError)) else result.content)
+    if isinstance(error, MissingContextError):
+        err.line("give one with --context MODULE:NAME", "dim")
+    return 1
+
+
+def _arguments(words: Sequence[str]) -> str | bytes | dict[str, Any]:
+    if list(words) == ["-"]:
+        return sys.stdin.buffer.read()
+    if len(words) == 1 and "=" not in words[0].partition("{")[0]:
+        return words[0]
+    pairs = [word.partition("=") for word in words]
+    for key, equals, _ in pairs:
+        if not key or not equals:
+            message = f"{escape(key)!r} isn't KEY=VALUE; give one JSON object, or words such as query=x"
+            raise WrongUse(message)
+    return {key: _value(text) for key, _, text in pairs}
+
+
+def _value(text: str) -> Any:
+    with suppress(ValueError):
+        return json.loads(text)
+    return text
+
+
+@click.command(
+    epilog="""\b
+examples:
+  operator-schema describe tools:web_search
+"""
+)
+@click.argument("target", type=TOOL, metavar="MODULE:TOOL")
+@traceback_option
+@click.pass_obj
+def describe(outputs: tuple[Output, Output], target: ObjectName, *, show_traceback: bool) -> int:
+    """Print the whole documentation of a tool.
+
+    This is what a model gets from the tool that describe_tools makes, with every parameter that has a
+    description, and one line that names every parameter with its type.
+    """
+    tool = find_tool(target, show_traceback=show_traceback)
+    outputs[0].text(documentation_of(tool, with_summaries=True))
+    outputs[0].text(f"\n{expected_fields(tool.name, tool.codec.graph)}")
+    return 0
