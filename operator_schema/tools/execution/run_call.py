@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DecodeError, EncodeError
@@ -32,6 +33,9 @@ small values) at this length, up to 1.4 ms at 16,000 characters, 10 ms at 64,000
 _VALUE_LENGTH = 8
 """Characters that a value other than a string counts for."""
 
+_SHORT = frozenset({int, float, bool, NoneType})
+"""Classes of values that have nothing inside."""
+
 
 def takes_long(arguments: object) -> bool:
     """Return whether decoding arguments would block an event loop for too long."""
@@ -41,6 +45,8 @@ def takes_long(arguments: object) -> bool:
     waiting: list[Any] = [arguments]
     while waiting:
         value = waiting.pop()
+        if type(value) in _SHORT:
+            continue
         if isinstance(value, str):
             left -= len(value)
         elif is_object(value) or is_array(value):
@@ -170,4 +176,5 @@ class RunCall:
             noted = {"mismatches": places}
             self._failures.note(self._call, WARNING, "the result does not fit its declared type", noted)
             details = {**details, "mismatches": mismatches}
-        return ToolResult(self._call.id, self._call.name, content, details=details or None)
+        result = ToolResult(self._call.id, self._call.name, content)
+        return result.replace(details=details) if details else result
