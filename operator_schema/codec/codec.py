@@ -1,19 +1,18 @@
-"""The codec: a registered type, ready to be told to a model and to take its arguments."""
+"""The codec: a registered type, which describes itself to a model and decodes its arguments."""
 
 from __future__ import annotations
 
 from dataclasses import MISSING
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 from ..complaints import Complaint
 from ..introspect.classes import form_of
 from ..introspect.equality import annotation_key
 from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.names import name_of
-from ..introspect.nodes import UNKNOWN, AnyNode, EnumNode
+from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
-from ..json_values import choice_key
 from .interpret import interpret
 from .options import DEFAULTS, checked_options
 from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
@@ -45,14 +44,14 @@ class Codec(Generic[T]):
 
     Args:
         annotation: a dataclass, or any other supported annotation.
-        name: what errors call it; the type's own name unless given.
+        name: of the type in errors; the type's own name unless given.
         param_descriptions: field name to description, for the fields of the type itself; wins
             over the descriptions that the type brings.
         unknown_fields: `"ignore"` drops keys that name no field; `"reject"` makes each a problem,
             at every depth, and closes the objects in the schema.
-        repair: whether what does not fit, or leaves a key unused, is put right where it can be read
-            in one way only: JSON inside of strings, numbers in quotes, keys in another convention,
-            text that is nearly JSON. What fits as it stands is never touched.
+        repair: whether to correct what doesn't fit, or leaves a key unused, if it can be read in only
+            one way: JSON inside strings, numbers in quotes, keys in another convention, text that is
+            nearly JSON. What fits is never changed.
         leaves: leaves for this codec alone.
         namespace: names that annotations written as text may use besides those of their module,
             such as the local variables of the function that defines the class.
@@ -60,13 +59,13 @@ class Codec(Generic[T]):
         attribute_docs: whether strings below the fields of a class describe them; this reads the
             source, which takes far longer than everything else here.
         json_loads: what parses JSON text instead of this package's own reader, such as
-            `orjson.loads`: it takes what `decode_json` is given and returns the value; a ValueError
-            of its becomes an `invalid_json` problem. What it does with keys that come twice, with
-            numbers and with `NaN` is its own.
+            `orjson.loads`: it takes what `decode_json` is given and returns the value. If it raises
+            ValueError, that becomes an `invalid_json` problem. It decides what repeated keys, large
+            numbers and `NaN` mean.
 
     Raises:
         SchemaError: with every complaint about the type.
-        ValueError: an option is not of its kind, or out of range.
+        ValueError: an option has the wrong type or is out of range.
     """
 
     _walk_class = Walk
@@ -125,12 +124,12 @@ class Codec(Generic[T]):
 
     @property
     def name(self) -> str:
-        """What errors call the type."""
+        """The name of the type in errors."""
         return self._name
 
     @property
     def graph(self) -> Graph:
-        """What the type means, as a graph of nodes."""
+        """The meaning of the type, as a graph of nodes."""
         return self._graph
 
     def json_schema(self) -> dict[str, Any]:
@@ -162,9 +161,9 @@ class Codec(Generic[T]):
         decoded: T = compiled(value)
         return decoded
 
-    def _decode_left(self, value: object) -> T:
+    def _decode_given_up(self, value: object) -> T:
         """Decode what the compiled decoder gave up on."""
-        if self._tiers.interpret is None and self._tiers.count("left"):
+        if self._tiers.interpret is None and self._tiers.count("gave_up"):
             _warm_up(self._tiers.compile_parts)
         return self._decode_interpreted(value)
 
@@ -193,7 +192,7 @@ class Codec(Generic[T]):
             An instance of the type.
 
         Raises:
-            DecodeError: the text is no JSON, with line and column; or every problem of its value.
+            DecodeError: the text isn't valid JSON, with line and column; or every problem of its value.
             TypeError: text is neither a string nor bytes.
         """
         parse = self._parse
@@ -205,11 +204,11 @@ class Codec(Generic[T]):
         except RefusedTextError as refused:
             problems = _problems_of(refused)
         if problems is not None:
-            value, _ = self._mended(text, problems)
+            value, _ = self._repaired_text(text, problems)
         return self.decode(value)
 
     def decode_report(self, value: object) -> DecodeReport[T]:
-        """Turn a JSON value into an instance, and say what was done on the way.
+        """Turn a JSON value into an instance, and report what was repaired and ignored.
 
         Args:
             value: the model's arguments, as `decode` takes them.
@@ -223,7 +222,7 @@ class Codec(Generic[T]):
         return self._report(value, ())
 
     def decode_json_report(self, text: str | bytes | bytearray) -> DecodeReport[T]:
-        """Turn the JSON text of a model's arguments into an instance, and say what was done on the way.
+        """Turn the JSON text of a model's arguments into an instance, and report repairs and ignored keys.
 
         Args:
             text: one JSON value (RFC 8259), as a string or as UTF-8.
@@ -232,7 +231,7 @@ class Codec(Generic[T]):
             The instance, the repairs that were made and the keys that were ignored.
 
         Raises:
-            DecodeError: the text is no JSON, with line and column; or every problem of its value.
+            DecodeError: the text isn't valid JSON, with line and column; or every problem of its value.
             TypeError: text is neither a string nor bytes.
         """
         return self._report(*self._read(text))
@@ -252,7 +251,7 @@ class Codec(Generic[T]):
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Repair, ...]]:
         value, problems = _read_json(text) if self._parse is None else self._parsed(text)
-        return self._mended(text, problems) if problems.found else (value, ())
+        return self._repaired_text(text, problems) if problems.found else (value, ())
 
     def _parsed(self, text: str | bytes | bytearray) -> tuple[Any, Problems]:
         assert self._parse is not None  # noqa: S101  # it is asked for where there is one
@@ -261,7 +260,9 @@ class Codec(Generic[T]):
         except RefusedTextError as refused:
             return None, _problems_of(refused)
 
-    def _mended(self, text: str | bytes | bytearray, problems: Problems) -> tuple[Any, tuple[Repair, ...]]:
+    def _repaired_text(
+        self, text: str | bytes | bytearray, problems: Problems
+    ) -> tuple[Any, tuple[Repair, ...]]:
         if self._options["repair"]:
             from .json_text.reader import read_nearly_json
 
@@ -309,10 +310,10 @@ class Codec(Generic[T]):
         return compiled(instance)
 
     def encode_leniently(self, instance: object) -> tuple[Any, tuple[Problem, ...]]:
-        """Turn a value into JSON values even where it doesn't fit the type: for results of work that is done.
+        """Turn a value into JSON values even if it doesn't fit the type: for results of work already done.
 
-        A part that fits is written as `encode` writes it. Any other part that has an obvious JSON form is
-        written by that: any iterable as an array; a map, a database row or an instance of another class as
+        A part that fits is written as `encode` writes it. Any other part is written in its obvious JSON form,
+        if it has one: any iterable as an array; a map, a database row or an instance of another class as
         an object, its keys as text; an Enum's member as its value; a datetime without a UTC offset as
         ISO 8601; numbers that aren't finite as null.
 
@@ -321,7 +322,7 @@ class Codec(Generic[T]):
 
         Returns:
             The JSON value, and a note for each part that doesn't fit: where, what is declared, what came.
-            There are no notes exactly where `encode` returns the same value.
+            No notes means that `encode` returns the same value.
 
         Raises:
             EncodeError: with every part that has no JSON form, such as a function; also where the value
@@ -346,7 +347,7 @@ class Codec(Generic[T]):
         return self._encode_node(self._graph.root, instance)
 
     def decode_partial(self, text: str | bytes | bytearray) -> Partial:
-        """Say what is known of arguments whose text has come in part.
+        """Return what is known of arguments whose text is incomplete.
 
         Args:
             text: the beginning of one JSON value, or all of it. While it grows, `stream` reads each
@@ -403,8 +404,8 @@ class Codec(Generic[T]):
 
     def _compile_decoder(self) -> None:
         tiers, cls = self._tiers, _Codec
-        tiers.compile_decoder(self, self._decode_interpreted, cls._decode_left, cls._refusal)
-        self._shadow("decode", tiers.decode)
+        tiers.compile_decoder(self, self._decode_interpreted, cls._decode_given_up, cls._refusal)
+        self._publish("decode", tiers.decode)
 
     def _compile_exact(self) -> None:
         tiers, cls = self._tiers, _Codec
@@ -413,9 +414,9 @@ class Codec(Generic[T]):
     def _compile_encoder(self) -> None:
         tiers, cls = self._tiers, _Codec
         tiers.compile_encoder(self, self._encode_interpreted, cls._encode_interpreted)
-        self._shadow("encode", tiers.encode)
+        self._publish("encode", tiers.encode)
 
-    def _shadow(self, name: str, compiled: Any) -> None:
+    def _publish(self, name: str, compiled: Any) -> None:
         """Store a compiled method in the instance, so that calling it skips the method of the class.
 
         That saves 14 % of a decode of the smallest type. A method that a subclass, a test or somebody's
@@ -433,7 +434,7 @@ class Codec(Generic[T]):
     def source(self) -> str:
         """Return the Python source of the compiled decoder and encoder, for reading."""
         cls = _Codec
-        return self._tiers.source(cls._decode_left, cls._encode_interpreted)
+        return self._tiers.source(cls._decode_given_up, cls._encode_interpreted)
 
     def _encode_node(self, node: Node, value: object) -> Any:
         from .encode import encode_node
@@ -492,7 +493,7 @@ class Codec(Generic[T]):
             if made is NO_EXAMPLE:
                 return None
             _, problems = interpret(self._graph, made, self._options["max_depth"])
-        except Exception:  # noqa: BLE001  # the type's own code, which takes no part in this report
+        except Exception:  # noqa: BLE001  # the type's own code: its failure isn't part of this report
             return None
         return None if problems.found else made
 
@@ -568,7 +569,7 @@ def _warm_up(compile_: Callable[[], None]) -> None:
     try:
         compile_()
     except RecursionError:
-        return  # the caller stands deep; later then
+        return  # the stack is nearly used up: the next calls try again
 
 
 def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
@@ -587,7 +588,7 @@ def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
         field = entry.field
         if field.node is UNKNOWN:
             continue
-        values = [("example", example) for example in field.examples]
+        values: list[tuple[Literal["default", "example"], Any]] = [("example", it) for it in field.examples]
         if field.default is not MISSING and not (field.default is None and field.absent_is_none):
             values.append(("default", field.default))
         for what, value in values:
@@ -597,29 +598,9 @@ def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
 
             _, problems = encode_node(field.node, graph.definitions, value, max_depth, _graph_of)
             if problems.found:
-                yield from _misfit_complaints(entry, what, value, problems)
+                from .bad_defaults import complaints_about
 
-
-def _misfit_complaints(entry: Defaulted, what: str, value: object, problems: Problems) -> Iterable[Complaint]:
-    from ..introspect.foreign_metadata import fault_of_default
-
-    fault = fault_of_default(value) if what == "default" else None
-    if fault is not None:
-        yield Complaint(entry.path, "bad_default", entry.owner, *fault)
-        return
-    for problem in problems.found:
-        message = f"its {what} does not fit: {problem}"
-        remedy = f"Change the {what} or the annotation"
-        yield Complaint(entry.path, "bad_default", entry.owner, message, remedy, _member_meant(entry, value))
-
-
-def _member_meant(entry: Defaulted, value: object) -> str | None:
-    """Return the member of an Enum whose JSON value is given in its place."""
-    node = entry.field.node
-    if not isinstance(node, EnumNode) or not isinstance(value, (str, int, float)):
-        return None
-    member = node.table.get(choice_key(value))
-    return None if member is None else f"{node.type.__name__}.{member.name}"
+                yield from complaints_about(entry, what, value, problems)
 
 
 class ResultCodec(Codec[T]):
@@ -666,6 +647,6 @@ def _graph_of(
         graph = codec(cls, leaves=leaves).graph if leaves else codec_of(cls, codec=codec).graph
     except SchemaError:
         if form_of(cls) is None:
-            return None  # a class of somebody else's, which nobody promised to encode
+            return None  # a class of another library, which needs a leaf to be encoded
         raise
     return None if isinstance(graph.root, AnyNode) else graph

@@ -122,13 +122,13 @@ def encode_part(
 
 
 class EncodeState:
-    """What the parts of an encode share.
+    """The state of an encode and of its trials.
 
     Attributes:
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
         trials: whether values fit members of unions.
-        raised_by_user: the RecursionError that came out of user code, which is not ours to report.
+        raised_by_user: the RecursionError that the user's code raised, which isn't a problem of the value.
         iterators: those that were read, each with its items, by identity.
     """
 

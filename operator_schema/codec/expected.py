@@ -1,4 +1,4 @@
-"""The node graph told in a few words, for messages: what would have been right.
+"""Describe nodes in a few words, for messages: what would have been right.
 
 Every text is made within a room of characters that is handed down: what is inside a type gets what is
 left of it, so that neither length nor time depends on how large the type is.
@@ -52,7 +52,7 @@ _LEAST_ROOM = 8
 _MORE_LENGTH = len("… (999999 more)")
 _LISTED = 8
 _LISTED_KEYS = 12
-_TOLD_OBJECTS = 4
+_DESCRIBED_OBJECTS = 4
 _OWN_KEYS = 2
 
 
@@ -62,34 +62,38 @@ def expected(
     room: int = EXPECTED_LENGTH,
     definitions: Mapping[Target, Node] | None = None,
 ) -> str:
-    """Say what a node takes, in a few words: `integer`, `"write" | "append"`, `array of string`.
+    """Describe what a node takes in a few words: `integer`, `"write" | "append"`, `array of string`.
 
     Args:
         node: of the value.
-        levels: of objects whose keys are said: `object {latitude: number, altitude?: number}`, where
+        levels: of objects whose keys are listed: `object {latitude: number, altitude?: number}`, where
             a key with `?` need not be there.
         room: characters at most.
-        definitions: of the graph; without them recursive types are said by their kind or name.
+        definitions: of the graph; without them, recursive types are described by their kind or name.
     """
-    return _Teller(definitions or {}).tell(node, levels, room)
+    return _Describer(definitions or {}).describe(node, levels, room)
 
 
 def fitted(
-    parts: Sequence[T], tell: Callable[[T, int], str], room: int, separator: str = ", ", most: int = _LISTED
+    parts: Sequence[T],
+    describe: Callable[[T, int], str],
+    room: int,
+    separator: str = ", ",
+    most: int = _LISTED,
 ) -> str:
     """Join the words of as many parts as there is room for, and count the rest.
 
     Args:
         parts: of any number.
-        tell: takes a part and a room, returns its words.
+        describe: takes a part and a room, returns its words.
         room: characters at most, but for those of the first part.
         separator: between two of them.
-        most: parts that are told, whatever the room.
+        most: parts that are described, whatever the room.
     """
     shown: list[str] = []
     room -= _MORE_LENGTH if len(parts) > 1 else 0
     for part in parts[:most]:
-        text = tell(part, room)
+        text = describe(part, room)
         if shown and (len(text) > room or text.endswith("…")):
             break
         shown.append(text)
@@ -103,18 +107,18 @@ def show_choice(value: object, _room: int = _CHOICE_LENGTH) -> str:
     return excerpt(value, _CHOICE_LENGTH)
 
 
-class _Teller:
-    """Tells nodes of one graph."""
+class _Describer:
+    """Describes the nodes of one graph."""
 
     __slots__ = ("definitions",)
 
     def __init__(self, definitions: Mapping[Target, Node]) -> None:
         self.definitions = definitions
 
-    def tell(self, node: Node, levels: int, room: int) -> str:
-        return clip(self._tell(node, levels, room), room) if room >= _LEAST_ROOM else "…"
+    def describe(self, node: Node, levels: int, room: int) -> str:
+        return clip(self._describe(node, levels, room), room) if room >= _LEAST_ROOM else "…"
 
-    def _tell(self, node: Node, levels: int, room: int) -> str:
+    def _describe(self, node: Node, levels: int, room: int) -> str:
         match node:
             case ScalarNode():
                 return f"{node.type}{_limits(node.constraints)}"
@@ -125,7 +129,7 @@ class _Teller:
             case ArrayNode():
                 return self._array(node, levels, room)
             case TupleNode():
-                items = fitted(node.items, lambda item, left: self.tell(item, levels, left), room - 8)
+                items = fitted(node.items, lambda item, left: self.describe(item, levels, left), room - 8)
                 return f"array [{items}]"
             case ObjectNode():
                 return f"object {self._keys(_tag_first(node), levels - 1, room - 7)}" if levels else "object"
@@ -157,24 +161,24 @@ class _Teller:
         return f"object of {self._grouped(node.values, levels, left)} values{keys}{limits}"
 
     def _grouped(self, node: Node, levels: int, room: int) -> str:
-        text = self.tell(node, levels, room - 2)
+        text = self.describe(node, levels, room - 2)
         return f"({text})" if " | " in text or text.startswith("object of ") else text
 
     def _keys(self, fields: Sequence[Field], levels: int, room: int, rest: str = "") -> str:
-        def tell(field: Field, left: int) -> str:
+        def describe(field: Field, left: int) -> str:
             key = f"{_show_key(field)}{'' if field.required else '?'}: "
-            return f"{key}{self.tell(field.node, levels, left - len(key))}"
+            return f"{key}{self.describe(field.node, levels, left - len(key))}"
 
-        return f"{{{fitted(fields, tell, room - 2 - len(rest), most=_LISTED_KEYS)}{rest}}}"
+        return f"{{{fitted(fields, describe, room - 2 - len(rest), most=_LISTED_KEYS)}{rest}}}"
 
     def _reference(self, node: RefNode, levels: int, room: int) -> str:
         meant = self.definitions.get(node.target) if levels else None
         if node.target.is_object:
-            return "object" if meant is None else self._tell(meant, levels, room)
+            return "object" if meant is None else self._describe(meant, levels, room)
         name = clip(escape(node.target.name), _LEAF_LENGTH)
         if meant is None:
             return name
-        return f"{name} = {self.tell(meant, levels - 1, room - len(name) - 3)}"
+        return f"{name} = {self.describe(meant, levels - 1, room - len(name) - 3)}"
 
     # --- unions ----------------------------------------------------------------------------------
 
@@ -182,33 +186,35 @@ class _Teller:
         members = spread_members(node, self.definitions)
         objects = [member for member in members if isinstance(member, ObjectNode)]
         others = [member for member in members if not isinstance(member, ObjectNode)]
-        if levels and len(objects) > _TOLD_OBJECTS:
-            scalars = fitted(others, lambda member, left: self.tell(member, levels, left), room // 2, " | ")
+        if levels and len(objects) > _DESCRIBED_OBJECTS:
+            scalars = fitted(
+                others, lambda member, left: self.describe(member, levels, left), room // 2, " | "
+            )
             left = room - len(scalars) - 3
-            return " | ".join([*([scalars] if others else []), self._told_apart(objects, left)])
+            return " | ".join([*([scalars] if others else []), self._distinguished(objects, left)])
         share = room // len(objects) if levels and objects else room
 
-        def tell(member: Node, left: int) -> str:
-            return self.tell(member, levels, min(left, share) if isinstance(member, ObjectNode) else left)
+        def describe(member: Node, left: int) -> str:
+            return self.describe(member, levels, min(left, share) if isinstance(member, ObjectNode) else left)
 
         # Without keys all objects are one.
-        return fitted([*others, *(objects if levels else objects[:1])], tell, room, " | ")
+        return fitted([*others, *(objects if levels else objects[:1])], describe, room, " | ")
 
-    def _told_apart(self, objects: list[ObjectNode], room: int) -> str:
-        """Tell many objects by what makes each of them out."""
+    def _distinguished(self, objects: list[ObjectNode], room: int) -> str:
+        """Describe many objects by what distinguishes them."""
         tag = tag_of(objects)
         if tag is not None:
             key = _show_key(next(field for field in objects[0].fields if field.key == tag.key))
-            return f"object {{{key}: {self.tell(tag.choices, 0, room - len(key) - 14)}, …}}"
+            return f"object {{{key}: {self.describe(tag.choices, 0, room - len(key) - 14)}, …}}"
         count = Counter([field.key for node in objects for field in node.fields])
 
-        def tell(node: ObjectNode, left: int) -> str:
+        def describe(node: ObjectNode, left: int) -> str:
             own = [field for field in node.fields if field.required and count[field.key] < len(objects)]
             shown = own[:_OWN_KEYS]
             rest = ", …" if len(node.fields) > len(shown) else ""
             return f"object {self._keys(shown, 0, left - 7, rest)}"
 
-        return fitted(objects, tell, room, " | ")
+        return fitted(objects, describe, room, " | ")
 
 
 def _tag_first(node: ObjectNode) -> list[Field]:
@@ -249,13 +255,13 @@ def _leaf(node: LeafNode) -> str:
 def expected_field(
     field: Field, definitions: Mapping[Target, Node] | None = None, room: int = EXPECTED_LENGTH
 ) -> str:
-    """Say what a field takes and whether it is required: `string, required`."""
+    """Describe what a field takes and whether it is required: `string, required`."""
     required = ", required" if field.required else ""
     return expected(field.node, 1, room - len(required), definitions) + required
 
 
 def expected_fields(name: str, graph: Graph) -> str:
-    """Say on one line what a type takes.
+    """Describe on one line what a type takes.
 
     Where not all fields have room, those that are required come first, the rest by their names, and what is
     left is counted.
@@ -278,19 +284,19 @@ def expected_fields(name: str, graph: Graph) -> str:
 
 
 def _listed_fields(fields: Sequence[Field], graph: Graph, room: int) -> str:
-    def tell(field: Field) -> str:
+    def describe(field: Field) -> str:
         key = _show_key(field)
         return f"{key} ({expected_field(field, graph.definitions, min(room - len(key) - 3, _FIELD_LENGTH))})"
 
-    texts = [tell(field) for field in fields[:_LINE_LENGTH]]
+    texts = [describe(field) for field in fields[:_LINE_LENGTH]]
     if sum(map(len, texts)) + 2 * len(fields) <= room:
         return ", ".join(texts)
     first = [field for field in fields if field.required] or list(fields)
     others = [field for field in fields if not field.required and field not in first]
-    told = [tell(field) for field in first[:_LINE_LENGTH]]
-    ends = list(accumulate([len(text) + 2 for text in told]))
+    described = [describe(field) for field in first[:_LINE_LENGTH]]
+    ends = list(accumulate([len(text) + 2 for text in described]))
     shown = max(bisect_right(ends, room * 2 // 3), 1)
-    line = ", ".join(told[:shown])
+    line = ", ".join(described[:shown])
     also = "also required" if first[0].required else "also"
     for words, rest in ((also, first[shown:]), ("not required", others)):
         if rest:

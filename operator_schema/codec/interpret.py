@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ..introspect.unions import UnionPlan
     from .problems import Path
 
-__all__ = ["DECODERS", "Run", "Shared", "decode_field", "distance", "follow", "interpret"]
+__all__ = ["DECODERS", "DecodeRun", "DecodeState", "decode_field", "distance", "follow", "interpret"]
 
 _KEY = ScalarNode("string")
 
@@ -66,8 +66,8 @@ def interpret(
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
-    shared = Shared(graph.definitions, max_depth, plans)
-    return follow(Run(shared, Problems(graph.definitions)), graph.root, value, depth)
+    shared = DecodeState(graph.definitions, max_depth, plans)
+    return follow(DecodeRun(shared, Problems(graph.definitions)), graph.root, value, depth)
 
 
 def decode_field(graph: Graph, field: Field, value: object, max_depth: int) -> tuple[Any, Problems]:
@@ -85,11 +85,13 @@ def decode_field(graph: Graph, field: Field, value: object, max_depth: int) -> t
     problems = Problems(graph.definitions)
     if value is None and field.absent_is_none:
         return None, problems
-    run = Run(Shared(graph.definitions, max_depth), problems)
+    run = DecodeRun(DecodeState(graph.definitions, max_depth), problems)
     return follow(run, field.node, value, 2, (None, field.key))
 
 
-def follow(run: Run, node: Node, value: object, depth: int = 1, path: Path = None) -> tuple[Any, Problems]:
+def follow(
+    run: DecodeRun, node: Node, value: object, depth: int = 1, path: Path = None
+) -> tuple[Any, Problems]:
     """Decode a JSON value with a run that was made for it."""
     try:
         decoded = run.decode(node, value, path, depth)
@@ -100,15 +102,15 @@ def follow(run: Run, node: Node, value: object, depth: int = 1, path: Path = Non
     return decoded, run.problems
 
 
-class Shared:
-    """What the trials of a decode share with it.
+class DecodeState:
+    """The state of a decode and of its trials.
 
     Attributes:
         definitions: of the graph.
         max_depth: levels of arrays and objects that are followed.
         plans: of the unions met so far, by identity of the node.
         trials: whether values fit members of unions.
-        raised_by_user: the RecursionError that came out of user code, which is not ours to report.
+        raised_by_user: the RecursionError that the user's code raised, which isn't a problem of the value.
     """
 
     __slots__ = ("definitions", "max_depth", "plans", "raised_by_user", "trials")
@@ -126,7 +128,7 @@ class Shared:
         self.raised_by_user: RecursionError | None = None
 
     def plan(self, node: UnionNode) -> UnionPlan:
-        """Return how to tell the members of a union apart."""
+        """Return how to choose the member of a union."""
         plan = self.plans.get(id(node))
         if plan is None:
             from ..introspect.unions import make_plan
@@ -135,12 +137,12 @@ class Shared:
         return plan
 
 
-class Run:
+class DecodeRun:
     """One decode, or one trial, which builds no instances and reports nothing."""
 
     __slots__ = ("builds", "problems", "shared")
 
-    def __init__(self, shared: Shared, problems: Problems) -> None:
+    def __init__(self, shared: DecodeState, problems: Problems) -> None:
         self.shared = shared
         self.problems = problems
         self.builds = not isinstance(problems, Trial)
@@ -158,8 +160,8 @@ class Run:
         self.problems.too_deep(path, self.shared.max_depth)
         return True
 
-    def decode_meant(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
-        """Decode what a reference means."""
+    def decode_reference(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
+        """Decode as the definition that a reference names."""
         return self.decode(self.shared.definitions[node.target], value, path, depth)
 
     def decode_anything(self, _node: AnyNode, value: Any, _path: Path, _depth: int) -> Any:
@@ -374,7 +376,7 @@ class Run:
     # --- unions ----------------------------------------------------------------------------------
 
     def decode_union(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
-        """Decode what one of several nodes takes."""
+        """Decode as one of several nodes."""
         plan = self.shared.plan(node)
         candidates = plan.candidates.get(type_of(value) or "", ())
         if not candidates:
@@ -403,7 +405,7 @@ class Run:
         if not fitting and tag is not None and tag.required:
             return self.problems.missing_tag(path, tag.key, tag.choices)
         chosen = min(fitting, key=lambda member: distance(member, value)) if fitting else None
-        chosen = chosen or _meant(candidates, value)
+        chosen = chosen or _nearest_member(candidates, value)
         return (
             self.problems.no_match(path, node, value)
             if chosen is None
@@ -414,43 +416,43 @@ class Run:
         return self.shared.trials.ask(self._try, node, value, depth)
 
     def _try(self, node: Node, value: Any, depth: int) -> bool:
-        return Run(self.shared, Trial()).decode(node, value, None, depth) is not INVALID
+        return DecodeRun(self.shared, Trial()).decode(node, value, None, depth) is not INVALID
 
 
-DECODERS: Mapping[type[Any], Callable[[Run, Any, Any, Path, int], Any]] = {
-    ObjectNode: Run.decode_object,
-    ArrayNode: Run.decode_array,
-    LiteralNode: Run.decode_choice,
-    EnumNode: Run.decode_choice,
-    LeafNode: Run.decode_leaf,
-    MapNode: Run.decode_map,
-    TupleNode: Run.decode_tuple,
-    UnionNode: Run.decode_union,
-    RefNode: Run.decode_meant,
-    AnyNode: Run.decode_anything,
-    ScalarNode: Run.decode_scalar,
+DECODERS: Mapping[type[Any], Callable[[DecodeRun, Any, Any, Path, int], Any]] = {
+    ObjectNode: DecodeRun.decode_object,
+    ArrayNode: DecodeRun.decode_array,
+    LiteralNode: DecodeRun.decode_choice,
+    EnumNode: DecodeRun.decode_choice,
+    LeafNode: DecodeRun.decode_leaf,
+    MapNode: DecodeRun.decode_map,
+    TupleNode: DecodeRun.decode_tuple,
+    UnionNode: DecodeRun.decode_union,
+    RefNode: DecodeRun.decode_reference,
+    AnyNode: DecodeRun.decode_anything,
+    ScalarNode: DecodeRun.decode_scalar,
 }
 """By kind of node, what decodes a value of it."""
 
 
-def _meant(members: tuple[Node, ...], value: dict[Any, Any]) -> Node | None:
+def _nearest_member(members: tuple[Node, ...], value: dict[Any, Any]) -> Node | None:
     """Return the member that an object was probably meant for, going by its keys, if they say so."""
-    ranked = sorted(members, key=lambda member: (_misfit(member, value), distance(member, value)))
-    (unused, lacks), second = _misfit(ranked[0], value), _misfit(ranked[1], value)
+    ranked = sorted(members, key=lambda member: (_unused_and_lacking(member, value), distance(member, value)))
+    (unused, lacks), second = _unused_and_lacking(ranked[0], value), _unused_and_lacking(ranked[1], value)
     has_its_keys = not lacks or (unused, lacks) != second
     return ranked[0] if unused < len(value) and has_its_keys else None
 
 
-def _misfit(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
+def _unused_and_lacking(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
     """Return how many keys a member leaves unused, and whether a required one is not there."""
-    assert isinstance(node, ObjectNode)  # noqa: S101  # a leaf or a map is never one of several
+    assert isinstance(node, ObjectNode)  # noqa: S101  # several members take an object only if all have known keys
     lacks = any(field.required and field.key not in value for field in node.fields)
     return distance(node, value)[0], lacks
 
 
 def distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
     """Return how far an object is from a member: keys left unused, keys not given, then by name."""
-    assert isinstance(node, ObjectNode)  # noqa: S101  # a leaf or a map is never one of several
+    assert isinstance(node, ObjectNode)  # noqa: S101  # several members take an object only if all have known keys
     keys = {field.key for field in node.fields}
     return len(value.keys() - keys), len(keys - value.keys()), f"{node.type.__module__}.{node.name}"
 

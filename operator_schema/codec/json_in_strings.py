@@ -11,7 +11,7 @@ from .limits import MAX_INTEGER_DIGITS, most_digits
 __all__ = ["NOTHING", "quoted_scalar", "quoted_type"]
 
 NOTHING: Final[Any] = object()
-"""What `quoted_scalar` returns where the string holds none."""
+"""`quoted_scalar` returns it for a string without a scalar."""
 
 _WORDS: Final = {
     "true": True,
@@ -50,7 +50,7 @@ def quoted_scalar(text: str) -> Any:
 
 
 def quoted_type(text: str) -> str | None:
-    """Name the JSON type of what a string seems to hold, by its ends alone; None for plain text."""
+    """Return the JSON type that a string seems to contain, judged by its ends; None for plain text."""
     scalar = quoted_scalar(text)
     if scalar is not NOTHING:
         return type_of(scalar)

@@ -64,10 +64,10 @@ def encode_leniently(
         The JSON value, one note for each part that doesn't fit, and no problems; or `INVALID`, the notes
         and the parts that have no JSON form.
     """
-    state = _State(max_depth, graph_of, iterators)
+    state = _LenientState(max_depth, graph_of, iterators)
     notes = Problems(graph.definitions)
     try:
-        encoded = _Run(state, graph.definitions, notes).encode(graph.root, value, None, 1)
+        encoded = _LenientRun(state, graph.definitions, notes).encode(graph.root, value, None, 1)
     except RecursionError:
         encoded = state.refused.too_deep_for_stack()
     except _TooManyValuesError:
@@ -82,8 +82,8 @@ class _TooManyValuesError(Exception):
     """Ends an encode that has written as many values as it may."""
 
 
-class _State(EncodeState):
-    """What the parts of a lenient encode share.
+class _LenientState(EncodeState):
+    """The state of a lenient encode.
 
     Attributes:
         refused: the parts that have no JSON form.
@@ -106,12 +106,12 @@ class _State(EncodeState):
             raise _TooManyValuesError
 
 
-class _Run(EncodeRun):
+class _LenientRun(EncodeRun):
     """A lenient encode within one graph; its problems are notes."""
 
     __slots__ = ()
 
-    shared: _State
+    shared: _LenientState
 
     def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
         while isinstance(node, RefNode):
@@ -262,7 +262,7 @@ class _Run(EncodeRun):
         if graph is None:
             return INVALID
         if isinstance(graph.root, ObjectNode):
-            run, root = _Run(self.shared, graph.definitions, self.problems), graph.root
+            run, root = _LenientRun(self.shared, graph.definitions, self.problems), graph.root
             return self._inside(value, path, lambda: run._object(root, value, path, depth))
         return EncodeRun(self.shared, graph.definitions, self.problems).encode(graph.root, value, path, depth)
 

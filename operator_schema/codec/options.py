@@ -13,7 +13,7 @@ UnknownFields = Literal["ignore", "reject"]
 
 
 class CodecOptions(TypedDict, total=False):
-    """What `Codec` takes besides the annotation. Its docstring explains each option."""
+    """The options of `Codec`, whose docstring explains each."""
 
     name: str | None
     param_descriptions: Mapping[str, str] | None
@@ -32,7 +32,7 @@ def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
     The walk checks what is in `param_descriptions`, as it knows the fields.
 
     Raises:
-        TypeError: there is no such option.
+        TypeError: an option doesn't exist.
         ValueError: a value is of the wrong kind or out of range.
     """
     options = {**DEFAULTS}

@@ -11,7 +11,7 @@ __all__ = ["DecodeReport", "IgnoredKey", "Repair", "RepairKind"]
 T = TypeVar("T")
 
 RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax"]
-"""What was done: a string that held JSON was read · a number, boolean or null was taken out of its
+"""What was done: a string that contained JSON was parsed · a number, boolean or null was taken out of its
 quotes · the field's default took the place of a null · the choice that was meant was found · a key
 was written as the field's own · one value became an array of it · the text was made JSON."""
 

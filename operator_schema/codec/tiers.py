@@ -81,11 +81,11 @@ class Tiers:
         self.expects: str | None = None
         self.plans: dict[int, UnionPlan] = {}
 
-    def count(self, call: Literal["decode", "encode", "left", "report"]) -> bool:
+    def count(self, call: Literal["decode", "encode", "gave_up", "report"]) -> bool:
         """Count a call that the interpreter answers; return whether it is time to compile.
 
         Args:
-            call: the method; or `"left"` for a value that the compiled decoder gave up on.
+            call: the method; or `"gave_up"` for a value that the compiled decoder gave up on.
         """
         number = self._calls.get(call, 0) + 1
         is_warm = number >= COLD_CALLS

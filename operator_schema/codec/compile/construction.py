@@ -1,4 +1,4 @@
-"""How generated code makes instances: without running `__init__`, where nobody could tell."""
+"""How generated code makes instances: without running `__init__`, if that makes no difference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["HARMLESS", "constructor_of", "factory_of", "way_of", "write_empty", "write_instance"]
 
 HARMLESS = frozenset({list, dict, tuple, set, frozenset, deque, OrderedDict})
-"""Default factories that nobody sees running."""
+"""Default factories whose calls have no effect that can be seen."""
 
 _DISPLAYS: Mapping[object, str] = {list: "[]", dict: "{}", tuple: "()"}
 
@@ -30,14 +30,14 @@ _NEW_TUPLE: Any = _TUPLE.__new__
 
 
 def way_of(node: ObjectNode) -> Way:
-    """Say how an instance of a class is made.
+    """Return how an instance of a class is made.
 
     Args:
         node: of the class.
 
     Returns:
-        `"attributes"`: `object.__new__` and a store for each field. `"dictionary"`: likewise, into
-        its `__dict__`, past a frozen `__setattr__`. `"slots"`: likewise, through the descriptors.
+        `"attributes"`: `object.__new__` and a store for each field. `"dictionary"`: the same, into
+        its `__dict__`, past a frozen `__setattr__`. `"slots"`: the same, through the descriptors.
         `"call"`: a call, which runs no user code. `"tuple"`: `tuple.__new__`. `"dict"`: it is a
         dict. `"user"`: a call, which may run user code.
     """
@@ -60,7 +60,7 @@ def _is_stock_tuple(cls: Any) -> bool:
 
 
 def _is_stock_dataclass(cls: Any) -> bool:
-    """Say whether making an instance runs the generated `__init__` and nothing else."""
+    """Return whether making an instance runs the generated `__init__` and nothing else."""
     fields = cls.__dataclass_fields__  # which turns the input of a function into a dataclass
     owner: Any = next(base for base in cls.__mro__ if "__dataclass_fields__" in vars(base))
     init: Any = owner.__dict__.get("__init__")
@@ -79,7 +79,7 @@ def _is_stock_dataclass(cls: Any) -> bool:
 
 
 def _is_quiet(cls: type, field: Any) -> bool:
-    """Say whether storing a field runs no user code, nor making what it has without being given."""
+    """Return whether storing a field, and making its default, run no code of the user's."""
     stored_by = _static(cls, field.name)
     is_plain = type(stored_by) is MemberDescriptorType or not hasattr(type(stored_by), "__set__")
     is_always_made = not field.init and callable(field.default_factory)

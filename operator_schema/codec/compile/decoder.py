@@ -249,8 +249,8 @@ class Decoder(Writer):
         return made
 
     def _give_up_on_crowds(self, items: Node, value: str) -> None:
-        # Values made to share a hash slow a set down: the interpreter looks out for them. The
-        # hashes of strings are nobody's to choose.
+        # Values chosen to share a hash slow a set down: the interpreter watches for them. The
+        # hashes of strings can't be chosen.
         items = self.resolved(items)
         if not (isinstance(items, ScalarNode) and items.type == "string"):
             self.give_up_if(f"len({value}) > {MAX_COLLISIONS}")

@@ -38,7 +38,7 @@ class Function:
 
     Attributes:
         name: by which the others call it.
-        depth: blocks that the next line stands in.
+        depth: number of blocks around the next line.
     """
 
     __slots__ = ("_head", "depth", "lines", "name")

@@ -1,4 +1,4 @@
-"""Which member of a union a value is encoded as, told by its class: what `encode` would find out."""
+"""The member of a union that encodes a value, found by the value's class, as `encode` would find it."""
 
 from __future__ import annotations
 

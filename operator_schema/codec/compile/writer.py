@@ -1,4 +1,4 @@
-"""What the writers of decoders and encoders share: functions, depth, limits, and the kinds of node.
+"""Write what decoders and encoders share: functions, depth, limits, and the kinds of node.
 
 Generated code handles only values that are exactly right and gives up on all others, so each check
 here covers everything that the interpreter would complain about. `GiveUp` is the one signal for

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..interpret import DECODERS, Run, Shared, follow
+from ..interpret import DECODERS, DecodeRun, DecodeState, follow
 from ..problems import INVALID, GiveUp, Problems
 
 if TYPE_CHECKING:
@@ -38,16 +38,16 @@ def interpret_wrong_parts(
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
-    shared = Shared(graph.definitions, max_depth, plans)
+    shared = DecodeState(graph.definitions, max_depth, plans)
     return follow(_PartsRun(shared, Problems(graph.definitions), parts), graph.root, value)
 
 
-class _PartsRun(Run):
+class _PartsRun(DecodeRun):
     """A decode that walks only into the parts that their compiled functions give up on."""
 
     __slots__ = ("_decoder_of", "_filler_of")
 
-    def __init__(self, shared: Shared, problems: Problems, parts: PartFunctions) -> None:
+    def __init__(self, shared: DecodeState, problems: Problems, parts: PartFunctions) -> None:
         super().__init__(shared, problems)
         self._decoder_of = parts.decoder_of
         self._filler_of = parts.filler_of
@@ -66,13 +66,13 @@ class _PartsRun(Run):
     def decode_items(self, node: ArrayNode, value: list[Any], path: Path, depth: int) -> list[Any] | None:
         fill = self._filler_of(id(node))
         if fill is None or value.__class__ is not list:
-            return Run.decode_items(self, node, value, path, depth)
+            return DecodeRun.decode_items(self, node, value, path, depth)
         valid = True
         decoded: list[Any] = []
         items = iter(value)
         while _gives_up(fill, items, decoded, depth):
             index = len(decoded)
-            result = Run.decode(self, node.items, value[index], (path, index), depth)
+            result = DecodeRun.decode(self, node.items, value[index], (path, index), depth)
             valid = valid and result is not INVALID
             decoded.append(result)
         return decoded if valid else None

@@ -37,7 +37,7 @@ def matching_text(pattern: re.Pattern[str]) -> str | None:
     Returns:
         A string in which the pattern is found; None where it was not understood.
     """
-    # The parser of `re` has no public name; where it changes there is no example, and that is all.
+    # The parser of `re` has no public name; if it changes, there is no example and nothing else breaks.
     parser: Any = getattr(re, "_parser", None)
     try:
         text = _sequence(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))

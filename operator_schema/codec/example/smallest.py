@@ -38,7 +38,7 @@ class _NoExample(Exception):  # noqa: N818  # says that a branch holds none; nev
 
 
 NO_EXAMPLE: Any = object()
-"""What `example_of` returns where it found none."""
+"""`example_of` returns it if it found none."""
 
 
 def example_of(graph: Graph, encode: Encode) -> Any:
@@ -62,7 +62,7 @@ class _Maker:
     """Makes one example.
 
     Attributes:
-        entered: the recursive types that are being made: one that comes round has no end there.
+        entered: the recursive types that are being made: a recursion through required fields never ends.
     """
 
     def __init__(self, graph: Graph, encode: Encode) -> None:

@@ -1,1 +1,1 @@
-"""JSON text: reading it, and saying or mending what is wrong with it."""
+"""JSON text: reading it, explaining what is wrong with it, fixing it."""

@@ -45,16 +45,16 @@ def invalid(message: str, received: str | None = None) -> Problem:
 
 
 def position_of(text: str, position: int) -> str:
-    """Say where a position is: ` at line 2 column 5`."""
+    """Return the words for a position: ` at line 2 column 5`."""
     line, start = text.count("\n", 0, position) + 1, text.rfind("\n", 0, position)
     return f" at line {line} column {position - start}"
 
 
 def describe_broken(error: json.JSONDecodeError) -> Problem:
-    """Say what is wrong with a text, where, and what to do.
+    """Return the problem of a broken text: what is wrong, where, and what to do.
 
     Args:
-        error: what the standard library's parser said.
+        error: from the standard library's parser.
     """
     text = error.doc
     if not text.strip():

@@ -1,6 +1,6 @@
-"""Text that is nearly JSON, made JSON: only where one reading is left.
+"""Rewrite text that is nearly JSON as JSON, if it can be read in only one way.
 
-What is mended: a Markdown fence around the text, comments, trailing commas, strings in single quotes,
+What is fixed: a Markdown fence around the text, comments, trailing commas, strings in single quotes,
 Python's `True`, `False` and `None`. Nothing is completed: text that was cut off stays as it is, and so
 does all that would have to be guessed.
 """
@@ -50,7 +50,7 @@ def as_json_text(text: str) -> str | None:
 
     Returns:
         What may be JSON now, its values unchanged; None where the text holds something that is
-        neither JSON nor one of the things that are mended.
+        neither JSON nor one of the things that are fixed.
     """
     tokens = _tokens(_without_fence(text))
     if tokens is None:
@@ -59,14 +59,14 @@ def as_json_text(text: str) -> str | None:
 
 
 def end_of_open(text: str) -> int | None:
-    """Find where a text was cut off, whatever else is to be mended in it.
+    """Find where a text was cut off, whatever else has to be fixed in it.
 
     Args:
         text: what isn't valid JSON.
 
     Returns:
         The index after the last character of its JSON, where brackets or a string are still open;
-        None where none are, or where something comes before that is not mended.
+        None if there are none, or if something comes before that is not fixed.
     """
     start, closing = _fence(text)
     end = len(text) if closing is None else len(text[:closing].rstrip(_SPACE))
@@ -96,7 +96,7 @@ def _without_fence(text: str) -> str:
 
 
 def _scan(text: str) -> Iterator[tuple[str | None, str]]:
-    """Give each token with its kind; None is that of the whole rest, where it begins with none."""
+    """Yield each token with its kind; the kind is None for the rest, if no token begins it."""
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -112,7 +112,7 @@ def _tokens(text: str) -> list[str] | None:
     found = list(_scan(text))
     if found and found[-1][0] is None:
         return None
-    # In text that is Python's, its escapes stand in double quotes too.
+    # Text written by Python has Python's escapes in double quotes too.
     is_python = any(kind == "single" or token in _PYTHON for kind, token in found)
     texts = {"single", "double"} if is_python else set[str]()
     # JSON reads a slash there, Python a backslash and a slash.

@@ -6,7 +6,7 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
 from ...json_values import choice_key
-from ..interpret import Run, Shared
+from ..interpret import DecodeRun, DecodeState
 from ..problems import INVALID, Trial
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ __all__ = ["Fitting"]
 
 
 class Fitting:
-    """Find out whether values fit, without building anything.
+    """Decides whether values fit, without building anything.
 
     Args:
         definitions: of the graph.
@@ -28,10 +28,10 @@ class Fitting:
     __slots__ = ("_trial",)
 
     def __init__(self, definitions: Mapping[Target, Node], max_depth: int) -> None:
-        self._trial = Run(Shared(definitions, max_depth), Trial())
+        self._trial = DecodeRun(DecodeState(definitions, max_depth), Trial())
 
     def fits(self, node: Node, value: object, depth: int) -> bool:
-        """Return whether a value at a depth decodes, but for what the class's own check says."""
+        """Return whether a value at a depth decodes, apart from the class's own check."""
         return self._trial.decode(node, value, None, depth) is not INVALID
 
     def fits_key(self, node: Node, key: object) -> bool:

@@ -1,8 +1,8 @@
-"""Repair: what a model sent, read as it can only have been meant.
+"""Repair: correct what a model sent, if it can be meant in only one way.
 
 The walk goes over graph and value together, as decoding does, and gives JSON values in the place of
-JSON values: decoding itself knows nothing of it. What fits is left alone, and so is what can be read in
-two ways.
+JSON values: decoding itself knows nothing of it. What fits stays as it is, and so does what can be read
+in two ways.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = ["repair_field", "repair_value"]
 
 
 def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Repair, ...]]:
-    """Put right what does not fit a type, where one reading fits.
+    """Correct what does not fit a type, if exactly one reading fits.
 
     Args:
         graph: of the type.
@@ -53,7 +53,7 @@ def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tupl
         max_depth: levels of arrays and objects that are followed.
 
     Returns:
-        The value to decode, which may share parts with the one that came, and what was put right.
+        The value to decode, which may share parts with the one that came, and what was corrected.
         A value that can't be repaired as a whole still comes with the repairs of its parts.
     """
     try:
@@ -99,7 +99,7 @@ class _Reading(NamedTuple):
         fits: whether it fits the node, but for what only decoding finds out: items of a set that are
             equal, a class's own check.
         unused: whether keys are left that name no field.
-        changes: what was put right.
+        changes: what was corrected.
         unclear: whether it is an empty text that would fit as the one item of an array: nothing at all
             may be meant as well.
     """
