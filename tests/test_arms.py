@@ -14,6 +14,7 @@ import pytest
 import operator_schema
 from operator_schema.codec import interpret
 from operator_schema.codec.compile.decoder import compile_decoder
+from operator_schema.codec.encode import EncodeRun
 from operator_schema.codec.example.smallest import NO_EXAMPLE, example_of
 from operator_schema.codec.expected import expected
 from operator_schema.codec.repair.repairer import repair_value
@@ -81,7 +82,7 @@ def test_every_match_and_table_covers_every_kind_or_says_what_becomes_of_the_oth
 
 
 def test_the_tables_that_are_looked_into_cover_every_kind():
-    for table in (TRAITS, interpret.DECODERS, Renderer.ARMS):
+    for table in (TRAITS, interpret.DECODERS, EncodeRun.ARMS, Renderer.ARMS):
         assert {kind.__name__ for kind in table} == KINDS
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import MISSING
 from math import isfinite
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ..introspect.leaves import SchemaLeaf
 from ..introspect.nodes import (
@@ -202,29 +202,13 @@ class EncodeRun:
 
     def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
         """Return the JSON value of a value, or note what is wrong with it and return `INVALID`."""
-        match node:
-            case ScalarNode():
-                return SCALARS[node.type](self.problems, node, value, path)
-            case ObjectNode():
-                return self._object(node, value, path, depth)
-            case ArrayNode():
-                return self._array(node, value, path, depth)
-            case LiteralNode():
-                return self._literal(node, value, path)
-            case EnumNode():
-                return self._enum(node, value, path)
-            case LeafNode():
-                return self._leaf(node, value, path)
-            case MapNode():
-                return self._map(node, value, path, depth)
-            case TupleNode():
-                return self._tuple(node, value, path, depth)
-            case UnionNode():
-                return self._union(node, value, path, depth)
-            case RefNode():
-                return self.encode(self.definitions[node.target], value, path, depth)
-            case AnyNode():  # pragma: no branch  # the type checker knows that it is the last
-                return self._any(value, path, depth)
+        return self.ARMS[node.__class__](self, node, value, path, depth)
+
+    def _scalar(self, node: ScalarNode, value: Any, path: Path, _depth: int) -> Any:
+        return SCALARS[node.type](self.problems, node, value, path)
+
+    def _meant(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
+        return self.encode(self.definitions[node.target], value, path, depth)
 
     def _too_deep(self, path: Path, depth: int) -> bool:
         if depth <= self.shared.max_depth:
@@ -323,19 +307,19 @@ class EncodeRun:
         encoded = self.encode(node, key, path, 1)
         return str(encoded) if type(encoded) is int else encoded
 
-    def _literal(self, node: LiteralNode, value: Any, path: Path) -> Any:
+    def _literal(self, node: LiteralNode, value: Any, path: Path, _depth: int) -> Any:
         for member, encoded in zip(node.members, node.values, strict=True):
             if member is value or (type(member) is type(value) and member == value):
                 return encoded
         return self.problems.not_one_of(path, node, value)
 
-    def _enum(self, node: EnumNode, value: Any, path: Path) -> Any:
+    def _enum(self, node: EnumNode, value: Any, path: Path, _depth: int) -> Any:
         for member, encoded in zip(node.table.values(), node.values, strict=True):
             if member is value:
                 return encoded
         return self.problems.wrong_class(path, node.type, value)
 
-    def _leaf(self, node: LeafNode, value: Any, path: Path) -> Any:
+    def _leaf(self, node: LeafNode, value: Any, path: Path, _depth: int) -> Any:
         leaf = node.leaf
         if not isinstance(value, leaf.type):
             return self.problems.wrong_class(path, leaf.type, value)
@@ -372,7 +356,7 @@ class EncodeRun:
         trial = EncodeRun(self.shared, self.definitions, Trial())
         return trial.encode(node, value, None, depth) is not INVALID
 
-    def _any(self, value: Any, path: Path, depth: int) -> Any:
+    def _any(self, _node: AnyNode, value: Any, path: Path, depth: int) -> Any:
         scalar = _PLAIN.get(value.__class__)
         if scalar is not None:
             return SCALARS[scalar.type](self.problems, scalar, value, path)
@@ -389,6 +373,21 @@ class EncodeRun:
             if isinstance(value, cls):
                 return SCALARS[_PLAIN[cls].type](self.problems, _PLAIN[cls], value, path)
         return self.problems.no_json_form(path, value)
+
+    ARMS: ClassVar[Mapping[type, Callable[[Any, Any, Any, Path, int], Any]]] = {
+        ScalarNode: _scalar,
+        AnyNode: _any,
+        LeafNode: _leaf,
+        LiteralNode: _literal,
+        EnumNode: _enum,
+        ArrayNode: _array,
+        TupleNode: _tuple,
+        MapNode: _map,
+        ObjectNode: _object,
+        UnionNode: _union,
+        RefNode: _meant,
+    }
+    """By kind of node, the method that encodes a value of it."""
 
 
 def _is_instance(node: ObjectNode, value: object) -> bool:

@@ -13,7 +13,6 @@ from ...introspect.nodes import (
     AnyNode,
     ArrayNode,
     EnumNode,
-    LeafNode,
     LiteralNode,
     MapNode,
     ObjectNode,
@@ -161,7 +160,7 @@ class _Repairer:
             case AnyNode():
                 return _Reading(value, fits=True)
             case _:
-                return self._scalar(node, value, depth)
+                return self._whole(node, value, depth)
 
     def _once(
         self, read: Callable[[Any, Any, int], _Reading], node: Node, value: Any, depth: int
@@ -326,9 +325,8 @@ class _Repairer:
 
     # --- values without parts --------------------------------------------------------------------
 
-    def _scalar(
-        self, node: ScalarNode | LeafNode | LiteralNode | EnumNode, value: Any, depth: int
-    ) -> _Reading:
+    def _whole(self, node: Node, value: Any, depth: int) -> _Reading:
+        """Read a value whose parts, if it has any, are not looked into."""
         if self.fitting.fits(node, value, depth):
             return _Reading(value, fits=True)
         if isinstance(value, str):
@@ -342,6 +340,9 @@ class _Repairer:
                 and self.fitting.fits(node, meant, depth)
             ):
                 return _Reading(meant, fits=True).after("scalar", value)
+            held = NOTHING if self._takes_text(node) else self._held(value)
+            if (is_array(held) or is_object(held)) and self.fitting.fits(node, held, depth):
+                return _Reading(held, fits=True).after("json_text", value)
         return _Reading(value, fits=False)
 
     def _takes_text(self, node: Node) -> bool:

@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple, Union
 import pytest
 from repair_samples import Circle, Leg, Source, Square, Tree, refused, repaired
 
+from operator_schema import SchemaLeaf
+
 
 class Span(NamedTuple):
     first: int
@@ -64,3 +66,30 @@ def test_json_in_a_string_is_read(annotation, value, instance):
 )
 def test_other_strings_are_no_json(annotation, value):
     assert refused(annotation, value)
+
+
+class Point:
+    def __init__(self, x: int) -> None:
+        self.x = x
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Point) and other.x == self.x
+
+    def __hash__(self) -> int:
+        return hash(self.x)
+
+
+POINT = SchemaLeaf(
+    Point,
+    {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
+    lambda value: Point(value["x"] + 0),
+    lambda point: {"x": point.x},
+    Point(0),
+)
+
+
+def test_json_of_a_leaf_in_a_string_is_read():
+    assert repaired(Point, '{"x": 1}', leaves=[POINT]) == (Point(1), ["json_text"])
+    assert repaired(list[Point], ['{"x": 1}'], leaves=[POINT]) == ([Point(1)], ["json_text"])
+    for text in ('{"x": "a"}', "[1]", "1", "x"):
+        assert refused(Point, text, leaves=[POINT])
