@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .immutable import Value
 from .wording import escape
@@ -10,9 +10,26 @@ from .wording import escape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .errors import ComplaintCode
+__all__ = ["Complaint", "ComplaintCode", "UnfitError"]
 
-__all__ = ["Complaint", "UnfitError"]
+ComplaintCode = Literal[
+    "unsupported",
+    "unresolved",
+    "unknown_description",
+    "bad_description",
+    "bad_metadata",
+    "bad_constraint",
+    "bad_default",
+    "bad_enum",
+    "bad_leaf",
+    "alias_collision",
+    "ambiguous",
+    "unannotated",
+    "bad_name",
+    "bad_option",
+    "too_deep",
+    "too_large",
+]
 
 
 class Complaint(Value):
@@ -26,6 +43,8 @@ class Complaint(Value):
         message: what is wrong, on one line.
         remedy: what to do about it, on one line.
         suggestion: the name that was probably meant, or None.
+        where: file and line of the class, such as `/app/models.py:12`; None for the registered type
+            itself, and where the source can't be found.
     """
 
     path: tuple[str, ...]
@@ -34,13 +53,16 @@ class Complaint(Value):
     message: str
     remedy: str
     suggestion: str | None = None
+    where: str | None = None
 
     def __str__(self) -> str:
-        """Write path, type, message and remedy on one line."""
-        where = _show_annotation_path(self.path)
+        """Write path, type, place, message and remedy on one line."""
+        path = _show_annotation_path(self.path)
         hint = f" Did you mean {self.suggestion}?" if self.suggestion else ""
         of = escape(self.type)
-        place = f"{where} (in {of})" if where else of
+        if self.where is not None:
+            of = f"{of}, {self.where}" if path else f"{of} ({self.where})"
+        place = f"{path} (in {of})" if path else of
         stop = "" if self.message.endswith(("?", ".")) else "."
         return f"{place}: {self.message}{stop}{hint} {self.remedy}."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from .complaints import Complaint
+from .complaints import Complaint, ComplaintCode
 from .immutable import Value
 from .json_values import copy_json
 from .wording import clip, escape, quote, show_path
@@ -42,25 +42,6 @@ ProblemCode = Literal[
     "too_deep",
     "too_large",
     "invalid_json",
-]
-
-ComplaintCode = Literal[
-    "unsupported",
-    "unresolved",
-    "unknown_description",
-    "bad_description",
-    "bad_metadata",
-    "bad_constraint",
-    "bad_default",
-    "bad_enum",
-    "bad_leaf",
-    "alias_collision",
-    "ambiguous",
-    "unannotated",
-    "bad_name",
-    "bad_option",
-    "too_deep",
-    "too_large",
 ]
 
 SHOWN_PROBLEMS = 10

@@ -102,8 +102,9 @@ class Codec(Generic[T]):
             complaints += _check_defaults(walk.defaulted, graph, max_depth)
         if complaints:
             from ..errors import SchemaError
+            from ..introspect.source_lines import with_places
 
-            raise SchemaError(own_name, complaints)
+            raise SchemaError(own_name, with_places(complaints, graph))
         parse = checked["json_loads"]
         graph_of: Any = _graph_of
         if leaves or self._walk_class is not Walk:

@@ -6,10 +6,12 @@ import builtins
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..immutable import Value
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["BUILTINS", "NOT_FOUND", "can_be_joined", "names_of_module", "read_plain"]
+__all__ = ["BUILTINS", "NOT_FOUND", "Unresolved", "can_be_joined", "names_of_module", "read_plain"]
 
 NOT_FOUND: Any = object()
 """Stands for a text that `read_plain` leaves to `eval`."""
@@ -20,6 +22,25 @@ _PLAIN_LENGTH = 300
 _QUOTES = ("'", '"')
 _NOT_JOINED = (")", ":", "#", "\\", "\n", "\r", "for")
 """Text with one of these in it may end the tuple that it is joined into, or change what follows."""
+
+
+class Unresolved(Value):
+    """An annotation whose text could not be evaluated.
+
+    Attributes:
+        text: the annotation as written.
+        reason: why, on one line.
+        remedy: what to do about it, on one line.
+        suggestion: the name that was probably meant, or None.
+    """
+
+    text: str
+    reason: str
+    remedy: str
+    suggestion: str | None = None
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def can_be_joined(texts: Sequence[str]) -> bool:

@@ -12,8 +12,8 @@ from .function_parameters import parameter_source
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from ..errors import ComplaintCode
-    from .classes import Declared
+    from ..complaints import ComplaintCode
+    from .declared import Declared
     from .nodes import ObjectForm
 
     Report = Callable[[str, ComplaintCode, str, str, str | None], None]
@@ -86,7 +86,7 @@ _MISSPELT = frozenset(
 def _report_misspelt(members: Mapping[str, object], names: Collection[str], report: Report) -> None:
     for name in sorted(_MISSPELT.intersection(members)):
         if is_object(members[name]) and name not in names:
-            message = f"{name} describes no field: the attribute is called {ATTRIBUTE}"
+            message = f"{name} has no effect: the attribute is called {ATTRIBUTE}"
             report(name, "bad_description", message, f"Rename it to {ATTRIBUTE}", quote(ATTRIBUTE))
 
 

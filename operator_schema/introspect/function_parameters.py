@@ -9,7 +9,7 @@ from ..immutable import Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .classes import Declared
+    from .declared import Declared
 
 __all__ = ["ParameterSource", "parameter_source"]
 

@@ -11,9 +11,8 @@ import typing
 from types import CellType
 from typing import TYPE_CHECKING, Any, ForwardRef
 
-from ..immutable import Value
 from ..wording import clip, escape, nearest
-from .annotation_text import BUILTINS, NOT_FOUND, can_be_joined, names_of_module, read_plain
+from .annotation_text import BUILTINS, NOT_FOUND, Unresolved, can_be_joined, names_of_module, read_plain
 from .equality import bindings_key
 
 if TYPE_CHECKING:
@@ -33,25 +32,6 @@ __all__ = [
 
 _REASON_LENGTH = 200
 _TEXT_LENGTH = 100
-
-
-class Unresolved(Value):
-    """An annotation whose text could not be evaluated.
-
-    Attributes:
-        text: the annotation as written.
-        reason: why, on one line.
-        remedy: what to do about it, on one line.
-        suggestion: the name that was probably meant, or None.
-    """
-
-    text: str
-    reason: str
-    remedy: str
-    suggestion: str | None = None
-
-    def __repr__(self) -> str:
-        return self.text
 
 
 class Scope:
@@ -214,9 +194,10 @@ class Scope:
     def _unresolved(self, text: str, error: Exception) -> Unresolved:
         shown = clip(escape(text), _TEXT_LENGTH)
         if not isinstance(error, NameError):
-            reason = f"{type(error).__name__}: {clip(escape(str(error)), _REASON_LENGTH)}"
-            is_partial = "partially initialized module" in reason
-            return Unresolved(shown, reason, _CIRCULAR if is_partial else "Fix the annotation")
+            said = clip(escape(str(error)), _REASON_LENGTH)
+            if "partially initialized module" in said:
+                return Unresolved(shown, "a module in it is still being imported", _CIRCULAR)
+            return Unresolved(shown, f"{type(error).__name__}: {said}", "Fix the annotation")
         name = clip(escape(error.name or "it"), _TEXT_LENGTH)
         where = "here" if self.owner is None else f"in module {self.owner.__module__}"
         reason = f"the name {name} is not defined {where}"
@@ -243,7 +224,7 @@ def _is_type(value: object) -> bool:
 
 
 _TYPING_NAMES: list[str] = vars(typing)["__all__"]
-_CIRCULAR = "The modules import each other: register the type, or make the tool, where both are loaded"
+_CIRCULAR = "The modules import each other: make the tool or codec in a third module, which imports both"
 NO_BINDINGS: Bindings = {}
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from types import BuiltinFunctionType, FunctionType, GenericAlias, NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin
+from itertools import chain
+from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from ..wording import clip, escape, excerpt
+from .annotation_text import Unresolved
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = [
     "class_name",
     "exact_text",
+    "is_annotation",
     "name_of",
     "show_annotation",
     "show_error",
     "show_value",
     "take_apart",
+    "types_in",
 ]
 
 _SHOWN_LENGTH = 200
@@ -37,7 +44,7 @@ _LiteralAlias: Final = type(Literal[0])
 
 
 def name_of(annotation: object) -> str:
-    """Return the short name by which messages call a type: `Page[User]`."""
+    """Return the short name of a type for messages: `Page[User]`."""
     if type(annotation) is type and annotation is not NoneType:
         name = class_name(annotation)
         if name.isprintable() and len(name) <= _SHOWN_LENGTH:
@@ -62,6 +69,8 @@ def _show(annotation: Any, levels: int, *, with_module: bool) -> str:
     ]
     if origin in {Union, UnionType}:
         return " | ".join(shown)
+    if origin is Annotated:
+        return f"Annotated[{_show(annotation.__origin__, levels - 1, with_module=with_module)}, …]"
     if origin is Literal:
         shown = [show_value(arg) for arg in get_args(annotation)[:_SHOWN_ARGUMENTS]]
     star = "*" if getattr(annotation, "__unpacked__", False) else ""
@@ -85,7 +94,49 @@ def _show_bare(annotation: object, *, with_module: bool) -> str:
             return class_name(annotation)
         module, name = annotation.__module__, _NAMES["__qualname__"](annotation)
         return name if module in {"builtins", "__main__", "collections.abc"} else f"{module}.{name}"
-    return show_value(annotation).replace("typing.", "")
+    if is_annotation(annotation):
+        return show_value(annotation).replace("typing.", "")
+    return _show_other(annotation, with_module=with_module)
+
+
+def is_annotation(item: object) -> bool:
+    """Return whether an object can be an annotation, supported or not: a type, a form of typing, text."""
+    written = isinstance(item, _WRITTEN) or type(item).__module__ in _TYPING
+    return written or item is None or _is_type(item)
+
+
+def _show_other(value: Any, *, with_module: bool) -> str:
+    """Show what isn't an annotation: never by its `repr`, which may hold what is secret."""
+    if isinstance(value, ModuleType):
+        return f"the module {value.__name__}"
+    if isinstance(value, _FUNCTIONS):
+        return f"the function {value.__qualname__}"
+    parts, kind = types_in(value), value.__class__
+    if not 0 < len(parts) <= _SHOWN_ARGUMENTS:
+        return f"an instance of {_show_bare(kind, with_module=with_module)}"
+    shown = [_show(part, 1, with_module=with_module) for part in parts]
+    if kind is dict:
+        shown = [f"{key}: {item}" for key, item in zip(shown[::2], shown[1::2], strict=True)]
+    return _WRITTEN_AS[kind].format(", ".join(shown))
+
+
+def types_in(value: Any) -> Sequence[Any]:
+    """Return the types in a list, a tuple or a dict (each key and value in turn) that has nothing else."""
+    kind: type = value.__class__
+    if kind not in _WRITTEN_AS:
+        return ()
+    parts: list[Any] = [*chain.from_iterable(value.items())] if kind is dict else [*value]
+    return parts if all(map(_is_type, parts)) else ()
+
+
+def _is_type(item: object) -> bool:
+    return isinstance(item, type) or get_origin(item) is not None
+
+
+_WRITTEN: Final = (str, Unresolved)
+_FUNCTIONS: Final = (FunctionType, BuiltinFunctionType)
+_TYPING: Final = frozenset({"typing", "typing_extensions", "annotationlib"})
+_WRITTEN_AS: Final[dict[type, str]] = {list: "[{}]", tuple: "({})", dict: "{{{}}}"}
 
 
 # What a metaclass says instead need not even be a text.
@@ -106,7 +157,7 @@ def show_value(value: object) -> str:
     """Write an object as `repr` does, whatever that raises."""
     if value.__class__ is int:
         return excerpt(value)
-    if isinstance(value, (FunctionType, BuiltinFunctionType)):
+    if isinstance(value, _FUNCTIONS):
         return f"the function {value.__qualname__}"
     try:
         return repr(value)

@@ -18,8 +18,8 @@ from .reader import Defaulted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..errors import ComplaintCode
-    from .classes import Declared
+    from ..complaints import ComplaintCode
+    from .declared import Declared
     from .hints import Bindings
     from .nodes import ObjectForm
     from .reader import Reader

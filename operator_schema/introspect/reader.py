@@ -10,14 +10,14 @@ from ..complaints import Complaint
 from ..wording import quote
 from .equality import Distinct
 from .leaves import index_leaves
-from .names import show_annotation
+from .names import is_annotation, show_annotation
 from .nodes import ANY, NULL, STRING, UNKNOWN, ScalarNode
 from .recursion import Recursion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..errors import ComplaintCode
+    from ..complaints import ComplaintCode
     from .hints import Path, Place
     from .leaves import SchemaLeaf
     from .nodes import Field, Node
@@ -139,7 +139,8 @@ class Reader(ABC):
         """Complain about an annotation that has no meaning here."""
         from .remedies import remedy_for  # only what is wrong pays for it
 
-        message = f"{show_annotation(annotation)} is not supported"
+        fault = "is not supported" if is_annotation(annotation) else "isn't an annotation"
+        message = f"{show_annotation(annotation)} {fault}"
         remedy = remedy_for(annotation, is_root=not place.path)
         return self.complain(place, "unsupported", message, remedy)
 

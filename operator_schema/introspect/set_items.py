@@ -13,7 +13,7 @@ from .traits import TRAITS, visit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ..errors import ComplaintCode
+    from ..complaints import ComplaintCode
     from .nodes import ArrayNode, Node, Target
 
     Fault = tuple[ComplaintCode, str, str]

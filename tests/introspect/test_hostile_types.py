@@ -274,18 +274,18 @@ def test_constraints_on_a_recursive_alias_say_why_not():
 def test_arguments_that_changed_places(value):
     with pytest.raises(SchemaError) as caught:
         decode(value, Box)
-    assert "the annotation comes first" in caught.value.complaints[0].remedy
+    assert "Give the annotation first" in caught.value.complaints[0].remedy
 
 
 def test_json_text_and_annotation_that_changed_places():
     with pytest.raises(SchemaError) as caught:
         decode_json('{"a": 1}', Box)
-    assert "the annotation comes first" in caught.value.complaints[0].remedy
+    assert "Give the annotation first" in caught.value.complaints[0].remedy
 
 
 def test_a_function_is_called_by_its_name():
     [complaint] = complaints_of(complaints_of)
-    assert complaint.message == "the function complaints_of is not supported"
+    assert complaint.message == "the function complaints_of isn't an annotation"
 
 
 def test_text_that_can_t_be_evaluated_is_shown_as_it_is_written():

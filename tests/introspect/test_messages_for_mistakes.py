@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections.abc
 import datetime as dt
 import fractions
+import os
 import sys
 import types
 import typing
@@ -54,27 +55,31 @@ def field_complaint(annotation: Any) -> str:
 @pytest.mark.parametrize(
     ("annotation", "said"),
     [
-        (any, "the function any is not supported. Write Any (from typing import Any)."),
-        (callable, "the function callable is not supported. A function has no JSON form: leave it out"),
+        (any, "the function any isn't an annotation. Write Any (from typing import Any)."),
+        (callable, "the function callable isn't an annotation. A function has no JSON form: leave it out"),
         (collections.abc.Callable, "Callable is not supported. A function has no JSON form"),
         (typing.Callable[[int], str], "is not supported. A function has no JSON form"),
-        ([int], "[<class 'int'>] is not supported. Write list[int]."),
+        ([int], "[int] isn't an annotation. Write list[int]."),
         ([int, str], "Write tuple[int, str] for one of each, or list[int | str]."),
         ((int, str), "Write tuple[int, str] for one of each, or list[int | str]."),
         ({str: int}, "Write dict[str, int]."),
-        ({str: 5}, "See docs/annotations.md for what is, or give a SchemaLeaf for it."),
-        ([], "See docs/annotations.md"),
+        (
+            {str: 5},
+            "an instance of dict isn't an annotation. Give a type, such as str, list[int] or a",
+        ),
+        ([], "an instance of list isn't an annotation. Give a type"),
+        (typing.NamedTuple, "Write a class that derives from it: class Name(NamedTuple): …."),
         (Optional, "Optional is not supported. Write X | None with the type in place of X"),
         (Union, "Union is not supported. Write X | Y with the types in place"),
-        (dt, "It is a module: write the class in it, such as datetime.datetime."),
-        (types, "See docs/annotations.md"),
-        (len, "the function len is not supported. It is a function: give a type."),
+        (dt, "Write the class that is in the module, such as datetime.datetime."),
+        (types, "the module types isn't an annotation. Give a type"),
+        (len, "the function len isn't an annotation. Give a type in place of the function."),
         (WithInit, "Make it a dataclass, with @dataclass next to the class, or give a SchemaLeaf for it."),
         (Bare, "Make it a dataclass, with @dataclass next to the class, or give a SchemaLeaf for it."),
-        (fractions.Fraction, "See docs/annotations.md for what is, or give a SchemaLeaf for it."),
+        (fractions.Fraction, "See docs/annotations.md for what is supported, or give a SchemaLeaf for it."),
         (
             complex,
-            "complex is not supported. See docs/annotations.md for what is, or give a SchemaLeaf for it.",
+            "complex is not supported. See docs/annotations.md for what is supported, or give a SchemaLeaf",
         ),
     ],
     ids=str,
@@ -84,7 +89,7 @@ def test_what_looks_like_an_annotation_is_answered_with_the_right_spelling(annot
 
 
 def test_an_instance_is_answered_with_its_class():
-    said = "It is an instance; the annotation comes first: Codec(Point), decode(Point, value)."
+    said = "Give the annotation first: Codec(Point), decode(Point, value)."
     assert said in complaint(Point())
 
 
@@ -130,8 +135,8 @@ def test_modules_that_import_each_other_are_named_as_such(tmp_path, monkeypatch)
     with pytest.raises(SchemaError) as caught:
         __import__("first_half")
     assert (
-        "The modules import each other: register the type, or make the tool, where both are loaded."
-        in str(caught.value)
+        "a module in it is still being imported. The modules import each other: make the tool or codec in a"
+        " third module, which imports both." in str(caught.value)
     )
     for name in ("first_half", "second_half"):
         sys.modules.pop(name, None)
@@ -185,3 +190,33 @@ def test_a_question_ends_a_message_without_a_full_stop():
     made = dataclass(type("Made", (), {"__annotations__": {"x": int}, "x": "5", "__module__": __name__}))
     assert "?." not in complaint(made)
     assert "did you mean 5? Change the default or the annotation." in complaint(made)
+
+
+class Confidential:
+    def __repr__(self):
+        return "the password"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Confidential(),
+        [Confidential()],
+        (Confidential(), int),
+        {"key": Confidential()},
+        {"key": "the password"},
+    ],
+    ids=["object", "list", "tuple", "dict", "texts"],
+)
+def test_the_content_of_a_value_that_is_not_an_annotation_is_never_shown(value):
+    for annotation in (value, Annotated[complex, value]):
+        assert "password" not in complaint(annotation)
+    assert "password" not in field_complaint(value)
+
+
+def test_the_environment_given_in_place_of_a_type_is_shown_by_its_class(monkeypatch):
+    monkeypatch.setenv("TOKEN", "the password")
+    said = complaint(os.environ)
+    assert "an instance of os._Environ isn't an annotation. Give a type" in said
+    assert "password" not in said
+    assert "TOKEN" not in said

@@ -60,7 +60,7 @@ def test_misspelt_param_descriptions(name):
     made = dataclass(type("Point", (), {"__annotations__": {"x": int}, name: {"x": "Where."}}))
     complaint = complaint_of(lambda: Codec(made))
     assert (complaint.path, complaint.code) == ((name,), "bad_description")
-    assert complaint.message == f"{name} describes no field: the attribute is called param_descriptions"
+    assert complaint.message == f"{name} has no effect: the attribute is called param_descriptions"
     assert complaint.suggestion == '"param_descriptions"'
 
 

@@ -375,7 +375,7 @@ def test_what_is_no_input_is_told_what_it_lacks():
         with pytest.raises(SchemaError) as caught:
             tool_input(wrong)
         assert codes_of(caught) == ["unsupported"]
-    with pytest.raises(SchemaError, match="It is a tool; give its input_type"):
+    with pytest.raises(SchemaError, match="Give the input_type of the tool"):
         json_schema(tool(quick))
 
 
