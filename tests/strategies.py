@@ -42,8 +42,8 @@ from operator_schema import Codec, SchemaLeaf
 from operator_schema.introspect.traits import spread_members, takes_null
 from operator_schema.testing import arguments, instances, near_misses
 from operator_schema.testing.leaf_values import SHIPPED
-from operator_schema.testing.near_misses import Misses
-from operator_schema.testing.valid_values import Valid
+from operator_schema.testing.near_misses import NearMisses
+from operator_schema.testing.valid_values import ValidValues
 
 NAMES = st.text(string.ascii_lowercase + "_é", min_size=1, max_size=8).filter(
     lambda name: name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
@@ -467,12 +467,12 @@ def misses(codec: Codec[Any]) -> st.SearchStrategy[Any]:
         return JSON_VALUES
 
 
-class _Unchecked(Valid):
+class _Unchecked(ValidValues):
     def takes(self, node: Any) -> Any:  # noqa: ARG002  # whatever it is
         return lambda value: True  # noqa: ARG005  # likewise
 
 
-class _UncheckedMisses(Misses):
+class _UncheckedMisses(NearMisses):
     refuses = _Unchecked.takes
 
 
@@ -483,7 +483,7 @@ def supposedly_valid(codec: Codec[Any]) -> st.SearchStrategy[Any]:
 
 def supposed_misses(codec: Codec[Any]) -> st.SearchStrategy[Any]:
     """What `near_misses` would give if it did not ask the decoder."""
-    found = _UncheckedMisses(codec.graph, Valid(codec.graph, {})).root()
+    found = _UncheckedMisses(codec.graph, ValidValues(codec.graph, {})).root()
     return JSON_VALUES if found.is_empty else found
 
 

@@ -25,7 +25,7 @@ from operator_schema.introspect.graph import Graph
 from operator_schema.introspect.nodes import ArrayNode, Node
 from operator_schema.introspect.traits import TRAITS, Traits
 from operator_schema.schema import Renderer
-from operator_schema.testing.valid_values import Valid
+from operator_schema.testing.valid_values import ValidValues
 
 PACKAGE = Path(operator_schema.__file__).parent
 KINDS = {kind.__name__ for kind in get_args(Node)}
@@ -126,4 +126,4 @@ def test_the_compiled_tier_hands_a_kind_without_arms_to_the_interpreter(switch):
 
 
 def test_strategies_leave_out_a_kind_of_which_no_value_is_known(switch):
-    assert Valid(Graph(switch.items, {}), {}).root().is_empty
+    assert ValidValues(Graph(switch.items, {}), {}).root().is_empty

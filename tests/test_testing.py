@@ -296,7 +296,9 @@ def test_a_leaf_that_replaces_a_shipped_one_is_not_taken_for_it():
 
 @pytest.mark.parametrize("strategy", [arguments, instances, near_misses])
 def test_json_values_for_what_is_no_leaf(strategy):
-    with pytest.raises(ValueError, match=re.escape("Search is none of this type's (Celsius, UUID)")):
+    with pytest.raises(
+        ValueError, match=re.escape("json_values is for the leaves of this type (Celsius, UUID), not Search")
+    ):
         strategy(dict[uuid.UUID, Celsius], json_values={Search: st.none()})
 
 
@@ -404,7 +406,7 @@ def test_nothing_misses_json_itself():
 def test_misuse(strategy):
     with pytest.raises(SchemaError):
         strategy(complex)
-    with pytest.raises(TypeError, match="a Codec has its options already: name, max_depth can't be given"):
+    with pytest.raises(TypeError, match="give options to the Codec itself: name, max_depth"):
         strategy(Codec(int), name="x", max_depth=3)
 
 

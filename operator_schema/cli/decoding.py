@@ -110,7 +110,7 @@ class Decoder:
         size = _size(source)
         is_short = size is not None and size < _LONG
         # Values that appear on the terminal, or are typed there, show the progress themselves.
-        is_seen = source.isatty() or (self._out is not None and self._out.is_terminal)
+        is_seen = source.isatty() or (self._out is not None and self._out.may_reach_terminal)
         return nullcontext(lambda _: None) if is_short or is_seen else self._err.progress(size)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import stat
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
@@ -36,6 +37,17 @@ class Output:
     def is_terminal(self) -> bool:
         """Whether the output goes to a terminal."""
         return self._stream.isatty()
+
+    @property
+    def may_reach_terminal(self) -> bool:
+        """Whether it is a terminal, or a pipe whose reader may write to one, as `head` does."""
+        if self.is_terminal:
+            return True
+        try:
+            mode = os.fstat(self._stream.fileno()).st_mode
+        except OSError:  # a stream without a file
+            return False
+        return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
     @cached_property
     def _console(self) -> Console | None:

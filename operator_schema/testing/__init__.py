@@ -1,4 +1,4 @@
-"""Hypothesis strategies for the values of a type: for property tests of what takes them.
+"""Hypothesis strategies for the values of a type, for property tests of your tools.
 
 The extra `testing` brings Hypothesis. Nothing else in this package imports this one.
 """
@@ -11,8 +11,8 @@ from ..codec.codec import Codec
 from ..codec.options import CodecOptions
 
 try:
-    from .near_misses import Misses
-    from .valid_values import Valid
+    from .near_misses import NearMisses
+    from .valid_values import ValidValues
 except ModuleNotFoundError as error:
     if error.name != "hypothesis":
         raise
@@ -39,13 +39,13 @@ def arguments(
 ) -> SearchStrategy[Any]:
     """Generate JSON values that decode, as a model would send them.
 
-    Keys that need not be there are there or not, null stands where it is taken, integers come as
-    `3` and as `3.0`, and unknown keys come along where they are ignored.
+    Optional keys are present or not, null is used where it is accepted, integers come as `3` and as
+    `3.0`, and there are unknown keys if they are ignored.
 
     Args:
         annotation: a dataclass, any other supported annotation, or a `Codec`.
-        json_values: type of a leaf to a strategy of JSON values that the leaf decodes. A leaf of
-            the user's own gives its encoded placeholder unless it stands here.
+        json_values: type of a leaf to a strategy of JSON values that the leaf decodes. Without
+            one, your own leaf always gives its encoded placeholder.
         **codec_options: as `Codec` takes them.
 
     Returns:
@@ -54,10 +54,10 @@ def arguments(
     Raises:
         SchemaError: with every complaint about the type.
         TypeError: options are given together with a `Codec`.
-        ValueError: no JSON value decodes, or `json_values` names a type that has no leaf here.
+        ValueError: no JSON value decodes, or a type in `json_values` isn't the type of a leaf.
     """
     codec = _codec_of(annotation, codec_options)
-    values = Valid(codec.graph, json_values or {}).root()
+    values = ValidValues(codec.graph, json_values or {}).root()
     if values.is_empty:
         message = f"no JSON value decodes as {codec.name}: its constraints leave none, or it never ends"
         raise ValueError(message)
@@ -100,7 +100,7 @@ def instances(
     Raises:
         SchemaError: with every complaint about the type.
         TypeError: options are given together with a `Codec`.
-        ValueError: no JSON value decodes, or `json_values` names a type that has no leaf here.
+        ValueError: no JSON value decodes, or a type in `json_values` isn't the type of a leaf.
     """
     codec = _codec_of(annotation, codec_options)
     return arguments(codec, json_values=json_values).map(codec.decode)
@@ -115,9 +115,9 @@ def near_misses(
 ) -> SearchStrategy[Any]:
     """Generate JSON values that do not decode, most of them by one small mistake.
 
-    A key is missing, misspelt or unknown where such keys are refused; a value is of another JSON
-    type, a number is just out of range, a text or an array just too short or too long, a choice
-    misspelt, null where it is not taken.
+    For example: a key is missing, misspelt, or unknown where that is refused; a value has another JSON
+    type; a number is just out of range; a string or array is just too short or too long; a choice is
+    misspelt; null is used where it is refused.
 
     Args:
         annotation: a dataclass, any other supported annotation, or a `Codec`.
@@ -130,12 +130,12 @@ def near_misses(
     Raises:
         SchemaError: with every complaint about the type.
         TypeError: options are given together with a `Codec`.
-        ValueError: every JSON value decodes, or `json_values` names a type that has no leaf here.
+        ValueError: every JSON value decodes, or a type in `json_values` isn't the type of a leaf.
     """
     codec = _codec_of(annotation, codec_options)
-    misses = Misses(codec.graph, Valid(codec.graph, json_values or {})).root()
+    misses = NearMisses(codec.graph, ValidValues(codec.graph, json_values or {})).root()
     if misses.is_empty:
-        message = f"every JSON value decodes as {codec.name}: nothing misses it"
+        message = f"every JSON value decodes as {codec.name}, so there are no near misses"
         raise ValueError(message)
     return misses.filter(lambda value: bool(codec.problems(value)))
 
@@ -145,7 +145,7 @@ def _codec_of(annotation: Any, options: CodecOptions) -> Codec[Any]:
     if codec is None:
         return Codec(annotation, **options)
     if options:
-        message = f"a Codec has its options already: {', '.join(options)} can't be given"
+        message = f"give options to the Codec itself: {', '.join(options)}"
         raise TypeError(message)
     return codec
 

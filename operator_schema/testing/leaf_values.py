@@ -1,4 +1,4 @@
-"""JSON values of the shipped leaves: the spellings that each takes, not only the one that it writes."""
+"""JSON values of the shipped leaves: every spelling that a leaf reads, not only the one that it writes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = ["SHIPPED", "leaf_values"]
 
 
 def leaf_values(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
-    """Generate JSON values that a leaf decodes; for a user's own the encoded placeholder alone."""
+    """Generate JSON values that a leaf decodes; for your own leaves, the encoded placeholder alone."""
     if shipped_leaf(leaf.type) is leaf and leaf.type in SHIPPED:
         return SHIPPED[leaf.type]
     limits = limits_of(leaf)
@@ -207,10 +207,10 @@ SHIPPED: Mapping[type, SearchStrategy[Any]] = {
     IPv4Interface: _addresses(4, prefix=True),
     IPv6Interface: _addresses(6, prefix=True),
 }
-"""By type."""
+"""The values of the shipped leaves, by type."""
 
 _LOCAL: Mapping[SchemaLeaf[Any], SearchStrategy[Any]] = {
     LOCAL_DATETIME: _text(st.dates().map(date.isoformat), st.sampled_from("Tt "), _local_times()),
     LOCAL_TIME: _local_times(),
 }
-"""Of the leaves that one annotation names."""
+"""The values of leaves that belong to an annotation."""

@@ -1,7 +1,7 @@
 """JSON values that nearly decode: a valid value with one mistake in it, at any depth.
 
-Where a mistake turns out to be none (a text past the maximum that another member of the union
-takes), a value of another JSON type stands in for it, so that few examples are thrown away.
+A mistake may turn out to be none (a string that is too long may fit another member of a union). A
+value of another JSON type then takes its place, so that few examples are thrown away.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ if TYPE_CHECKING:
 
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node, Target
-    from .valid_values import Valid
+    from .valid_values import ValidValues
 
-__all__ = ["Misses"]
+__all__ = ["NearMisses"]
 
 _SMALL = 5
-"""Of six misses so many are a small mistake, one is of another JSON type altogether."""
+"""Of six near misses, this many have a small mistake; one has another JSON type."""
 
 
-class Misses:
-    """The JSON values that each node of a graph nearly takes.
+class NearMisses:
+    """The JSON values that each node of a graph nearly accepts.
 
     Args:
         graph: of a registered type.
-        valid: the values that each of its nodes takes.
+        valid: the values that each of its nodes accepts.
     """
 
-    def __init__(self, graph: Graph, valid: Valid) -> None:
+    def __init__(self, graph: Graph, valid: ValidValues) -> None:
         self._graph = graph
         self._valid = valid
         self._made: dict[tuple[int, int], SearchStrategy[Any]] = {}
 
     def root(self) -> SearchStrategy[Any]:
-        """Generate values that the type itself refuses; nothing if it takes every value."""
+        """Generate values that the type itself refuses; nothing if it accepts every value."""
         return self.of(self._graph.root, self._valid.levels)
 
     def of(self, node: Node, levels: int) -> SearchStrategy[Any]:
@@ -82,7 +82,7 @@ class Misses:
         return st.integers(0, _SMALL).flatmap(lambda drawn: small if drawn < _SMALL else other)
 
     def refuses(self, node: Node) -> Callable[[object], bool]:
-        """Return what says whether a JSON value does not decode as a node."""
+        """Return a function that returns whether a JSON value does not decode as a node."""
         takes = self._valid.takes(node)
         return lambda value: not takes(value)
 

@@ -1,4 +1,4 @@
-"""Strings and numbers that a constraint takes, and those that it just does not."""
+"""Strings and numbers that meet a constraint, and those that just don't."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ OF_TYPE: Mapping[str, SearchStrategy[Any]] = {
     "array": st.lists(JSON_SCALARS, max_size=2),
     "object": st.dictionaries(st.text(), JSON_SCALARS, max_size=2),
 }
-"""By JSON type; numbers that are no integers stand for `number`."""
+"""Values by JSON type; those of `number` aren't integers."""
 
 _NONE = Constraints()
 
 
 def scalars(node: ScalarNode) -> SearchStrategy[Any]:
-    """Generate the JSON scalars that a node takes."""
+    """Generate the JSON scalars that a node accepts."""
     made = _likely_scalars(node, node.constraints or _NONE)
     return made if node.constraints is None else made.filter(lambda value: not _refuses(node, value))
 
 
 def _likely_scalars(node: ScalarNode, constraints: Constraints) -> SearchStrategy[Any]:
-    """Generate scalars of which a node takes most: not every constraint says how to make a value."""
+    """Generate scalars of which a node accepts most: not every constraint says how to make a value."""
     match node.type:
         case "string":
             return _texts(constraints)
@@ -78,7 +78,7 @@ def _likely_scalars(node: ScalarNode, constraints: Constraints) -> SearchStrateg
 
 
 def identity(value: Any) -> Hashable:
-    """Return what two JSON values share exactly when they are the same."""
+    """Return a key that is equal for two JSON values if, and only if, they are the same."""
     if is_array(value):
         return tuple(map(identity, value))
     if is_object(value):
@@ -87,7 +87,7 @@ def identity(value: Any) -> Hashable:
 
 
 def with_floats(values: Iterable[Any]) -> list[Any]:
-    """Return the values, and each integer among them as the float that is the same JSON value too."""
+    """Return the values and, for each integer, the float that is the same JSON value."""
     known = list(values)
     floats = [_as_float(value) for value in known if type(value) is int]
     return known + [number for number in floats if type(number) is float]
@@ -102,7 +102,7 @@ def _as_float(number: int) -> float:
 
 
 def length_limits(constraints: Constraints | None) -> tuple[int, int | None]:
-    """Return the least and the greatest length that the constraints take."""
+    """Return the least and the greatest length that the constraints allow."""
     if constraints is None:
         return 0, None
     return constraints.min_length or 0, constraints.max_length
@@ -155,9 +155,9 @@ def _integers(constraints: Constraints) -> SearchStrategy[Any]:
 
 
 _EXACT = 2**53
-"""Up to here every integer is a float."""
+"""Every integer up to this one is a float."""
 _FAR = 2**32
-"""Multiples to either side, where nothing else limits them: their products are floats."""
+"""Multiples on both sides of zero if nothing else limits them; their products are floats."""
 
 
 def _numbers(constraints: Constraints) -> SearchStrategy[Any]:
@@ -215,7 +215,7 @@ def _refuses(node: ScalarNode, value: object) -> bool:
 
 
 def scalars_just_refused(node: ScalarNode) -> SearchStrategy[Any]:
-    """Generate scalars of the node's JSON type that its constraints refuse, and some that they take."""
+    """Generate scalars of the node's JSON type that its constraints refuse, and some that they accept."""
     if node.constraints is None:
         return st.nothing()
     if node.type == "string":

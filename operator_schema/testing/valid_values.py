@@ -1,7 +1,7 @@
 """JSON values that decode: the node graph rendered as Hypothesis strategies.
 
-References are followed a few levels deep and then are `nothing()`, which Hypothesis takes out of
-whatever can do without: lists stay empty, keys are left out, unions choose another member.
+References are followed a few levels deep, then they are `nothing()`, which Hypothesis avoids: lists stay
+empty, optional keys are left out, unions choose another member.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Constraints, Node, Target
 
-__all__ = ["Valid"]
+__all__ = ["ValidValues"]
 
 _MORE = 3
-"""Items and entries past those that there must be; one fewer behind each reference."""
+"""Items and entries beyond the required number; one fewer behind each reference."""
 
 _DEEPER = 2
-"""Levels of references past those that the deepest definition needs for its smallest value."""
+"""Levels of references beyond those that the deepest definition needs for its smallest value."""
 
 
-class Valid:
+class ValidValues:
     """The JSON values of each node of a graph.
 
     Args:
         graph: of a registered type.
-        json_values: type of a leaf to the JSON values that stand for it.
+        json_values: type of a leaf to the JSON values that are generated for it.
 
     Attributes:
-        levels: how many references are followed into one another.
+        levels: how many nested references are followed.
 
     Raises:
-        ValueError: `json_values` names a type that has no leaf in the graph.
+        ValueError: a type in `json_values` isn't the type of a leaf in the graph.
     """
 
     def __init__(self, graph: Graph, json_values: Mapping[type, SearchStrategy[Any]]) -> None:
@@ -68,7 +68,7 @@ class Valid:
         self._json_values = json_values
         self._made: dict[tuple[int, int], SearchStrategy[Any]] = {}
         _check_types(json_values, _leaf_types(graph))
-        # The sizes of what is made to find this out go by it too: they are of no more use.
+        # Strategies that are made to find the levels depend on them too, so they are made again.
         self.levels = 0
         self.levels = self._enough_levels() + _DEEPER
         self._made.clear()
@@ -102,7 +102,7 @@ class Valid:
         return known
 
     def takes(self, node: Node) -> Callable[[object], bool]:
-        """Return what says whether a JSON value decodes as a node."""
+        """Return a function that returns whether a JSON value decodes as a node."""
         graph = Graph(node, self._graph.definitions)
 
         def decodes(value: object) -> bool:
@@ -189,7 +189,7 @@ class Valid:
 
 
 def _distinct(node: Node) -> int:
-    """Return how many values a node has at most, where they are few."""
+    """Return the greatest number of values of a node; `sys.maxsize` if there are many."""
     match node:
         case LiteralNode() | EnumNode():
             return len(node.values)
@@ -218,5 +218,5 @@ def _check_types(json_values: Mapping[type, object], leaves: Collection[type]) -
     strange = [cls.__name__ for cls in json_values if cls not in leaves]
     if strange:
         known = ", ".join(sorted([cls.__name__ for cls in leaves])) or "none"
-        message = f"json_values is about leaves: {', '.join(strange)} is none of this type's ({known})"
+        message = f"json_values is for the leaves of this type ({known}), not {', '.join(strange)}"
         raise ValueError(message)

@@ -19,7 +19,7 @@ def on_terminal(argv, folder, program=PROGRAM, out=True, err=True, **more):
         [*program, *argv],
         cwd=folder,
         stdin=subprocess.DEVNULL,
-        stdout=slave if out else subprocess.DEVNULL,
+        stdout=slave if out is True else out or subprocess.DEVNULL,
         stderr=slave if err else subprocess.DEVNULL,
         env=environment(**more),
     )
@@ -120,5 +120,10 @@ def test_rich_draws_a_progress_bar_on_long_input(folder, long):
 @pytest.mark.needs_process
 def test_no_progress_bar_where_values_run_over_the_terminal_or_input_is_short(folder, long, hostile):
     assert "decoding" not in on_terminal(["decode", "--lines", "clitools:Search", long], folder)[1]
+    reader, writer = os.pipe()
+    os.close(reader)  # as `head` does once it has its lines, which it may have written to the terminal
+    with os.fdopen(writer, "wb") as pipe:
+        status, shown = on_terminal(["decode", "--lines", "clitools:Search", long], folder, out=pipe)
+    assert (status, shown) == (141, "")
     short = on_terminal(["decode", "--lines", "clitools:Search", hostile], folder, out=False)
     assert "decoding" not in short[1]
