@@ -25,6 +25,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
+from ..introspect.traits import flat_members, received_types
 from ..json_values import choice_key, copy_json, fits_types, is_array, is_object, type_of
 from ..wording import excerpt
 from .constraint_checks import HashCounter, check_length, count_of
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["DECODERS", "DecodeRun", "DecodeState", "decode_field", "distance", "follow", "interpret"]
 
 _KEY = ScalarNode("string")
+_LEVELS_COMPARED = 3
+_MOST_A_LEVEL = 1000
 
 
 def interpret(
@@ -405,7 +408,7 @@ class DecodeRun:
         if not fitting and tag is not None and tag.required:
             return self.problems.missing_tag(path, tag.key, tag.choices)
         chosen = min(fitting, key=lambda member: distance(member, value)) if fitting else None
-        chosen = chosen or _nearest_member(candidates, value)
+        chosen = chosen or _nearest_member(candidates, value, self.shared.definitions)
         return (
             self.problems.no_match(path, node, value)
             if chosen is None
@@ -435,12 +438,42 @@ DECODERS: Mapping[type[Any], Callable[[DecodeRun, Any, Any, Path, int], Any]] = 
 """By kind of node, what decodes a value of it."""
 
 
-def _nearest_member(members: tuple[Node, ...], value: dict[Any, Any]) -> Node | None:
-    """Return the member that an object was probably meant for, going by its keys, if they say so."""
-    ranked = sorted(members, key=lambda member: (_unused_and_lacking(member, value), distance(member, value)))
+def _nearest_member(
+    members: tuple[Node, ...], value: dict[Any, Any], definitions: Mapping[Target, Node]
+) -> Node | None:
+    """Return the member that an object was probably meant for, if its keys and values say so."""
+
+    def rank(member: Node) -> tuple[Any, ...]:
+        by_keys = _unused_and_lacking(member, value)
+        return by_keys, _mistakes(member, value, definitions), distance(member, value)
+
+    ranked = sorted(members, key=rank)
     (unused, lacks), second = _unused_and_lacking(ranked[0], value), _unused_and_lacking(ranked[1], value)
     has_its_keys = not lacks or (unused, lacks) != second
     return ranked[0] if unused < len(value) and has_its_keys else None
+
+
+def _mistakes(
+    node: Node, value: Any, definitions: Mapping[Target, Node], levels: int = _LEVELS_COMPARED
+) -> int:
+    """Return how much a value differs at sight from those of a node: by JSON types, choices and keys.
+
+    Each level weighs more than all levels below it.
+    """
+    weight: int = _MOST_A_LEVEL**levels
+    json_type = type_of(value)
+    takers = [member for member in flat_members(node, definitions) if json_type in received_types(member)]
+    if len(takers) != 1 or not levels:
+        return 0 if takers else weight
+    taker = takers[0]
+    if isinstance(taker, (LiteralNode, EnumNode)):
+        return 0 if choice_key(value) in taker.table else weight
+    if not isinstance(taker, ObjectNode):
+        return 0
+    unused, lacks = _unused_and_lacking(taker, value)
+    given = [field for field in taker.fields if value.get(field.key) is not None]
+    inner = sum([_mistakes(field.node, value[field.key], definitions, levels - 1) for field in given])
+    return (unused + lacks) * weight + min(inner, weight - 1)
 
 
 def _unused_and_lacking(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:

@@ -195,3 +195,48 @@ def test_a_union_as_a_field_without_its_null():
     assert codec.decode({}) == Owner(None)
     assert codec.decode({"pet": None, "other": None}) == Owner(None, [], None)
     assert codec.decode({"pet": {"kind": "cat"}, "pets": [None]}) == Owner(Cat("cat"), [None])
+
+
+@dataclass
+class First:
+    number: int
+    kind: Literal["first"] = "first"
+
+
+@dataclass
+class Second:
+    amount: int
+    note: str | None = None
+    kind: Literal["second"] = "second"
+
+
+@dataclass
+class WithFirst:
+    inner: First
+
+
+@dataclass
+class WithSecond:
+    inner: Second
+
+
+@dataclass
+class WithText:
+    inner: str
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "path"),
+    [
+        (WithFirst | WithSecond, {"inner": {"kind": "second", "amount": "x"}}, ("inner", "amount")),
+        (WithFirst | WithSecond, {"inner": {"kind": "first", "number": "x"}}, ("inner", "number")),
+        (WithFirst | WithSecond, {"inner": {"amount": 1, "note": 3}}, ("inner", "note")),
+        (WithFirst | WithSecond, {"inner": {"amount": "x", "note": None}}, ("inner", "amount")),
+        (WithSecond | WithText, {"inner": {"amount": "x"}}, ("inner", "amount")),
+        (WithSecond | WithText, {"inner": "\ud800"}, ("inner",)),
+        (WithFirst | WithSecond, {"inner": 3}, ("inner",)),
+    ],
+)
+def test_a_report_is_about_the_member_that_the_values_resemble(annotation, value, path):
+    (problem,) = Codec(annotation).problems(value)
+    assert problem.path == path
