@@ -58,4 +58,5 @@ def model_node(reader: Reader, cls: Any, place: Place) -> Node | None:
     fault = fault_of_model(cls)
     if fault is not None:
         return reader.complain(place, "unsupported", f"{name_of(cls)} can't be used: {fault[0]}", fault[1])
-    return LeafNode(model_leaf(cls))
+    leaf = reader.leaves[cls] = model_leaf(cls)  # where the model is met again, it is the same leaf
+    return LeafNode(leaf)

@@ -7,12 +7,12 @@ strict models and formats mean what they mean for JSON), `model_dump` writes it.
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DecodeError, Problem
+from ..immutable import Value
 from ..json_values import JSON_TYPES, copy_json, is_array, is_object
-from ..wording import excerpt
+from ..wording import excerpt, quote
 from .leaves import SchemaLeaf, trusted_leaf
 from .schema_references import describe_reference_fault, resolve
 
@@ -36,17 +36,31 @@ def fault_of_model(cls: Any) -> tuple[str, str] | None:
             "it is a model of pydantic 1",
             "Derive it from pydantic 2's BaseModel, or make it a dataclass",
         )
-    return describe_reference_fault(model_leaf(cls).json_schema)
+    schema = cls.model_json_schema()
+    return describe_reference_fault(schema) or _fault_of_aliases(cls, schema)
 
 
-@lru_cache(maxsize=256)
+def _fault_of_aliases(cls: Any, schema: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return what is wrong where a model writes a key that it doesn't read."""
+    written = cls.model_json_schema(mode="serialization")
+    definitions = schema.get("$defs", {})
+    parts = [(schema, written), *[(definitions.get(n, {}), p) for n, p in written.get("$defs", {}).items()]]
+    for read, part in parts:
+        for key, field in part.get("properties", {}).items():
+            # Computed fields are `readOnly`.
+            if key not in read.get("properties", {}) and not field.get("readOnly"):
+                message = f"it writes the key {quote(key)}, but reads the value from another one"
+                return message, "Give the field one alias for both: Field(alias=…)"
+    return None
+
+
 def model_leaf(cls: Any) -> SchemaLeaf[Any]:
     """Return the leaf of a model of pydantic 2."""
     schema: dict[str, Any] = cls.model_json_schema()
     types = _types_of(schema, schema)
     document = {"type": types[0] if len(types) == 1 else types, **schema}
     model = _Model(cls, document)
-    return trusted_leaf(cls, document, model.decode, model.encode, model)
+    return trusted_leaf(cls, document, _Decoder(model), _Encoder(model), model)
 
 
 def _types_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[str]:
@@ -61,34 +75,43 @@ def _types_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(found)) or list(JSON_TYPES)
 
 
-class _Model:
-    """How values of a model are read and written; also the placeholder of its leaf."""
+class _Model(Value):
+    """A model with its schema; also the placeholder of its leaf, as making an instance takes long."""
 
-    def __init__(self, cls: Any, schema: Mapping[str, Any]) -> None:
-        self.cls = cls
-        self.schema = schema
+    cls: Any
+    schema: Mapping[str, Any]
 
-    def decode(self, value: Any) -> Any:
-        """Return the model that a JSON value stands for.
+
+class _Decoder(Value):
+    """Read the values of a model."""
+
+    model: _Model
+
+    def __call__(self, value: Any) -> Any:
+        """Return the instance for a JSON value.
 
         Raises:
             DecodeError: with a problem for each error of pydantic.
         """
         text = json.dumps(value, allow_nan=False)
         try:
-            return self.cls.model_validate_json(text)
+            return self.model.cls.model_validate_json(text)
         except ValueError as error:
             if not hasattr(error, "errors"):
                 raise
-            raise DecodeError(self.cls.__name__, _problems(error, value)) from None
+            raise DecodeError(self.model.cls.__name__, _problems(error, value)) from None
 
-    def encode(self, value: Any) -> Any:
-        """Return the JSON value of a model; for the placeholder, a small valid one."""
-        return self._sample() if value is self else value.model_dump(mode="json", by_alias=True)
 
-    def _sample(self) -> Any:
-        sample = _sample_of(self.schema, self.schema, 0)
-        return self.encode(self.decode(sample))
+class _Encoder(Value):
+    """Write the values of a model."""
+
+    model: _Model
+
+    def __call__(self, value: Any) -> Any:
+        """Return the JSON value of an instance; for the placeholder, a small valid one."""
+        if isinstance(value, _Model):
+            value = _Decoder(value)(_sample_of(value.schema, value.schema, 0))
+        return value.model_dump(mode="json", by_alias=True)
 
 
 def _problems(error: Any, value: Any) -> list[Problem]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
+import weakref
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -289,3 +291,57 @@ def test_a_leaf_may_report_problems_with_paths_of_its_own() -> None:
     with pytest.raises(DecodeError) as caught:
         Codec(dict[str, list[Pair]], leaves=[leaf]).decode({"a": [{}, {"x": 1}]})
     assert [problem.path for problem in caught.value.problems] == [("a", 1, "x"), ("a", 1)]
+
+
+class Renamed(pydantic.BaseModel):
+    size: int = pydantic.Field(validation_alias="in_size", serialization_alias="out_size")
+
+
+class Holder(pydantic.BaseModel):
+    inner: Renamed
+
+
+class Computed(pydantic.BaseModel):
+    size: int = pydantic.Field(alias="theSize")
+
+    @pydantic.computed_field  # type: ignore[prop-decorator]  # as pydantic's documentation has it
+    @property
+    def double(self) -> int:
+        return 2 * self.size
+
+
+@pytest.mark.parametrize("model", [Renamed, Holder])
+def test_a_model_that_writes_a_key_that_it_does_not_read_is_refused(model: type) -> None:
+    with pytest.raises(SchemaError, match='it writes the key "out_size", but reads the value from another'):
+        json_schema(model)
+
+
+def test_a_computed_field_is_written_and_need_not_be_read() -> None:
+    codec = Codec(Computed)
+    assert codec.encode(codec.decode({"theSize": 2})) == {"theSize": 2, "double": 4}
+
+
+def test_a_model_that_is_rebuilt_is_read_anew_by_the_next_codec() -> None:
+    class Growing(pydantic.BaseModel):
+        size: int
+
+    assert list(Codec(Growing).json_schema()["properties"]) == ["size"]
+    Growing.model_fields["size"].description = "How big"
+    Growing.model_rebuild(force=True)
+    assert Codec(Growing).json_schema()["properties"]["size"]["description"] == "How big"
+
+
+def test_a_model_is_let_go_with_its_codec() -> None:
+    class Short(pydantic.BaseModel):
+        size: int
+
+    codec = Codec(Short)
+    assert codec.decode({"size": 1}) == Short(size=1)
+    known = weakref.ref(Short)
+    del Short, codec
+    gc.collect()
+    assert known() is None
+
+
+def test_graphs_of_the_same_model_are_equal() -> None:
+    assert Codec(list[Computed]).graph == Codec(list[Computed]).graph
