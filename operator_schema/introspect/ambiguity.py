@@ -45,8 +45,8 @@ def check_union(
 
     Args:
         members: as `flat_members` gives them.
-        path: where the union stands.
-        owner: name of the class in which it stands.
+        path: where the union is.
+        owner: name of the class that it is in.
         definitions: of the graph.
         most: members and pairs that may be looked at.
 
@@ -130,7 +130,7 @@ class _Marks:
 
     Attributes:
         fields: by JSON key.
-        written: keys of those that stand in every encoded instance.
+        written: keys that every encoded instance has.
         choices: key of those to the values that it may have there, where they are few.
     """
 
@@ -235,7 +235,7 @@ def _are_choice_and_other(one: Node, other: Node, common: frozenset[str]) -> boo
 
 
 def _always_written(node: ObjectNode) -> set[str]:
-    """Return the keys that stand in every encoded instance."""
+    """Return the keys that every encoded instance has."""
     return {field.key for field in node.fields if _is_always_written(node, field)}
 
 

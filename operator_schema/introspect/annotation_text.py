@@ -1,4 +1,4 @@
-"""Annotations written as text: read without compiling where they are plain, joined where they can be."""
+"""Annotations written as text: read without compiling if they are simple, else evaluated together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["BUILTINS", "NOT_FOUND", "Unresolved", "can_be_joined", "names_of_module", "read_plain"]
 
 NOT_FOUND: Any = object()
-"""Stands for a text that `read_plain` leaves to `eval`."""
+"""Returned for a text that `read_plain` leaves to `eval`."""
 
 BUILTINS: dict[str, Any] = builtins.__dict__
 

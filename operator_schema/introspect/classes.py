@@ -1,4 +1,4 @@
-"""What the classes that stand for JSON objects declare: dataclass, TypedDict, NamedTuple, parameters."""
+"""Classes that mean JSON objects, and the fields that they declare."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def form_of(cls: Any) -> ObjectForm | None:
-    """Say which kind of class with fields this is; None for any other class.
+    """Return which kind of class with fields this is; None for any other class.
 
     The dataclass that is made for the parameters of a function is of the form `function`.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["constrained", "read_constraints"]
 
-# No schema can say what these say, and a schema without it would promise too much.
+# JSON Schema can't express these, and a schema without them would promise too much.
 _WITHOUT_SCHEMA = frozenset({"Predicate", "Not", "Timezone"})
 # Up to this denominator every validator calculates exactly.
 _EXACT_DENOMINATOR = 2**20

@@ -1,4 +1,4 @@
-"""What keeps a class with fields from being built of them."""
+"""Checks whether a class can be built from its fields."""
 
 from __future__ import annotations
 

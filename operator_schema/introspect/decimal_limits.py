@@ -77,7 +77,7 @@ class Limited(Value):
     exact_step: bool
 
     def __call__(self, value: Any) -> Any:
-        """Return the decimal that a JSON value stands for."""
+        """Return the decimal for a JSON value."""
         decoded = self.leaf.decode(value)
         self.check(decoded)
         if isinstance(value, float) and self.exact_step:
@@ -101,7 +101,7 @@ class _LimitedWriter(Value):
     decode: Limited
 
     def __call__(self, number: Any) -> Any:
-        """Return the JSON value that stands for a decimal."""
+        """Return the JSON value for a decimal."""
         encoded = self.decode.leaf.encode(number)
         self.decode.check(number)
         return encoded

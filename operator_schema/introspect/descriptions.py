@@ -1,4 +1,4 @@
-"""Where descriptions come from, besides annotations and metadata: the class and its docstrings."""
+"""Descriptions in a class: its `param_descriptions` and its docstrings."""
 
 from __future__ import annotations
 

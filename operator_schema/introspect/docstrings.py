@@ -199,7 +199,7 @@ def _is_underlined(lines: Sequence[Line], i: int) -> bool:
 def _section_end(lines: Sequence[Line], i: int, start: int, form: _Form) -> int:
     """Return the number of the first line behind a section.
 
-    A body that is no deeper than its title goes on to the next title, and where the layout ends a section
+    A body that isn't deeper than its title goes on to the next title, and where the layout ends a section
     no further than a blank line: otherwise it would swallow the prose.
     """
     margin = lines[i][0]

@@ -1,4 +1,4 @@
-"""When two annotations mean the same, and one node for all that are equal.
+"""Equality of annotations and of nodes.
 
 Equal nodes are found in time that grows with their number. Comparing two by content would visit what
 they share again and again: an alias that is used twice at each of thirty levels is in a billion places.
@@ -34,7 +34,7 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
 class Distinct:
-    """The nodes of one walk, of which each is looked into once."""
+    """The nodes of one walk: finds equal ones, looking into each node once."""
 
     __slots__ = ("_first", "_met")
 
@@ -48,7 +48,7 @@ class Distinct:
         return tuple({id(node): node for node in map(self.node, nodes)}.values())
 
     def union(self, node: UnionNode) -> UnionNode:
-        """Return a union that may stand inside another: `flat_members` tells members by identity."""
+        """Return a union that may be inside another one: `flat_members` compares members by identity."""
         return node.replace(members=self.members(node.members))
 
     def node(self, node: Node) -> Node:

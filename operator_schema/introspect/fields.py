@@ -1,4 +1,4 @@
-"""Fields of an object: what they are called, whether they are required, what means None."""
+"""Fields of an object: their names and keys, whether they are required, and what means None."""
 
 from __future__ import annotations
 
@@ -83,10 +83,10 @@ def _report_surrogates(
 
 
 def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
-    """Take null out of a node, and say whether None is what the field has when its key is absent.
+    """Take null out of a node; return also whether the field is None when its key is absent.
 
-    Null need not stand in the schema of a field that is None without its key: leaving the key out
-    says the same. A TypedDict has no such fields: an absent key is absent.
+    The schema of a field that is None without its key needs no null: leaving the key out means the
+    same. A TypedDict has no such fields: an absent key is absent.
     """
     none_by_default = source.default is None
     if (

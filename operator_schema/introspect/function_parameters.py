@@ -1,4 +1,4 @@
-"""Parameters of a function as the fields of an object: what the class made for them carries."""
+"""Parameters of a function as the fields of an object, kept on the class that is made for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ATTRIBUTE = "__parameter_source__"
 
 
 class ParameterSource(Value):
-    """The function behind a class, as far as the walk asks for it.
+    """What the walk needs of the function behind a class.
 
     Attributes:
         declared: the parameters that the model gives, in order.
@@ -32,6 +32,6 @@ class ParameterSource(Value):
 
 
 def parameter_source(cls: type[Any]) -> ParameterSource | None:
-    """Return what a class made for the parameters of a function carries, None for any other."""
+    """Return the `ParameterSource` of a class made for a function, None for any other class."""
     source: ParameterSource | None = cls.__dict__.get(ATTRIBUTE)
     return source

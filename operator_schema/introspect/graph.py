@@ -46,5 +46,5 @@ class Graph(Value):
         return self.resolve(self.root)
 
     def resolve(self, node: Node) -> Node:
-        """Return the node that a reference stands for, any other node as it is."""
+        """Follow a reference to its node; return any other node as it is."""
         return resolve(node, self.definitions)

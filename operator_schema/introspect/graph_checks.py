@@ -25,7 +25,7 @@ MAX_COMPARED_MEMBERS = 1_000_000
 
 
 def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
-    """Complain about unions that can't be told apart and sets that can't be.
+    """Complain about unions whose members can't be distinguished, and sets that Python can't build.
 
     Args:
         graph: of the whole type.

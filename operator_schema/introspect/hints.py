@@ -1,4 +1,4 @@
-"""Annotations as they are written, turned into the types that they mean where they stand.
+"""Written annotations, and the types that they mean in the place where they are written.
 
 Text is evaluated and forward references are looked up. PEP 484, PEP 563, PEP 649.
 """

@@ -1,4 +1,4 @@
-"""Leaves: types that one JSON value stands for, and how each is read and written."""
+"""Leaves: types that are one JSON value, and how each is read and written."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Local datetimes and times: annotations for values without a UTC offset.
 
-`datetime` and `time` themselves stand for values with an offset, because a model that leaves it out
-has not said which moment it means. A tool that wants what a clock on the wall shows says so with
-one of these annotations.
+`datetime` and `time` themselves mean values with an offset: without it, nobody knows which point in time a
+model means. A tool that wants local time uses one of these annotations.
 """
 
 from __future__ import annotations

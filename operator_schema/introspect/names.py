@@ -1,4 +1,4 @@
-"""What annotations, classes and values are called in messages."""
+"""Names of annotations, classes and values for messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields whose type takes null through a recursive alias, which is known only once the walk has ended."""
+"""Fields that take null through a recursive alias, which is only known when the walk has ended."""
 
 from __future__ import annotations
 

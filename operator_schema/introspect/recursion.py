@@ -108,7 +108,7 @@ class Recursion:
 
 
 def identity_of(generic: Any, bindings: Bindings) -> Hashable:
-    """Return what only the same class or alias shares; None where what it is given can't be compared."""
+    """Return a key of a class or alias and its arguments; None if the arguments can't be compared."""
     if not bindings:
         return id(generic)
     try:
@@ -120,13 +120,13 @@ def identity_of(generic: Any, bindings: Bindings) -> Hashable:
 
 
 def short_name(generic: Any, bindings: Bindings) -> str:
-    """Return what messages and definitions call a class or alias, such as `Page[User]`."""
+    """Return the name of a class or alias for messages and definitions, such as `Page[User]`."""
     name: str = class_name(generic) if isinstance(generic, type) else generic.__name__
     return f"{name}[{', '.join(map(name_of, bindings.values()))}]" if bindings else name
 
 
 def target_of(generic: Any, bindings: Bindings, identity: Hashable, *, is_object: bool) -> Target:
-    """Return what identifies a class or alias."""
+    """Return the target of a recursive class or alias."""
     name = short_name(generic, {})
     qualified = f"{generic.__module__}.{getattr(generic, '__qualname__', name)}"
     if bindings:

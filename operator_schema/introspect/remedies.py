@@ -1,4 +1,4 @@
-"""What to write instead of an annotation that isn't supported."""
+"""Remedies for annotations that aren't supported."""
 
 from __future__ import annotations
 

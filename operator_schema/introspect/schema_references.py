@@ -80,7 +80,7 @@ def _renamed(schema: Schema, rename: Rename) -> Schema:
 
 
 def _mapping(schema: Schema) -> dict[str, str]:
-    """Return which schema each tag stands for, as OpenAPI's `discriminator` says."""
+    """Return the schema for each tag, as OpenAPI's `discriminator` has it."""
     discriminator: Any = schema.get("discriminator")
     return discriminator.get("mapping", {}) if isinstance(discriminator, dict) else {}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]  # of whatever items
 

@@ -44,8 +44,8 @@ class SetChecker:
 
         Args:
             node: an array whose container is a set.
-            path: where it stands.
-            owner: name of the class in which it stands.
+            path: where it is.
+            owner: name of the class that it is in.
         """
         items = node.items
         if id(items) not in self._faults:

@@ -233,7 +233,7 @@ def is_exactly(node: Node, cls: type) -> bool:
 
 
 def resolve(node: Node, definitions: Mapping[Target, Node]) -> Node:
-    """Return the node that a reference stands for, any other node as it is."""
+    """Follow a reference to its node; return any other node as it is."""
     while isinstance(node, RefNode):
         node = definitions[node.target]
     return node
@@ -293,7 +293,7 @@ def visit_places(
     definitions: Mapping[Target, Node] | None = None,
     known: Container[int] = frozenset(),
 ) -> Iterator[tuple[Node, bool]]:
-    """Go through every place in which a node stands, each node before what is inside it.
+    """Go through every place of a graph, each node before what is inside it.
 
     Args:
         roots: where to begin.

@@ -2,7 +2,7 @@
 
 First by JSON type. Among strings, enums and literals come before leaves, leaves go by their
 `rank`, plain strings come last. Objects go by a discriminator, else by which of them fits and leaves
-the fewest keys unused. `ambiguity` finds what can't be told apart.
+the fewest keys unused. `ambiguity` finds members that can't be distinguished.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class UnionPlan(Value):
 
 
 def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
-    """Say which members of a union a value may belong to.
+    """Return which members of a union a value may belong to.
 
     Args:
-        node: a union whose members can be told apart.
+        node: a union whose members can be distinguished.
         definitions: of its graph.
     """
     members = flat_members(node, definitions)
