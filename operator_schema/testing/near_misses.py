@@ -243,7 +243,7 @@ def _whole_types(
 ) -> frozenset[str]:
     """Return the JSON types of which a node takes every value.
 
-    A type that stands inside itself (`type JSON = … | list[JSON]`) takes every value if it does so
+    A type that contains itself (`type JSON = … | list[JSON]`) accepts every value if it does so
     on the assumption that it does.
     """
 
