@@ -77,7 +77,9 @@ def _write(graph: Graph, definitions: Mapping[Target, Node], renderer: Renderer)
     document = _described(document, root.description)
     if isinstance(graph.root, RefNode):
         document = _described(document, graph.root.description)
-    own = {renderer.names[target]: renderer.definition(node) for target, node in definitions.items()}
+    own: dict[str, Any] = {}
+    if definitions:
+        own = {renderer.names[target]: renderer.definition(node) for target, node in definitions.items()}
     if own or renderer.hoisted is not None:
         document["$defs"] = own if renderer.hoisted is None else {**own, **renderer.hoisted.found}
     return document
@@ -180,7 +182,8 @@ class Renderer:
 
     def enum(self, node: EnumNode) -> dict[str, Any]:
         """Render the values of an Enum."""
-        return _described(_choice(node.values), node.doc)
+        document = _choice(node.values)
+        return document if node.doc is None else _described(document, node.doc)
 
     def union(self, node: UnionNode) -> dict[str, Any]:
         """Render the members of a union, each once."""

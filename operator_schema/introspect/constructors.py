@@ -52,12 +52,12 @@ def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report
 
 
 def _report_dataclass(cls: Any, report: Report) -> None:
-    fields: Mapping[str, Any] = cls.__dataclass_fields__
-    if cls.__init__ is object.__init__ and fields:
+    members, fields = cls.__dict__, cls.__dataclass_fields__
+    if "__init__" not in members and cls.__init__ is object.__init__ and fields:
         message = "it has fields, but no __init__ that takes them"
         report("__init__", "unsupported", message, "Leave out init=False or write an __init__")
     _report_decorated(cls, "__dataclass_fields__", "dataclass", report)
-    if "__pydantic_fields__" in cls.__dict__:
+    if "__pydantic_fields__" in members:
         from .foreign_classes import aliased_fields
 
         for name in aliased_fields(cls):

@@ -9,7 +9,7 @@ from ..json_values import has_surrogate, is_array
 from ..wording import escape, quote, received
 from .descriptions import text_or_report
 from .names import exact_text
-from .nodes import NULL, Field, Node, ScalarNode, UnionNode
+from .nodes import NULL, Field, Node, ScalarNode, UnionNode, new_field
 from .traits import takes_null
 
 if TYPE_CHECKING:
@@ -52,7 +52,10 @@ def make_field(
     if required is None:
         required = default is MISSING and not (source.has_factory or absent_is_none)
     key = name if alias is None else alias
-    return Field(name, key, node, required, default, absent_is_none, source.init_only, description, examples)
+    init_only = source.init_only
+    return new_field(
+        Field, name, key, node, required, default, absent_is_none, init_only, description, examples
+    )
 
 
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())

@@ -145,7 +145,8 @@ _NAMES: Final = {name: vars(type)[name].__get__ for name in ("__name__", "__qual
 
 def class_name(cls: type) -> str:
     """Return the name of a class, whatever its metaclass makes of that."""
-    return exact_text(cls.__name__ if type(cls) is type else _NAMES["__name__"](cls))
+    name = cls.__name__ if type(cls) is type else _NAMES["__name__"](cls)
+    return name if type(name) is str else exact_text(name)
 
 
 def exact_text(text: str) -> str:

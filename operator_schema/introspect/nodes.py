@@ -17,7 +17,7 @@ from ..immutable import Value, content_of
 if TYPE_CHECKING:
     import builtins
     import re
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Callable, Hashable, Mapping
     from enum import Enum
 
     from .leaves import SchemaLeaf
@@ -45,6 +45,8 @@ __all__ = [
     "Target",
     "TupleNode",
     "UnionNode",
+    "new_field",
+    "new_object",
 ]
 
 ScalarType = Literal["string", "integer", "number", "boolean", "null"]
@@ -288,6 +290,10 @@ class Field(Value):
         return _restored, (name, key, node, required, given, *others)
 
 
+new_field: Callable[..., Field] = Field.__new__
+"""`new_field(Field, …)` is `Field(…)` in two thirds of the time: calling a class takes a detour."""
+
+
 def _restored(
     name: str,
     key: str,
@@ -332,6 +338,10 @@ class ObjectNode(Value):
             self.description = description
             self.__class__ = cls
             return self
+
+
+new_object: Callable[..., ObjectNode] = ObjectNode.__new__
+"""`new_object(ObjectNode, …)` is `ObjectNode(…)`, as above."""
 
 
 class UnionNode(Value):

@@ -12,7 +12,7 @@ from .constructors import report_class
 from .descriptions import describe_fields
 from .fields import make_field, report_collisions
 from .hints import FieldPlace, Place
-from .nodes import Field, ObjectNode, RefNode, UnionNode
+from .nodes import Field, ObjectNode, RefNode, UnionNode, new_object
 from .reader import Defaulted
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def make_object(
     if text and has_surrogate(text):
         report("__doc__", "bad_description", "it has a lone surrogate", "Take it out")
     closed = reader.closed or is_closed(cls, form)
-    return ObjectNode(cls, place.owner, form, tuple(fields), closed, text)
+    return new_object(ObjectNode, cls, place.owner, form, tuple(fields), closed, text, None)
 
 
 def _field(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ..complaints import Complaint
 from ..wording import quote
-from .equality import Distinct
 from .leaves import index_leaves
 from .names import is_annotation, show_annotation
 from .nodes import ANY, NULL, STRING, UNKNOWN, ScalarNode
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..complaints import ComplaintCode
+    from .equality import Distinct
     from .hints import Path, Place
     from .leaves import SchemaLeaf
     from .nodes import Field, Node
@@ -102,14 +102,11 @@ class Reader(ABC):
         self.has_choices = False
         self.left = MAX_ANNOTATIONS
         self.recursion = Recursion(max_depth)
-        self._distinct: Distinct | None = None
 
     @property
     def distinct(self) -> Distinct:
         """What finds equal nodes, made when it is first needed: most types have no such question."""
-        if self._distinct is None:
-            self._distinct = Distinct()
-        return self._distinct
+        return self.recursion.distinct
 
     @abstractmethod
     def node(self, annotation: Any, place: Place) -> Node:

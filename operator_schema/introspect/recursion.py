@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .equality import bindings_key
+from .equality import Distinct, bindings_key
 from .names import class_name, name_of, show_annotation
 from .nodes import RefNode, Target, UnionNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from .equality import Distinct
     from .hints import Bindings, Path
     from .nodes import Node
 
@@ -55,7 +54,7 @@ class Recursion:
         aliases: the nodes of the type aliases.
     """
 
-    __slots__ = ("_deepest", "_known", "aliases", "definitions", "max_depth")
+    __slots__ = ("_deepest", "_distinct", "_known", "aliases", "definitions", "max_depth")
 
     def __init__(self, max_depth: int) -> None:
         self.max_depth = max_depth
@@ -63,6 +62,7 @@ class Recursion:
         self.aliases: dict[Target, Node] = {}
         self._known: dict[Hashable, Known] = {}
         self._deepest = 0
+        self._distinct: Distinct | None = None
 
     def reach(self, depth: int) -> bool:
         """Note a level of arrays and objects; return whether it may be there."""
@@ -85,12 +85,19 @@ class Recursion:
         self._deepest = len(path) + levels
         return known
 
-    def close(self, known: Known, node: Node, distinct: Callable[[], Distinct]) -> Node:
+    @property
+    def distinct(self) -> Distinct:
+        """What finds equal nodes, made when it is first needed: most types have no such question."""
+        if self._distinct is None:
+            self._distinct = Distinct()
+        return self._distinct
+
+    def close(self, known: Known, node: Node) -> Node:
         """Keep the node of a class or alias, and define it if it is recursive."""
         known.height = self._deepest - len(known.path)
         self._deepest = max(self._deepest, known.around)
         if known.target is not None:
-            equal = distinct()
+            equal = self.distinct
             self.definitions[known.target] = equal.node(
                 equal.union(node) if isinstance(node, UnionNode) else node
             )

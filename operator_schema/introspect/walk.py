@@ -174,7 +174,7 @@ class Walk(Reader):
             return self._complain_depth(place)
         known = self.recursion.open(identity, place.path, levels=1)
         inner = Place(place.path, short_name(cls, bindings), place.scope)
-        return self._close(known, make_object(self, cls, form, bindings, inner))
+        return self.recursion.close(known, make_object(self, cls, form, bindings, inner))
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) means."""
@@ -194,7 +194,7 @@ class Walk(Reader):
         scope = Scope(alias, self.namespace, bindings, place.scope.self_type, place.scope)
         inner = Place(place.path, place.owner, scope)
         known = self.recursion.open(identity, place.path, levels=0)
-        node = self._close(known, self.node(value, inner))
+        node = self.recursion.close(known, self.node(value, inner))
         self.recursion.aliases[target_of(alias, bindings, identity, is_object=False)] = node
         return node
 
@@ -207,10 +207,7 @@ class Walk(Reader):
             name = text if text.isidentifier() else "Text"
             return self._again(known, place, partial(Target, identity, name, text, is_object=False))
         known = self.recursion.open(identity, place.path, levels=0)
-        return self._close(known, self.node(meant, place))
-
-    def _close(self, known: Known, node: Node) -> Node:
-        return self.recursion.close(known, node, lambda: self.distinct)
+        return self.recursion.close(known, self.node(meant, place))
 
     def _again(self, known: Known, place: Place, make_target: Callable[[], Target]) -> Node:
         if known.node is None and known.path == place.path:
