@@ -372,7 +372,7 @@ class CallError(Exception):
     """Raised by a tool's own function to tell the model why it can't do what was asked.
 
     Attributes:
-        message: what the model is told, in words that it can act on; it may have several lines.
+        message: the text for the model, in words that it can act on; it may have several lines.
     """
 
     def __init__(self, message: str) -> None:

@@ -87,7 +87,7 @@ def unknown(steps: Steps, key: object, node: ObjectNode, sent: Collection[object
     name = key if isinstance(key, str) else excerpt(key)
     near = nearest(name, [known for known in names if known not in sent])
     fields = fitted(names, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES) if names else "none"
-    message = f"unknown key; the keys are {fields}" if names else "unknown key; there are no keys"
+    message = f"unknown key; the keys are {fields}" if names else "unknown key; this object takes no keys"
     return Problem((*steps, name), "unknown", message, fields, None, _suggested(near))
 
 

@@ -103,9 +103,9 @@ def read_nearly_json(
         problems = Problems()
         problems.add(ends_early(source, end))
     elif rewritten is not None:
-        value, problems = (read or read_json)(rewritten if isinstance(text, str) else rewritten.encode())
-        if not problems.found:
-            return value, (Repair((), "syntax", quote(source), excerpt(value)),), problems
+        value, still_wrong = (read or read_json)(rewritten if isinstance(text, str) else rewritten.encode())
+        if not still_wrong.found:
+            return value, (Repair((), "syntax", quote(source), excerpt(value)),), still_wrong
     return None, (), problems
 
 
