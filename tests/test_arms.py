@@ -32,7 +32,7 @@ KINDS = {kind.__name__ for kind in get_args(Node)}
 
 OTHERS = {
     "codec/encode.py: _distance": "all are as near",
-    "codec/expected.py: _tell": "named by their JSON types",
+    "codec/expected.py: _describe": "named by their JSON types",
     "codec/lenient_encode.py: _by_node": "written as they are",
     "codec/repair/repairer.py: read": "repaired as a whole, like a scalar",
     "introspect/ambiguity.py: node_name": "named by their JSON types",
