@@ -1,4 +1,4 @@
-"""What each annotation means: one row in a table, and one small function, for each kind.
+"""The meaning of each annotation: one row in a table, and one small function, for each kind.
 
 Each function takes the reader, the annotation, its arguments and its place, and returns a node; where
 it can't, it lets the reader complain. Containers, choices and `Annotated` have modules of their own.

@@ -1,4 +1,4 @@
-"""Which leaf a class has: the user's, its own, a registered or shipped one, that of a pydantic model."""
+"""Leaves of classes: the user's, their own, registered or shipped ones, those of pydantic models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the readers of annotations and classes share: the options and the findings of one registration."""
+"""The reader of annotations: the options and findings of one registration, for all that read one kind."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Reader(ABC):
 
     @property
     def distinct(self) -> Distinct:
-        """What finds equal nodes, made when it is first needed: most types have no such question."""
+        """The finder of equal nodes, made when it is first needed: most types never need it."""
         return self.recursion.distinct
 
     @abstractmethod
