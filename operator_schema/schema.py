@@ -1,4 +1,4 @@
-"""How a type is told to a model: the node graph rendered as JSON Schema 2020-12."""
+"""The node graph rendered as JSON Schema 2020-12, for models."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
         A fresh document: the root inline, so that it says `"type": "object"` for a dataclass;
         recursive types under `$defs`; everything else inlined where it is used, unless the document
         would then hold more than `MAX_INLINED` schemas: classes and aliases that are used more than
-        once stand under `$defs` too.
+        once are under `$defs` too.
     """
     definitions = graph.definitions
     names = _definition_names(definitions) if definitions else {}
@@ -90,7 +90,7 @@ class Renderer:
 
     Args:
         names: of the definitions.
-        shared: identity of a node that is no recursive type to the name of its definition.
+        shared: identity of a node that isn't a recursive type to the name of its definition.
         encode_value: as `render` takes it.
         most: schemas that the document may hold.
 
@@ -212,7 +212,7 @@ class Renderer:
 
     def tuple(self, node: TupleNode) -> dict[str, Any]:
         """Render an array of fixed length."""
-        if not node.items:  # an empty prefixItems is no valid schema
+        if not node.items:  # an empty prefixItems isn't a valid schema
             return {"type": "array", "maxItems": 0}
         items = [self.schema(item) for item in node.items]
         return {"type": "array", "prefixItems": items, "minItems": len(items), "items": False}

@@ -1,4 +1,4 @@
-"""Telling the members of a union apart by the JSON value alone, whatever their order.
+"""How the members of a union are distinguished by the JSON value alone, whatever their order.
 
 First by JSON type. Among strings, enums and literals come before leaves, leaves go by their
 `rank`, plain strings come last. Objects go by a discriminator, else by which of them fits and leaves
