@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["constrained", "read_constraints"]
 
-# JSON Schema can't express these, and a schema without them would promise too much.
-_WITHOUT_SCHEMA = frozenset({"Predicate", "Not", "Timezone"})
 # Up to this denominator every validator calculates exactly.
 _EXACT_DENOMINATOR = 2**20
 _EXACT_INTEGER = 2**53
@@ -54,11 +52,6 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
             pattern = _checked_pattern(item)  # pyright: ignore[reportUnknownArgumentType]  # str or bytes
             _add(found, "pattern", pattern, pattern)
             continue
-        if getattr(item, "func", None) is isfinite:
-            continue  # every number of a tool is finite
-        if type(item).__module__ == "annotated_types" and type(item).__name__ in _WITHOUT_SCHEMA:
-            message = f"the constraint {_show(item)} has no form in JSON Schema"
-            raise UnfitError(message, "Check it in __post_init__")
         for slot, name, check in _GIVEN:
             value = getattr(item, name, None)
             if value is not None and not callable(value):

@@ -47,8 +47,8 @@ def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report
             if cls.__struct_config__.array_like:
                 message = "it is array_like, so that its JSON has no keys"
                 report("__struct_config__", "unsupported", message, "Take array_like=True out")
-        case "function":
-            pass  # its class is made here
+        case _:
+            pass  # the class of a function's parameters is made here
 
 
 def _report_dataclass(cls: Any, report: Report) -> None:

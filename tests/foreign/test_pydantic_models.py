@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import warnings
 import weakref
 from dataclasses import dataclass
@@ -345,3 +346,14 @@ def test_a_model_is_let_go_with_its_codec() -> None:
 
 def test_graphs_of_the_same_model_are_equal() -> None:
     assert Codec(list[Computed]).graph == Codec(list[Computed]).graph
+
+
+@dataclass
+class Undecorated:
+    part: Cat
+
+
+def test_no_class_is_a_model_where_pydantic_is_not_loaded(monkeypatch):
+    monkeypatch.delitem(sys.modules, "pydantic")
+    with pytest.raises(SchemaError, match="Cat"):
+        Codec(Undecorated)

@@ -31,6 +31,7 @@ from annotation_samples import (
 from judge import validator
 
 from operator_schema import Codec, EncodeError, SchemaLeaf
+from operator_schema.introspect.limits import LIMITS
 
 
 @dataclass(frozen=True)
@@ -310,3 +311,22 @@ def test_metadata_that_is_no_constraint_is_passed_over():
         typing_extensions.deprecated("x"),
     ):
         assert schema_of(A[int, item]) == INTEGER
+
+
+@pytest.mark.parametrize(
+    ("slot", "limit", "within", "outside"),
+    [
+        ("minimum", 3, 3, 2),
+        ("exclusive_minimum", 3, 4, 3),
+        ("maximum", 3, 3, 4),
+        ("exclusive_maximum", 3, 2, 3),
+        ("multiple_of", 3, 6, 7),
+        ("min_length", 3, 3, 2),
+        ("max_length", 3, 3, 4),
+        ("pattern", re.compile("b"), "abc", "ac"),
+    ],
+)
+def test_the_table_says_what_breaks_a_constraint(slot, limit, within, outside):
+    [row] = [row for row in LIMITS if row.slot == slot]
+    assert not row.breaks(within, limit)
+    assert row.breaks(outside, limit)

@@ -186,3 +186,9 @@ def test_schema_and_decoder_agree_about_numbers(number):
 def test_a_limited_decimal_is_distinguished_from_text_in_a_union():
     codec = Codec(list[Price | str])
     assert codec.decode(["5", 7, "-5", "five"]) == [Decimal(5), Decimal(7), "-5", "five"]
+
+
+@pytest.mark.parametrize("limits", [[Gt(1e308)], [Gt(1e300), MultipleOf(0.1)]])
+def test_limits_without_a_known_decimal_are_refused(limits):
+    with pytest.raises(SchemaError, match=r"no decimal that is .* was found\. Widen the limits"):
+        Codec(Annotated[(Decimal, *limits)])

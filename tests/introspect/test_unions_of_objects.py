@@ -240,3 +240,21 @@ class WithText:
 def test_a_report_is_about_the_member_that_the_values_resemble(annotation, value, path):
     (problem,) = Codec(annotation).problems(value)
     assert problem.path == path
+
+
+@dataclass
+class Drawn:
+    kind: Literal["line", "point"]
+    color: str
+
+
+@dataclass
+class Measured:
+    kind: Literal["point", "area"]
+    size: float
+
+
+def test_members_that_share_a_value_are_told_apart_by_their_keys():
+    codec = Codec(Drawn | Measured)
+    assert codec.decode({"kind": "point", "color": "red"}) == Drawn("point", "red")
+    assert codec.decode({"kind": "point", "size": 2.5}) == Measured("point", 2.5)
