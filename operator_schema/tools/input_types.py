@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from _thread import RLock  # `threading` itself isn't needed
 from dataclasses import dataclass, field
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from ..introspect.function_parameters import ATTRIBUTE
@@ -41,10 +42,15 @@ class _WrittenByDataclass:
         self._name = name
 
     def __get__(self, instance: object, owner: type[Input]) -> Any:
-        cls: type[Input] | None = next((base for base in owner.__mro__ if ATTRIBUTE in base.__dict__), None)
+        asked = (
+            instance if isinstance(instance, type) else owner
+        )  # a class: `inspect.signature` on Python 3.13
+        cls: type[Input] | None = next((base for base in asked.__mro__ if ATTRIBUTE in base.__dict__), None)
         if cls is None:
             raise AttributeError(self._name)
         _make_dataclass(cls)
+        if asked is instance:
+            return MethodType(getattr(asked, self._name), asked)
         return getattr(owner if instance is None else instance, self._name)
 
 

@@ -57,6 +57,11 @@ def test_every_use_as_a_dataclass_makes_it(use):
     assert repr(cls("a")) == f"{cls.__qualname__}(query='a', limit=10, tags=[])"
 
 
+def test_the_signature_is_that_of_the_constructor():
+    _, cls = fresh()
+    assert list(inspect.signature(cls).parameters) == ["query", "limit", "tags"]
+
+
 def test_threads_that_need_it_at_once_get_one_dataclass():
     for _ in range(20):
         _, cls = fresh()

@@ -29,7 +29,9 @@ class Note:
 def row():
     connection = sqlite3.connect(":memory:")
     connection.row_factory = sqlite3.Row
-    return connection.execute("select 1 as id, 'x' as title").fetchone()
+    found = connection.execute("select 1 as id, 'x' as title").fetchone()
+    connection.close()
+    return found
 
 
 NAIVE = datetime.fromisoformat("2026-01-02T03:04:00")
