@@ -173,34 +173,38 @@ def copy_project(folder: Path) -> None:
             shutil.copy2(ROOT / name, folder / name)
 
 
-def tests_for(file: str, folder: Path) -> list[str]:
-    """Return the tests to run, those that mirror the module first."""
+def stages_for(file: str, folder: Path) -> list[list[str]]:
+    """Return the tests in the order in which they are run: those that mirror the module, then the others.
+
+    Most mutants end with the first stage, so that the others needn't even be collected.
+    """
     mirror = Path("tests", *Path(file).parts[1:-1])
-    first = []
-    while mirror != Path():
-        if (folder / mirror).is_dir() and mirror != Path("tests"):
-            first.append(str(mirror))
+    stages: list[list[str]] = []
+    ignored: list[str] = []
+    while len(mirror.parts) > 1:
+        if (folder / mirror).is_dir():
+            stages.append([str(mirror), *ignored])
+            ignored.append(f"--ignore={mirror}")
         mirror = mirror.parent
-    others = sorted(
-        str(path.relative_to(folder))
-        for path in (folder / "tests").iterdir()
-        if path.is_dir() or path.name.startswith("test_")
-    )
-    chosen = [name for name in [*first, *others, *TESTS[1:]] if name not in SLOW]
-    return list(dict.fromkeys(chosen))
+    slow = [f"--ignore={name}" for name in SLOW]
+    return [*stages, [*TESTS, *ignored, *slow]]
 
 
 def run_tests(folder: Path, file: str) -> str:
     """Run the tests of one copy until one fails, and return the verdict."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "HYPOTHESIS_PROFILE": "ci"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests_for(file, folder)]
-    try:
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, timeout=TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return "timeout"
-    return "killed" if done.returncode else "survived"
+    pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    for stage in stages_for(file, folder):
+        command = [*pytest, *stage]
+        try:
+            done = subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, timeout=TIMEOUT, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return "timeout"
+        if done.returncode:
+            return "killed"
+    return "survived"
 
 
 def judge(folder: Path, mutant: Mutant) -> Outcome:
