@@ -20,6 +20,7 @@ import json
 import os
 import queue
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -68,11 +69,13 @@ class Outcome(NamedTuple):
     Attributes:
         mutant: the change.
         verdict: `killed`, `timeout` or `survived`.
+        killer: the test that failed, or empty.
         seconds: that its tests took.
     """
 
     mutant: Mutant
     verdict: str
+    killer: str
     seconds: float
 
 
@@ -190,21 +193,28 @@ def stages_for(file: str, folder: Path) -> list[list[str]]:
     return [*stages, [*TESTS, *ignored, *slow]]
 
 
-def run_tests(folder: Path, file: str) -> str:
-    """Run the tests of one copy until one fails, and return the verdict."""
+def run_tests(folder: Path, file: str) -> tuple[str, str]:
+    """Run the tests of one copy until one fails, and return the verdict and the test that failed."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "HYPOTHESIS_PROFILE": "ci"}
     pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     for stage in stages_for(file, folder):
         command = [*pytest, *stage]
         try:
             done = subprocess.run(
-                command, cwd=folder, env=environment, capture_output=True, timeout=TIMEOUT, check=False
+                command,
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT,
+                check=False,
             )
         except subprocess.TimeoutExpired:
-            return "timeout"
+            return "timeout", ""
         if done.returncode:
-            return "killed"
-    return "survived"
+            failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+            return "killed", failed[1] if failed else done.stdout[-200:]
+    return "survived", ""
 
 
 def judge(folder: Path, mutant: Mutant) -> Outcome:
@@ -214,10 +224,10 @@ def judge(folder: Path, mutant: Mutant) -> Outcome:
     started = time.monotonic()
     file.write_text(mutant.source, encoding="utf-8")
     try:
-        verdict = run_tests(folder, mutant.file)
+        verdict, killer = run_tests(folder, mutant.file)
     finally:
         file.write_text(before, encoding="utf-8")
-    return Outcome(mutant, verdict, time.monotonic() - started)
+    return Outcome(mutant, verdict, killer, time.monotonic() - started)
 
 
 def difference(mutant: Mutant) -> str:
@@ -266,6 +276,7 @@ def note(outcome: Outcome, log: Path | None) -> None:
     mutant = outcome.mutant
     entry = {
         "verdict": outcome.verdict,
+        "killer": outcome.killer,
         "seconds": round(outcome.seconds, 1),
         "file": mutant.file,
         "line": mutant.line,
