@@ -200,6 +200,8 @@ async def fetch(x: int) -> int:
     return x
 
 
+@pytest.mark.needs_threads
+@pytest.mark.filterwarnings("ignore:.*iscoroutinefunction:DeprecationWarning")  # from Python 3.14 on
 def test_asyncio_takes_an_async_tool_for_a_coroutine_function():
     assert asyncio.iscoroutinefunction(fetch)
     assert not asyncio.iscoroutinefunction(find)

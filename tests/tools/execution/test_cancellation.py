@@ -14,6 +14,8 @@ from operator_schema import (
     tool,
 )
 
+pytestmark = pytest.mark.needs_threads
+
 
 @both
 def test_a_tool_that_cancels_itself_is_a_result(is_async):

@@ -21,6 +21,8 @@ from operator_schema import (
     tool_input,
 )
 
+pytestmark = pytest.mark.needs_threads
+
 
 def test_no_such_tool():
     result = asyncio.run(Executor([add, say]).execute(RawCall("1", "ad", {})))

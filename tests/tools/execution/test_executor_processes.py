@@ -17,6 +17,8 @@ from operator_schema import (
     tool,
 )
 
+pytestmark = pytest.mark.needs_threads
+
 ROOT = Path(__file__).resolve().parents[3]
 
 

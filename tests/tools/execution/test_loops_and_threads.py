@@ -20,6 +20,8 @@ from operator_schema import (
     tool,
 )
 
+pytestmark = pytest.mark.needs_threads
+
 USER = contextvars.ContextVar("USER", default="nobody")
 
 

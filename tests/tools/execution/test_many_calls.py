@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 
+import pytest
 from executor_samples import add, both, raising
 
 from operator_schema import (
@@ -13,6 +14,8 @@ from operator_schema import (
     RawCall,
     tool,
 )
+
+pytestmark = pytest.mark.needs_threads
 
 
 def test_results_are_in_the_order_of_the_calls_and_ids_may_repeat():

@@ -8,6 +8,7 @@ import math
 import threading
 import time
 
+import pytest
 from executor_samples import SOON, gone, ping
 
 from operator_schema import (
@@ -15,6 +16,8 @@ from operator_schema import (
     RawCall,
     tool,
 )
+
+pytestmark = pytest.mark.needs_threads
 
 
 def test_an_async_tool_is_really_ended():
