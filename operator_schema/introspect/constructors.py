@@ -28,67 +28,41 @@ def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report
         names: of its fields, in order.
         report: takes step, code, message, remedy and suggestion of each complaint.
     """
-    match form:
-        case "dataclass":
-            _report_dataclass(cls, report)
-            _report_init(cls, names, report)
-        case "named_tuple":
-            for name in names:
-                _report_normalized(name, report)
-        case "typed_dict":
-            if extra_items(cls) is not None:
-                message = "its extra_items (PEP 728) have no place in the schema"
-                report("__extra_items__", "unsupported", message, "Leave them out, or use a dict")
-        case "attrs":
-            _report_decorated(cls, "__attrs_attrs__", "attrs.define", report)
-            _report_attrs(cls, report)
-            _report_init(cls, names, report)
-        case "struct":
-            if cls.__struct_config__.array_like:
-                message = "it is array_like, so that its JSON has no keys"
-                report("__struct_config__", "unsupported", message, "Take array_like=True out")
-        case _:
-            pass  # the class of a function's parameters is made here
+    decorated = _DECORATED.get(form)
+    if decorated is not None:
+        _report_decorated(cls, form, decorated, names, report)
+    elif form == "named_tuple":
+        for name in names:
+            _report_normalized(name, report)
+    elif form == "typed_dict" and extra_items(cls) is not None:
+        message = "its extra_items (PEP 728) have no place in the schema"
+        report("__extra_items__", "unsupported", message, "Leave them out, or use a dict")
+    elif form == "struct" and cls.__struct_config__.array_like:
+        message = "it is array_like, so that its JSON has no keys"
+        report("__struct_config__", "unsupported", message, "Take array_like=True out")
 
 
-def _report_dataclass(cls: Any, report: Report) -> None:
-    members, fields = cls.__dict__, cls.__dataclass_fields__
-    if "__init__" not in members and cls.__init__ is object.__init__ and fields:
-        message = "it has fields, but no __init__ that takes them"
-        report("__init__", "unsupported", message, "Leave out init=False or write an __init__")
-    _report_decorated(cls, "__dataclass_fields__", "dataclass", report)
-    if "__pydantic_fields__" in members:
-        from .foreign_classes import aliased_fields
-
-        for name in aliased_fields(cls):
-            message = "pydantic takes it by its alias alone, but it is decoded by name"
-            report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)")
-    described = fields.get(ATTRIBUTE)
-    # dataclasses has no public name for what kind of field this is.
-    if described is not None and described._field_type.name == "_FIELD":  # noqa: SLF001  # dataclasses has no public way to ask
-        message = f"{ATTRIBUTE} is declared as a field"
-        remedy = f"Assign it without annotation ({ATTRIBUTE} = {{…}}) or annotate it as ClassVar"
-        report(ATTRIBUTE, "bad_description", message, remedy)
+_DECORATED: dict[ObjectForm, str] = {"dataclass": "__dataclass_fields__", "attrs": "__attrs_attrs__"}
+"""The classes that a decorator makes, to the attribute by which one is recognized."""
 
 
-def _report_decorated(cls: Any, attribute: str, decorator: str, report: Report) -> None:
-    if attribute not in cls.__dict__ and own_annotations(cls):
-        noun = "a dataclass" if decorator == "dataclass" else "an attrs class"
+def _report_decorated(
+    cls: Any, form: ObjectForm, attribute: str, names: Mapping[str, object], report: Report
+) -> None:
+    members = cls.__dict__
+    if form == "dataclass":
+        _report_dataclass(cls, members, report)
+    if attribute not in members and own_annotations(cls):
+        noun, decorator = (
+            ("a dataclass", "dataclass") if form == "dataclass" else ("an attrs class", "attrs.define")
+        )
         message = f"it has annotations of its own, but it isn't {noun} itself"
         report("__annotations__", "unsupported", message, f"Decorate it with @{decorator}")
     if cls.__flags__ & _IS_ABSTRACT:
         message = "it is abstract and can't be built"
         report("__init__", "unsupported", message, "Register a class that implements all its methods")
-
-
-def _report_attrs(cls: Any, report: Report) -> None:
-    for field in cls.__attrs_attrs__:
-        if field.init and field.alias != field.name:
-            message = f"its __init__ takes it as {quote(field.alias)}"
-            report(field.name, "unsupported", message, f"Give it attrs.field(alias={field.name!r})")
-
-
-def _report_init(cls: Any, names: Mapping[str, object], report: Report) -> None:
+    if form == "attrs":
+        _report_attrs(cls, report)
     missing, wanted = _misfits(cls, names)
     if missing:
         message = f"its own __init__ doesn't take {listed([quote(name) for name in missing])}"
@@ -96,6 +70,31 @@ def _report_init(cls: Any, names: Mapping[str, object], report: Report) -> None:
     elif wanted:
         message = f"its own __init__ wants {listed([quote(name) for name in wanted])}, which isn't a field"
         report("__init__", "unsupported", message, "Let it take every field by name, and nothing else")
+
+
+def _report_dataclass(cls: Any, members: Mapping[str, object], report: Report) -> None:
+    fields = cls.__dataclass_fields__
+    if "__init__" not in members and cls.__init__ is object.__init__ and fields:
+        message = "it has fields, but no __init__ that takes them"
+        report("__init__", "unsupported", message, "Leave out init=False or write an __init__")
+    if "__pydantic_fields__" in members:
+        from .foreign_classes import aliased_fields
+
+        for name in aliased_fields(cls):
+            message = "pydantic takes it by its alias alone, but it is decoded by name"
+            report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)")
+    # dataclasses has no public name for what kind of field this is.
+    if ATTRIBUTE in fields and fields[ATTRIBUTE]._field_type.name == "_FIELD":  # noqa: SLF001  # dataclasses has no public way to ask
+        message = f"{ATTRIBUTE} is declared as a field"
+        remedy = f"Assign it without annotation ({ATTRIBUTE} = {{…}}) or annotate it as ClassVar"
+        report(ATTRIBUTE, "bad_description", message, remedy)
+
+
+def _report_attrs(cls: Any, report: Report) -> None:
+    for field in cls.__attrs_attrs__:
+        if field.init and field.alias != field.name:
+            message = f"its __init__ takes it as {quote(field.alias)}"
+            report(field.name, "unsupported", message, f"Give it attrs.field(alias={field.name!r})")
 
 
 def _report_normalized(name: str, report: Callable[..., None]) -> None:

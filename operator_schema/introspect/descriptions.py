@@ -63,9 +63,11 @@ def _param_descriptions(
     sources: list[object] = [] if given is None else [given]
     for base in cls.__mro__[:-1]:
         members = base.__dict__
+        if members.keys().isdisjoint(_SPELLINGS):
+            continue
         if ATTRIBUTE in members:
             sources.append(members[ATTRIBUTE])
-        elif not members.keys().isdisjoint(_MISSPELT):
+        else:
             _report_misspelt(members, names, report)
     if not sources or ATTRIBUTE in names:
         return {}
@@ -81,6 +83,7 @@ _MISSPELT = frozenset(
     {"param_description", "params_description", "params_descriptions", "paramDescriptions"}
     | {"parameter_description", "parameter_descriptions"}
 )
+_SPELLINGS = _MISSPELT | {ATTRIBUTE}
 
 
 def _report_misspelt(members: Mapping[str, object], names: Collection[str], report: Report) -> None:

@@ -46,7 +46,9 @@ _LiteralAlias: Final = type(Literal[0])
 def name_of(annotation: object) -> str:
     """Return the short name of a type for messages: `Page[User]`."""
     if type(annotation) is type and annotation is not NoneType:
-        name = class_name(annotation)
+        name = annotation.__name__
+        if type(name) is not str:
+            name = exact_text(name)
         if name.isprintable() and len(name) <= _SHOWN_LENGTH:
             return name
     return clip(escape(_show(annotation, _SHOWN_LEVELS, with_module=False)), _SHOWN_LENGTH)

@@ -50,7 +50,9 @@ def make_object(
         declared = with_computed_fields(cls, declared, place.scope)
     given = None if place.path else reader.descriptions
     text, described, documented = describe_fields(cls, form, given, declared, report, reader.attribute_docs)
-    fields = [_field(reader, source, described, documented, place, report) for source in declared.values()]
+    fields: list[Field] = []
+    for source in declared.values():
+        fields.append(_field(reader, source, described, documented, place, report))  # noqa: PERF401  # a comprehension would make closure cells of five variables
     report_collisions(fields, report)
     if text and has_surrogate(text):
         report("__doc__", "bad_description", "it has a lone surrogate", "Take it out")

@@ -52,26 +52,24 @@ class Recursion:
         max_depth: as given.
         definitions: the nodes of the recursive ones.
         aliases: the nodes of the type aliases.
+        known: the classes and aliases that have been met, by `identity_of`.
     """
 
-    __slots__ = ("_deepest", "_distinct", "_known", "aliases", "definitions", "max_depth")
+    __slots__ = ("_deepest", "_distinct", "aliases", "definitions", "known", "max_depth")
 
     def __init__(self, max_depth: int) -> None:
         self.max_depth = max_depth
         self.definitions: dict[Target, Node] = {}
         self.aliases: dict[Target, Node] = {}
-        self._known: dict[Hashable, Known] = {}
+        self.known: dict[Hashable, Known] = {}
         self._deepest = 0
         self._distinct: Distinct | None = None
 
     def reach(self, depth: int) -> bool:
         """Note a level of arrays and objects; return whether it may be there."""
-        self._deepest = max(self._deepest, depth)
+        if depth > self._deepest:  # noqa: PLR1730  # calling `max` costs more than the rest of this
+            self._deepest = depth
         return depth <= self.max_depth
-
-    def known(self, identity: Hashable) -> Known | None:
-        """Return the class or alias that has been met, None if it is new."""
-        return self._known.get(identity)
 
     def open(self, identity: Hashable, path: Path, levels: int) -> Known:
         """Begin to read a class or alias that is met for the first time.
@@ -81,7 +79,7 @@ class Recursion:
             path: where it is met.
             levels: of arrays and objects that it is itself.
         """
-        known = self._known[identity] = Known(path, self._deepest)
+        known = self.known[identity] = Known(path, self._deepest)
         self._deepest = len(path) + levels
         return known
 
@@ -95,7 +93,8 @@ class Recursion:
     def close(self, known: Known, node: Node) -> Node:
         """Keep the node of a class or alias, and define it if it is recursive."""
         known.height = self._deepest - len(known.path)
-        self._deepest = max(self._deepest, known.around)
+        if known.around > self._deepest:  # noqa: PLR1730  # as above
+            self._deepest = known.around
         if known.target is not None:
             equal = self.distinct
             self.definitions[known.target] = equal.node(

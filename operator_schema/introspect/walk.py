@@ -167,7 +167,7 @@ class Walk(Reader):
         identity = identity_of(cls, bindings)
         if identity is None:
             return self._complain_arguments(cls, place)
-        known = self.recursion.known(identity)
+        known = self.recursion.known.get(identity)
         if known is not None:
             return self._again(known, place, partial(target_of, cls, bindings, identity, is_object=True))
         if not self.recursion.reach(len(place.path) + 1):
@@ -182,7 +182,7 @@ class Walk(Reader):
         identity = identity_of(alias, bindings)
         if identity is None:
             return self._complain_arguments(alias, place)
-        known = self.recursion.known(identity)
+        known = self.recursion.known.get(identity)
         if known is not None:
             return self._again(known, place, partial(target_of, alias, bindings, identity, is_object=False))
         try:
@@ -202,7 +202,7 @@ class Walk(Reader):
         """Return the node of an annotation written as text, which may be recursive like any alias."""
         # Where the arguments of type parameters can't be compared, the class they are given to said so.
         identity = (text, place.scope.identity)
-        known = self.recursion.known(identity)
+        known = self.recursion.known.get(identity)
         if known is not None:
             name = text if text.isidentifier() else "Text"
             return self._again(known, place, partial(Target, identity, name, text, is_object=False))
