@@ -100,7 +100,7 @@ class Renderer:
         hoisted: the definitions of leaves, None while there are none.
     """
 
-    __slots__ = ("_shared", "encode_value", "hoisted", "left", "names")
+    __slots__ = ("_arms", "_shared", "encode_value", "hoisted", "left", "names")
 
     ARMS: ClassVar[Mapping[type[Any], str]] = {
         ScalarNode: "scalar",
@@ -117,11 +117,11 @@ class Renderer:
     }
     """By kind of node, the name of the method that renders it."""
 
-    _arms: ClassVar[Mapping[type[Any], Callable[[Any, Any], dict[str, Any]]]]
+    _methods: ClassVar[Mapping[type[Any], Callable[[Any, Any], dict[str, Any]]]]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls._arms = {kind: getattr(cls, name) for kind, name in cls.ARMS.items()}
+        cls._methods = {kind: getattr(cls, name) for kind, name in cls.ARMS.items()}
 
     def __init__(
         self, names: Names, shared: Mapping[Hashable, str], encode_value: EncodeValue, most: int
@@ -130,6 +130,7 @@ class Renderer:
         self.left: int = most
         self.hoisted: HoistedDefinitions | None = None
         self._shared = shared
+        self._arms = self._methods  # an attribute of the class takes longer to find
         self.encode_value = encode_value
 
     def definition(self, node: Node) -> dict[str, Any]:

@@ -30,6 +30,16 @@ class ParameterSource(Value):
     doc: str | None
     others: Sequence[str]
 
+    if not TYPE_CHECKING:
+
+        def __new__(cls, declared, doc, others):
+            self = cls._draft()
+            self.declared = declared
+            self.doc = doc
+            self.others = others
+            self.__class__ = cls
+            return self
+
 
 def parameter_source(cls: type[Any]) -> ParameterSource | None:
     """Return the `ParameterSource` of a class made for a function, None for any other class."""

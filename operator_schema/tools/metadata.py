@@ -43,6 +43,16 @@ class Documentation(Value):
     details: str | None
     description: str
 
+    if not TYPE_CHECKING:
+
+        def __new__(cls, summary, details, description):
+            self = cls._draft()
+            self.summary = summary
+            self.details = details
+            self.description = description
+            self.__class__ = cls
+            return self
+
 
 class Metadata(Value):
     """What is known about a tool besides its function and its input.
@@ -67,6 +77,23 @@ class Metadata(Value):
     examples: tuple[Any, ...] = ()
     described_by: str | None = None
     describes_tools: bool = False
+
+    if not TYPE_CHECKING:
+
+        def __new__(
+            cls, name, documentation, enabled, timeout, tags, examples, described_by, describes_tools
+        ):
+            self = cls._draft()
+            self.name = name
+            self.documentation = documentation
+            self.enabled = enabled
+            self.timeout = timeout
+            self.tags = tags
+            self.examples = examples
+            self.described_by = described_by
+            self.describes_tools = describes_tools
+            self.__class__ = cls
+            return self
 
 
 def read_documentation(

@@ -85,6 +85,20 @@ class Callee(Value):
     binds: Literal["instance", "class", "nothing"] = "instance"
     is_bound: bool = False
 
+    if not TYPE_CHECKING:
+
+        def __new__(cls, function, source, parameters, returns, hidden, binds, is_bound):
+            self = cls._draft()
+            self.function = function
+            self.source = source
+            self.parameters = parameters
+            self.returns = returns
+            self.hidden = hidden
+            self.binds = binds
+            self.is_bound = is_bound
+            self.__class__ = cls
+            return self
+
     @property
     def receiver(self) -> Parameter | None:
         """The parameter that takes the instance or the class, where that is not bound yet."""
