@@ -134,3 +134,5 @@ def write_verdict(verdict: Verdict, out: Output) -> None:
         out.line(f"    - {escape(complaint)}")
     for warning in verdict.warnings:
         out.styled(("    warning: ", "yellow"), (escape(warning), ""))
+    if verdict.kind == "module":
+        out.line("    the import ended here, so the rest of the module wasn't checked")

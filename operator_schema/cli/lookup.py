@@ -181,7 +181,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
         WrongUse: there is no such module, or no such type in it.
     """
     module = load_module(target.module, show_traceback=show_traceback)
-    annotation = _find(module, target.path)
+    annotation = _find(module, target.path, is_type=True)
     if isinstance(annotation, Tool):
         tool = cast("Tool[..., Any]", annotation)
         return (tool.with_(unknown_fields=unknown_fields) if unknown_fields == "reject" else tool).codec
@@ -286,25 +286,28 @@ def find_context(target: ObjectName, *, show_traceback: bool) -> Mapping[Any, An
     return context  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
 
 
-def _find(module: ModuleType, path: str) -> Any:
+def _find(module: ModuleType, path: str, *, is_type: bool = False) -> Any:
     found: Any = module
     place = f"the module {escape(module.__name__)}"
     for step in path.split("."):
         try:
             found = found.get(step) if isinstance(found, Registry) else getattr(found, step)
         except (AttributeError, ToolNotFoundError):
-            message = f"{place} has no {escape(step)}{_offer(module, found, step)}"
+            hint = _offer(found, step) or (_list_dataclasses(module) if is_type and found is module else "")
+            message = f"{place} has no {escape(step)}{hint}"
             raise WrongUse(message) from None
         place = escape(step) if place.startswith("the module ") else f"{place}.{escape(step)}"
     return found
 
 
-def _offer(module: ModuleType, owner: object, name: str) -> str:
+def _offer(owner: object, name: str) -> str:
     names = [tool.name for tool in owner] if isinstance(owner, Registry) else dir(owner)
     near = nearest(name, [other for other in names if not other.startswith("_")])
-    if near is not None:
-        return f"; did you mean {escape(near)}?"
-    known = [escape(cls.__qualname__) for cls in dataclasses_of(module)] if owner is module else []
+    return "" if near is None else f"; did you mean {escape(near)}?"
+
+
+def _list_dataclasses(module: ModuleType) -> str:
+    known = [escape(cls.__qualname__) for cls in dataclasses_of(module)]
     return f"; its dataclasses are {listed(known)}" if known else ""
 
 

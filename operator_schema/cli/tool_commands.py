@@ -12,6 +12,9 @@ import click
 
 from ..codec.expected import expected_fields
 from ..errors import EncodeError, MissingContextError, ToolError
+from ..introspect.nodes import ObjectNode
+from ..introspect.traits import json_types_of
+from ..json_values import type_of
 from ..tools.calls import RawCall
 from ..tools.documentation import documentation_of
 from ..tools.execution.executor import Executor
@@ -21,7 +24,7 @@ from .lookup import WrongUse, find_context, find_tool, find_tools
 from .output import count, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from ..tools.registry import Registry
     from ..tools.tool import Tool
@@ -133,8 +136,9 @@ def call(
     """Call a tool as a model does.
 
     TOOL is a name in the module, the name of a tool of the module, or REGISTRY.TOOL. ARGUMENTS are one
-    JSON object, - for standard input, or words such as query=x. The result goes to standard output;
-    everything else, also what the tool itself prints, goes to standard error.
+    JSON object, - for standard input, or words such as query=x: the value is read as JSON if the
+    parameter takes what it means, else as text. The result goes to standard output; everything else,
+    also what the tool itself prints, goes to standard error.
     """
     tool = find_tool(target, show_traceback=show_traceback)
     given = None if context is None else find_context(context, show_traceback=show_traceback)
@@ -146,7 +150,7 @@ def call(
     )
     # A failure is printed below; without a handler, `logging` would print it too.
     getLogger("operator_schema").addHandler(NullHandler())
-    raw = RawCall("1", tool.name, _arguments(arguments))
+    raw = RawCall("1", tool.name, _arguments(arguments, tool))
     # Standard output is for the result, not for what the tool prints.
     with redirect_stdout(sys.stderr):
         result = executor.execute_sync(raw, context=given)
@@ -158,11 +162,11 @@ def call(
     # Here the user is both the model and the program: nothing is hidden.
     err.report("", str(error) if isinstance(error, (EncodeError, ToolError)) else result.content)
     if isinstance(error, MissingContextError):
-        err.line("give one with --context MODULE:NAME", "dim")
+        err.line("give a context with --context MODULE:NAME", "dim")
     return 1
 
 
-def _arguments(words: Sequence[str]) -> str | bytes | dict[str, Any]:
+def _arguments(words: Sequence[str], tool: Tool[..., Any]) -> str | bytes | dict[str, Any]:
     if list(words) == ["-"]:
         return sys.stdin.buffer.read()
     if len(words) == 1 and "=" not in words[0].partition("{")[0]:
@@ -172,12 +176,29 @@ def _arguments(words: Sequence[str]) -> str | bytes | dict[str, Any]:
         if not key or not equals:
             message = f"{escape(key)!r} isn't KEY=VALUE; give one JSON object, or words such as query=x"
             raise WrongUse(message)
-    return {key: _value(text) for key, _, text in pairs}
+    keys = [key for key, _, _ in pairs]
+    twice = [key for key in dict.fromkeys(keys) if keys.count(key) > 1]
+    if twice:
+        message = f"{escape(twice[0])!r} is given twice; for a list give JSON: '{escape(twice[0])}=[…]'"
+        raise WrongUse(message)
+    types = _json_types(tool)
+    return {key: _value(text, types.get(key, ())) for key, _, text in pairs}
 
 
-def _value(text: str) -> Any:
+def _json_types(tool: Tool[..., Any]) -> dict[str, Collection[str]]:
+    """Return the JSON types that each parameter takes; of a union's parameters nothing is known."""
+    graph = tool.codec.graph
+    root = graph.resolve_root()
+    fields = root.fields if isinstance(root, ObjectNode) else ()
+    return {field.key: json_types_of(field.node, graph.definitions) for field in fields}
+
+
+def _value(text: str, types: Collection[str]) -> Any:
+    """Read a value as JSON, unless the parameter takes text but nothing of this kind."""
     with suppress(ValueError):
-        return json.loads(text)
+        value = json.loads(text)
+        if "string" not in types or type_of(value) in types:
+            return value
     return text
 
 

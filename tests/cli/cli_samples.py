@@ -218,6 +218,11 @@ def make_no_context():
 settings = {"password": "hunter2"}
 password = "hunter2"
 alias = list[Db] | None
+
+@tool
+def count_named(table: str) -> str:
+    "Repeat the name."
+    return table
 """
 
 

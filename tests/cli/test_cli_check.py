@@ -64,7 +64,8 @@ def test_check_checks_nothing_when_a_module_is_not_found(run):
 def test_check_reports_a_bad_tool_with_the_users_file_and_line(run):
     status, out, err = run("check", "bad_tool")
     assert (status, err) == (1, "")
-    head, *complaints, summary = out.splitlines()
+    head, *complaints, ended, summary = out.splitlines()
+    assert ended == "    the import ended here, so the rest of the module wasn't checked"
     assert head == "bad search  (2 complaints) bad_tool.py, line 6"
     assert complaints[0].startswith("    - query (in search): it has no annotation")
     assert complaints[1].startswith("    - wait (in search): complex")

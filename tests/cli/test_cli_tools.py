@@ -117,11 +117,31 @@ def test_call_takes_words_and_a_context(run):
     assert (status, "make_nothing returns a NoneType, not a mapping" in err) == (2, True)
     status, _, err = run("call", *words)
     assert (status, "db must be injected" in err) == (1, True)
-    assert err.endswith("give one with --context MODULE:NAME\n")
+    assert err.endswith("give a context with --context MODULE:NAME\n")
     status, _, err = run("call", "host:registry.db_cuont", "table=a")
     assert (status, "registry has no db_cuont; did you mean db_count?" in err) == (2, True)
     status, _, err = run("call", "host:count", "table=a", "oops")
     assert (status, "'oops' isn't KEY=VALUE" in err) == (2, True)
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize("word", ["7", "true", "null", "[1]", "007", "rye"])
+def test_call_takes_any_word_for_a_string(run, word):
+    assert run("call", "host:count_named", f"table={word}") == (0, f"{word}
+", "")
+    status, _, err = run("call", "--context", "host:context", "host:count", "table=a", "times=x")
+    assert (status, 'expected integer, got string "x"' in err) == (1, True)
+
+
+def test_call_refuses_a_word_given_twice(run):
+    status, out, err = run("call", "host:count", "table=a", "times=2", "table=b")
+    assert (status, out) == (2, "")
+    assert "'table' is given twice; for a list give JSON: 'table=[…]'" in err
+
+
+def test_a_context_that_is_not_found_is_not_looked_for_among_dataclasses(run):
+    status, _, err = run("call", "--context", "host:Zzzzzz", "host:count", "table=a")
+    assert (status, err) == (2, "operator-schema: error: the module host has no Zzzzzz\n")
 
 
 def test_schema_and_decode_take_a_tool(run, stdin):
