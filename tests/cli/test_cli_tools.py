@@ -127,8 +127,7 @@ def test_call_takes_words_and_a_context(run):
 @pytest.mark.needs_threads
 @pytest.mark.parametrize("word", ["7", "true", "null", "[1]", "007", "rye"])
 def test_call_takes_any_word_for_a_string(run, word):
-    assert run("call", "host:count_named", f"table={word}") == (0, f"{word}
-", "")
+    assert run("call", "host:count_named", f"table={word}") == (0, f"{word}\n", "")
     status, _, err = run("call", "--context", "host:context", "host:count", "table=a", "times=x")
     assert (status, 'expected integer, got string "x"' in err) == (1, True)
 
