@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict, get_args
 
 from ..introspect.leaves import SchemaLeaf
+from ..introspect.names import name_of
 from ..wording import nearest, received
 from .limits import MAX_DEPTH
 
@@ -78,7 +79,8 @@ def _leaves(value: Any) -> Any:
     leaves: tuple[Any, ...] = tuple(value) if hasattr(value, "__iter__") else (value,)
     for leaf in leaves:
         if not isinstance(leaf, SchemaLeaf):
-            message = f"leaves are SchemaLeaf values, not {received(leaf)}"
+            came = f"the class {name_of(leaf)}" if isinstance(leaf, type) else received(leaf)
+            message = f"leaves are SchemaLeaf values, not {came}"
             raise ValueError(message)  # noqa: TRY004  # one exception for every option
     return leaves
 

@@ -72,10 +72,10 @@ def _param_descriptions(
     if not sources or ATTRIBUTE in names:
         return {}
     if len(sources) == 1:
-        return _checked(sources[0], names, report)
+        return _checked(cls, sources[0], names, report)
     merged: dict[str, str] = {}
     for source in reversed(sources):
-        merged.update(_checked(source, names, report))
+        merged.update(_checked(cls, source, names, report))
     return merged
 
 
@@ -93,10 +93,10 @@ def _report_misspelt(members: Mapping[str, object], names: Collection[str], repo
             report(name, "bad_description", message, f"Rename it to {ATTRIBUTE}", quote(ATTRIBUTE))
 
 
-def _checked(source: object, names: Mapping[str, Declared], report: Report) -> dict[str, str]:
+def _checked(cls: type, source: object, names: Mapping[str, Declared], report: Report) -> dict[str, str]:
     if not is_object(source):
         message = f"{ATTRIBUTE} is {received(source)}, not a dict"
-        report(ATTRIBUTE, "bad_description", message, "Map field names to descriptions", None)
+        report(ATTRIBUTE, "bad_description", message, f"Map {_noun(cls)} names to descriptions", None)
         return {}
     if type(source) is dict:
         for key, text in source.items():
@@ -114,7 +114,7 @@ def _checked(source: object, names: Mapping[str, Declared], report: Report) -> d
             report(key, "bad_description", message, "Write the description as text", None)
         else:
             right[key] = text
-    _report_unknown(ATTRIBUTE, unknown, names, report)
+    _report_unknown(cls, ATTRIBUTE, unknown, names, report)
     return right
 
 
@@ -123,16 +123,22 @@ _MOST_SUGGESTIONS: Final = 20
 
 
 def _report_unknown(
-    where: str, unknown: Sequence[object], names: Collection[str], report: Report, noun: str = "field"
+    cls: type, where: str, unknown: Sequence[object], names: Collection[str], report: Report
 ) -> None:
     if not unknown:
         return
-    fields = listed([quote(name) for name in names]) if names else "none"
-    remedy = f"Rename or remove it; the {noun}s are {fields}"
+    noun = _noun(cls)
+    known = listed([quote(name) for name in names])
+    choices = f"the {noun}s are {known}" if len(names) > 1 else f"the only {noun} is {known}"
+    remedy = f"Rename or remove it; {choices if names else f'there are no {noun}s'}"
     for i, key in enumerate(unknown):
         near = nearest(key, names) if i < _MOST_SUGGESTIONS and isinstance(key, str) else None
         message = f"it describes {excerpt(key)}, which isn't a {noun}"
         report(where, "unknown_description", message, remedy, quote(near) if near else None)
+
+
+def _noun(cls: type) -> str:
+    return "field" if parameter_source(cls) is None else "parameter"
 
 
 def _from_docstrings(
@@ -142,7 +148,6 @@ def _from_docstrings(
 
     text: str | None = None
     documented: dict[str, str] = {}
-    noun = "field" if parameter_source(cls) is None else "parameter"
     for base, doc in docstrings:
         parsed = parse_docstring(doc)
         unknown: list[str] = []
@@ -154,7 +159,7 @@ def _from_docstrings(
                     documented.setdefault(name, description)
             elif not _may_be_described(base, name):
                 unknown.append(name)
-        _report_unknown("__doc__", unknown, names, report, noun)
+        _report_unknown(cls, "__doc__", unknown, names, report)
     return text, documented
 
 

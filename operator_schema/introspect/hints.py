@@ -193,6 +193,9 @@ class Scope:
 
     def _unresolved(self, text: str, error: Exception) -> Unresolved:
         shown = clip(escape(text), _TEXT_LENGTH)
+        if isinstance(error, SyntaxError):
+            said = clip(escape(str(error.msg)), _REASON_LENGTH)  # `str(error)` names a file `<string>`
+            return Unresolved(shown, f"it isn't valid Python: {said}", "Fix the annotation")
         if not isinstance(error, NameError):
             said = clip(escape(str(error)), _REASON_LENGTH)
             if "partially initialized module" in said:

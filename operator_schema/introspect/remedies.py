@@ -12,17 +12,12 @@ from .classes import annotations_of
 from .leaves import has_attribute
 from .names import is_annotation, name_of, show_annotation, types_in
 
-__all__ = ["PAGE", "remedy_for"]
+__all__ = ["remedy_for"]
 
-PAGE = "docs/annotations.md"
-"""The page that lists what is supported."""
-
-_OTHER_LIBRARIES = PAGE.replace("annotations.md", "other-libraries.md")
+_PAGE = "docs/{}.md in operator_schema's repository for what is supported, or give a SchemaLeaf for it"
 _LIBRARIES = frozenset({"pydantic", "pydantic_core", "msgspec", "attr", "attrs"})
 
-_CALLABLE: Final = (
-    "A function has no JSON form: leave it out, or let the host give it (Annotated[…, skip] in a tool)"
-)
+_CALLABLE: Final = "A function has no JSON form: leave it out"
 _SPELLINGS: Final[dict[Any, str]] = {
     any: "Write Any (from typing import Any)",
     callable: _CALLABLE,
@@ -57,10 +52,10 @@ def remedy_for(annotation: Any, *, is_root: bool) -> str:
     if not is_annotation(annotation):
         return "Give a type, such as str, list[int] or a dataclass"
     if kind is type and annotation.__module__.partition(".")[0] in _LIBRARIES:
-        return f"See {_OTHER_LIBRARIES} for what is supported, or give a SchemaLeaf for it"
+        return f"See {_PAGE.format('other-libraries')}"
     if kind is type and _is_of_user(annotation):
         return "Make it a dataclass, with @dataclass next to the class, or give a SchemaLeaf for it"
-    return f"See {PAGE} for what is supported, or give a SchemaLeaf for it"
+    return f"See {_PAGE.format('annotations')}"
 
 
 def _is_of_user(cls: type) -> bool:

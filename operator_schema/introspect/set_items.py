@@ -85,14 +85,14 @@ class SetChecker:
 _NO_HASH: Fault = (
     "unsupported",
     "the items of the set, {}, can't be in a Python set",
-    "Make it a list, or the items frozen",
+    "Make the set a list, or make its items hashable, such as tuples or frozen dataclasses",
 )
 _BY_IDENTITY: Fault = (
     "unsupported",
     "the items of the set, {}, compare by identity, so that no two are ever equal",
-    "Make it a list, or give their class an __eq__ and a __hash__, as @dataclass(frozen=True) does",
+    "Make the set a list, or give their class an __eq__ and a __hash__, as @dataclass(frozen=True) does",
 )
-_BOOLEANS: Fault = ("ambiguous", "in a set of {} True and 1 are one item, in JSON two", "Make it a list")
+_BOOLEANS: Fault = ("ambiguous", "in a set of {} True and 1 are one item, in JSON two", "Make the set a list")
 
 
 def _compares(cls: type[Any]) -> bool:

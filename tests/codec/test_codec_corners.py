@@ -32,7 +32,7 @@ class Point:
     [
         ({"name": 5}, "name is a string"),
         ({"leaves": [5]}, "leaves are SchemaLeaf"),
-        ({"leaves": [Point]}, "leaves are SchemaLeaf"),
+        ({"leaves": [Point]}, "leaves are SchemaLeaf values, not the class Point"),
         ({"namespace": [1]}, "namespace maps"),
         ({"max_depth": True}, "max_depth"),
     ],

@@ -58,7 +58,7 @@ def field_complaint(annotation: Any) -> str:
         (any, "the function any isn't an annotation. Write Any (from typing import Any)."),
         (callable, "the function callable isn't an annotation. A function has no JSON form: leave it out"),
         (collections.abc.Callable, "Callable is not supported. A function has no JSON form"),
-        (typing.Callable[[int], str], "is not supported. A function has no JSON form"),
+        (typing.Callable[[int], str], "is not supported. A function has no JSON form: leave it out."),
         ([int], "[int] isn't an annotation. Write list[int]."),
         ([int, str], "Write tuple[int, str] for one of each, or list[int | str]."),
         ((int, str), "Write tuple[int, str] for one of each, or list[int | str]."),
@@ -76,10 +76,13 @@ def field_complaint(annotation: Any) -> str:
         (len, "the function len isn't an annotation. Give a type in place of the function."),
         (WithInit, "Make it a dataclass, with @dataclass next to the class, or give a SchemaLeaf for it."),
         (Bare, "Make it a dataclass, with @dataclass next to the class, or give a SchemaLeaf for it."),
-        (fractions.Fraction, "See docs/annotations.md for what is supported, or give a SchemaLeaf for it."),
+        (
+            fractions.Fraction,
+            "See docs/annotations.md in operator_schema's repository for what is supported, or give a",
+        ),
         (
             complex,
-            "complex is not supported. See docs/annotations.md for what is supported, or give a SchemaLeaf",
+            "complex is not supported. See docs/annotations.md in operator_schema's repository for what is",
         ),
     ],
     ids=str,
@@ -220,3 +223,26 @@ def test_the_environment_given_in_place_of_a_type_is_shown_by_its_class(monkeypa
     assert "an instance of os._Environ isn't an annotation. Give a type" in said
     assert "password" not in said
     assert "TOKEN" not in said
+
+
+def test_text_that_is_not_python_is_answered_with_what_is_wrong_in_it():
+    said = field_complaint("list[int")
+    assert "the annotation list[int can't be evaluated: it isn't valid Python: '[' was never closed." in said
+    assert "<string>" not in said
+
+
+def test_an_unhashable_item_of_a_set_is_answered_with_what_is_hashable():
+    said = "Make the set a list, or make its items hashable, such as tuples or frozen dataclasses."
+    assert said in complaint(set[list[int]])
+    assert said in complaint(set[set])
+
+
+def test_a_callable_is_answered_with_one_remedy_for_each_place():
+    def one(call: typing.Callable[[int], int]) -> int:
+        return call(1)
+
+    with pytest.raises(SchemaError) as caught:
+        tool(one)
+    said = 'leave it out, or let your program inject it: skip=("call",).'
+    assert str(caught.value).endswith(said)
+    assert "skip" not in field_complaint(callable)

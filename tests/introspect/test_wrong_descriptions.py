@@ -7,7 +7,7 @@ from dataclasses import make_dataclass
 
 import pytest
 
-from operator_schema import Codec, SchemaError
+from operator_schema import Codec, SchemaError, tool
 
 
 def wrongly_described(count, *, by_docstring=False):
@@ -60,3 +60,28 @@ def test_the_work_grows_with_the_number_of_descriptions(by_docstring):
         for count in (600, 1200)
     ]
     assert many < 2.2 * few
+
+
+@pytest.mark.parametrize(
+    ("fields", "choices"),
+    [
+        ([], "there are no fields."),
+        (["a"], 'the only field is "a".'),
+        (["a", "b"], 'the fields are "a", "b".'),
+    ],
+)
+def test_the_fields_that_can_be_described_are_listed(fields, choices):
+    cls = make_dataclass("Few", [(name, int) for name in fields])
+    cls.param_descriptions = {"zzz": "Nothing."}
+    (complaint,) = complaints_about(cls)
+    assert complaint.remedy + "." == f"Rename or remove it; {choices}"
+
+
+def test_of_a_function_parameters_are_described():
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    with pytest.raises(SchemaError) as caught:
+        tool(add, param_descriptions={"zzz": "Nothing."})
+    said = 'it describes "zzz", which isn\'t a parameter. Rename or remove it; the parameters are "a", "b".'
+    assert said in str(caught.value)
