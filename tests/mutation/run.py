@@ -6,7 +6,9 @@ chance; cosmic-ray knows what can be changed at each. Annotations and what only 
 left out, as a change there does nothing.
 
 Each worker has a copy of the project of its own, so that the checkout is never touched. A mutant's
-tests begin with those that mirror its module and end at the first failure.
+tests begin with those that mirror its module and end at the first failure. With `--coverage` only the tests
+run that reach the changed line, which takes a fifth of the time; `coverage run` with
+`dynamic_context = test_function` writes that data.
 """
 
 # ruff: noqa: T201  # what it prints is what it is for
@@ -35,6 +37,7 @@ from typing import Any, NamedTuple
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
+from coverage import CoverageData
 from rich.progress import Progress
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,6 +46,8 @@ MUTATED = ("introspect", "codec", "tools", "schema.py", "errors.py")
 TESTS = ("tests", "docs", "README.md")
 SLOW = ("tests/cli", "tests/matrix", "tests/mutation", "tests/typing", "tests/test_benchmarks.py")
 """Tests that say nothing about the mutated modules, or start a process for each question."""
+FIRST = 60
+"""Test functions, spread over all that reach a line, that are run before all of their files."""
 TIMEOUT = 600.0
 """Seconds for the tests of one mutant; a mutant that takes longer loops, which counts as noticed."""
 
@@ -193,11 +198,37 @@ def stages_for(file: str, folder: Path) -> list[list[str]]:
     return [*stages, [*TESTS, *ignored, *slow]]
 
 
-def run_tests(folder: Path, file: str) -> tuple[str, str]:
+def covering_tests(covered: CoverageData | None, mutant: Mutant) -> list[str]:
+    """Return the tests that reach the line of a mutant, as `file::function`; those that mirror it first.
+
+    Empty without coverage data, and for lines that run when the module is imported.
+    """
+    if covered is None:
+        return []
+    (measured,) = [name for name in covered.measured_files() if name.endswith(f"/{mutant.file}")] or [""]
+    contexts = covered.contexts_by_lineno(measured).get(mutant.line, []) if measured else []
+    files = {path.stem: str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
+    near = str(Path("tests", *Path(mutant.file).parts[1:-1]))
+    found = [context.split(".") for context in contexts if context]
+    tests = [f"{files[parts[0]]}::{parts[1]}" for parts in found if parts[0] in files and len(parts) > 1]
+    return sorted(set(tests), key=lambda test: (not test.startswith(near), test))
+
+
+def stages_of(mutant: Mutant, folder: Path, covered: CoverageData | None) -> list[list[str]]:
+    """Return the tests to run, stage by stage."""
+    tests = covering_tests(covered, mutant)
+    if not tests:
+        return stages_for(mutant.file, folder)
+    step = max(1, len(tests) // FIRST)
+    spread = tests[::step]
+    return [spread, list(dict.fromkeys(test.partition("::")[0] for test in tests))]
+
+
+def run_tests(folder: Path, stages: list[list[str]]) -> tuple[str, str]:
     """Run the tests of one copy until one fails, and return the verdict and the test that failed."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "HYPOTHESIS_PROFILE": "ci"}
     pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    for stage in stages_for(file, folder):
+    for stage in stages:
         command = [*pytest, *stage]
         try:
             done = subprocess.run(
@@ -217,14 +248,14 @@ def run_tests(folder: Path, file: str) -> tuple[str, str]:
     return "survived", ""
 
 
-def judge(folder: Path, mutant: Mutant) -> Outcome:
+def judge(folder: Path, mutant: Mutant, covered: CoverageData | None) -> Outcome:
     """Apply a mutant to a copy, run its tests, and take it back."""
     file = folder / mutant.file
     before = file.read_text(encoding="utf-8")
     started = time.monotonic()
     file.write_text(mutant.source, encoding="utf-8")
     try:
-        verdict, killer = run_tests(folder, mutant.file)
+        verdict, killer = run_tests(folder, stages_of(mutant, folder, covered))
     finally:
         file.write_text(before, encoding="utf-8")
     return Outcome(mutant, verdict, killer, time.monotonic() - started)
@@ -237,7 +268,7 @@ def difference(mutant: Mutant) -> str:
     return "\n".join(lines)
 
 
-def run(mutants: list[Mutant], workers: int, log: Path | None) -> list[Outcome]:
+def run(mutants: list[Mutant], workers: int, log: Path | None, covered: CoverageData | None) -> list[Outcome]:
     """Judge every mutant, some side by side."""
     waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
     for mutant in mutants:
@@ -253,7 +284,7 @@ def run(mutants: list[Mutant], workers: int, log: Path | None) -> list[Outcome]:
                     mutant = waiting.get_nowait()
                 except queue.Empty:
                     return
-                outcome = judge(Path(name), mutant)
+                outcome = judge(Path(name), mutant, covered)
                 with lock:
                     outcomes.append(outcome)
                     bar.advance(task)
@@ -310,8 +341,14 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="only files whose path contains this")
     parser.add_argument("--log", type=Path, help="write each outcome to this file, one JSON object a line")
+    parser.add_argument("--coverage", type=Path, help="data with contexts: run what reaches a line")
     options = parser.parse_args()
-    return report(run(draw(options.mutants, options.seed, options.only), options.workers, options.log))
+    covered = None
+    if options.coverage is not None:
+        covered = CoverageData(str(options.coverage))
+        covered.read()
+    mutants = draw(options.mutants, options.seed, options.only)
+    return report(run(mutants, options.workers, options.log, covered))
 
 
 if __name__ == "__main__":
