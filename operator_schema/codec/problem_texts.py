@@ -103,7 +103,8 @@ def wrong_type(steps: Steps, node: Node, value: object, definitions: Definitions
         held, begun = quoted_type(value), _BEGINNINGS.get(value.lstrip()[:1])
         if begun in types:
             which = "contains JSON" if held == begun else "looks like incomplete JSON"
-            message = f"got a string that {which}; send the {begun} itself, not a string: expected {what}"
+            details = "" if what == begun else f": expected {what}"
+            message = f"got a string that {which}; send the {begun} itself, not a string{details}"
             return Problem(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came)
         near = _in_array(node, value) if held is None else _without_quotes(types, value)
     else:

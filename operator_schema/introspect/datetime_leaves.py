@@ -151,8 +151,8 @@ def _clock_leaf(cls: Any, pattern: str, words: _ClockWords) -> SchemaLeaf[Any]:
             return text
         if value.utcoffset() is None:
             message = (
-                f"a {cls.__name__} without a UTC offset has no JSON form; give it a tzinfo that has one,"
-                f" or declare {words.local}"
+                f"a {cls.__name__} without a UTC offset doesn't fit {words.format};"
+                f" give it a tzinfo that has one, or declare {words.local}"
             )
             raise ValueError(message)
         if not rfc3339().fullmatch(text):

@@ -194,7 +194,9 @@ def test_a_note_says_what_was_declared_and_what_came():
     _, (note,) = Codec(dict[str, list[int]]).encode_leniently({"a": (1,)})
     assert (note.path, note.code, note.expected) == (("a",), "wrong_type", "array of integer")
     _, (note,) = Codec(Meeting).encode_leniently(Meeting("a", NAIVE))
-    assert str(note).startswith("at: datetime is not accepted: a datetime without a UTC offset")
+    assert str(note).startswith(
+        "at: datetime is not accepted: a datetime without a UTC offset doesn't fit date-time"
+    )
 
 
 def test_what_the_strict_encode_has_read_from_an_iterator_is_there():

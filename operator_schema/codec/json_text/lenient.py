@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["as_json_text", "end_of_open"]
+__all__ = ["as_json_text", "end_of_open", "without_fence_lines"]
 
 _FENCE = "```"
 _OPENING = re.compile(r"[ \t\n\r]*```[\w+-]*[ \t]*\r?\n")
@@ -88,6 +88,12 @@ def _fence(text: str) -> tuple[int, int | None]:
         return 0, None
     is_closed = body.endswith(_FENCE, opening.end())
     return opening.end(), len(body) - len(_FENCE) if is_closed else None
+
+
+def without_fence_lines(text: str) -> str:
+    """Return the text without a Markdown fence around it, each line with the number that it had."""
+    start, closing = _fence(text)
+    return text if closing is None else "\n" * text.count("\n", 0, start) + text[start:closing]
 
 
 def _without_fence(text: str) -> str:

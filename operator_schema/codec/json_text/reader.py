@@ -102,11 +102,21 @@ def read_nearly_json(
     if end is not None:
         problems = Problems()
         problems.add(ends_early(source, end))
-    elif rewritten is not None:
+        return None, (), problems
+    if rewritten is not None:
         value, still_wrong = (read or read_json)(rewritten if isinstance(text, str) else rewritten.encode())
         if not still_wrong.found:
             return value, (Repair((), "syntax", quote(source), excerpt(value)),), still_wrong
-    return None, (), problems
+    return None, (), _problems_inside_fence(source, problems)
+
+
+def _problems_inside_fence(source: str, problems: Problems) -> Problems:
+    """Return what is wrong with a text besides the Markdown fence around it, which would be removed."""
+    from .lenient import without_fence_lines  # only broken text pays for it
+
+    inside = without_fence_lines(source)
+    found = problems if inside == source else read_json(inside)[1]
+    return found if found.found else problems
 
 
 def text_of(text: object) -> str:

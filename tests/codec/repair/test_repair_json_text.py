@@ -188,3 +188,30 @@ def test_what_was_ignored_is_told_within_a_bound():
     report = Codec(list[One]).decode_report([{"first_name": "a", "unheard_of": 3}] * 1000)
     assert len(report.ignored) == MAX_PROBLEMS
     assert report.ignored[0].path == (0, "unheard_of")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("```\n{a: 1}\n```", "at line 2 column 2: expected a key in double quotes here"),
+        ('```json\r\n{"a": 1 "b": 2}```', "at line 2 column 9: expected a comma or a closing bracket here"),
+        ("```\n{a: 1}\n``` done", "it is inside a Markdown fence with text around it"),
+    ],
+)
+def test_inside_a_fence_that_repair_removes_the_rest_is_described(text, said):
+    with pytest.raises(DecodeError) as caught:
+        Codec(One, repair=True).decode_json(text)
+    assert said in str(caught.value)
+    with pytest.raises(DecodeError, match="it is inside a Markdown fence"):
+        Codec(One).decode_json(text)
+
+
+def test_what_the_own_parser_refuses_inside_a_fence_is_said_of_the_fence():
+    def refuse(text):
+        if text[0] == "`":
+            return json.loads(text)
+        message = "not today"
+        raise ValueError(message)
+
+    with pytest.raises(DecodeError, match="not valid JSON"):
+        Codec(One, repair=True, json_loads=refuse).decode_json('```\n{"a": 1}\n```')
