@@ -77,12 +77,15 @@ def _write(graph: Graph, definitions: Mapping[Target, Node], renderer: Renderer)
     document = _described(document, root.description)
     if isinstance(graph.root, RefNode):
         document = _described(document, graph.root.description)
-    own: dict[str, Any] = {}
     if definitions:
-        own = {renderer.names[target]: renderer.definition(node) for target, node in definitions.items()}
-    if own or renderer.hoisted is not None:
-        document["$defs"] = own if renderer.hoisted is None else {**own, **renderer.hoisted.found}
+        document["$defs"] = _rendered(definitions, renderer)
+    if renderer.hoisted is not None:
+        document["$defs"] = {**document.get("$defs", {}), **renderer.hoisted.found}
     return document
+
+
+def _rendered(definitions: Mapping[Target, Node], renderer: Renderer) -> dict[str, Any]:
+    return {renderer.names[target]: renderer.definition(node) for target, node in definitions.items()}
 
 
 class Renderer:

@@ -43,7 +43,7 @@ class Graph(Value):
 
     def resolve_root(self) -> Node:
         """Return the node of the type itself, never a reference."""
-        return self.resolve(self.root)
+        return resolve(self.root, self.definitions)
 
     def resolve(self, node: Node) -> Node:
         """Follow a reference to its node; return any other node as it is."""
