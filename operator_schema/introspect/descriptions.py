@@ -130,7 +130,7 @@ def _report_unknown(
     noun = _noun(cls)
     known = listed([quote(name) for name in names])
     choices = f"the {noun}s are {known}" if len(names) > 1 else f"the only {noun} is {known}"
-    remedy = f"Rename or remove it; {choices if names else f'there are no {noun}s'}"
+    remedy = f"Rename or remove it; {choices if names else f'it has no {noun}s'}"
     for i, key in enumerate(unknown):
         near = nearest(key, names) if i < _MOST_SUGGESTIONS and isinstance(key, str) else None
         message = f"it describes {excerpt(key)}, which isn't a {noun}"

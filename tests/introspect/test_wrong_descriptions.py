@@ -65,7 +65,7 @@ def test_the_work_grows_with_the_number_of_descriptions(by_docstring):
 @pytest.mark.parametrize(
     ("fields", "choices"),
     [
-        ([], "there are no fields."),
+        ([], "it has no fields."),
         (["a"], 'the only field is "a".'),
         (["a", "b"], 'the fields are "a", "b".'),
     ],
