@@ -326,7 +326,7 @@ class EncodeRun:
         try:
             encoded = leaf.encode(value)
         except (ValueError, TypeError, OverflowError) as error:
-            return self.problems.bad_format(path, node, value, error)
+            return self.problems.refused_by_leaf(path, node, value, error)
         except RecursionError as error:
             self.shared.raised_by_user = error
             raise

@@ -13,11 +13,13 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from ..introspect.leaves import CheckedEncoder
 from ..introspect.nodes import (
     ANY,
     NULL,
     AnyNode,
     ArrayNode,
+    LeafNode,
     MapNode,
     ObjectNode,
     RefNode,
@@ -156,6 +158,8 @@ class _LenientRun(EncodeRun):
                 return self._any_object(node, value, path, depth)
             case UnionNode():
                 return self._any_member(node, value, path, depth)
+            case LeafNode():
+                return self._any_leaf(node, value, path, depth)
             case _:
                 return super().encode(node, value, path, depth)
 
@@ -203,6 +207,13 @@ class _LenientRun(EncodeRun):
         if len(members) == 1 and value is not None:
             return self.encode(members[0], value, path, depth)
         return self._union(node, value, path, depth)
+
+    def _any_leaf(self, node: LeafNode, value: Any, path: Path, depth: int) -> Any:
+        encoded = self._leaf(node, value, path, depth)
+        write = node.leaf.encode
+        if encoded is INVALID and isinstance(write, CheckedEncoder) and _is_a(value, node.leaf.type):
+            return self.encode(ANY, write.write_unchecked(value), path, depth)
+        return encoded
 
     # --- by its own form -------------------------------------------------------------------------
 
@@ -261,9 +272,11 @@ class _LenientRun(EncodeRun):
             graph = None
         if graph is None:
             return INVALID
-        if isinstance(graph.root, ObjectNode):
-            run, root = _LenientRun(self.shared, graph.definitions, self.problems), graph.root
+        run, root = _LenientRun(self.shared, graph.definitions, self.problems), graph.root
+        if isinstance(root, ObjectNode):
             return self._inside(value, path, lambda: run._object(root, value, path, depth))
+        if isinstance(root, LeafNode):
+            return run._any_leaf(root, value, path, depth)
         return EncodeRun(self.shared, graph.definitions, self.problems).encode(graph.root, value, path, depth)
 
     # --- arrays and objects of any kind ----------------------------------------------------------

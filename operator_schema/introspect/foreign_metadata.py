@@ -9,6 +9,7 @@ is ignored, as PEP 593 asks.
 from __future__ import annotations
 
 import re
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..complaints import UnfitError
@@ -110,7 +111,7 @@ _CLASS_REMEDIES: Final[dict[str, str]] = {
 
 def is_foreign(item: object) -> bool:
     """Return whether an object is of one of the libraries whose metadata is known here."""
-    return _foreign_class(item) is not None
+    return _foreign_class(item) is not None or _is_foreign_function(item)
 
 
 def _name_of(item: object) -> str | None:
@@ -152,10 +153,19 @@ def _foreign_class(item: object) -> type | None:
     """Return the nearest class of an object that one of the libraries defines."""
     cls: type = item if isinstance(item, type) else type(item)
     for base in type.mro(cls) if cls is type else cls.__mro__:
-        module: Any = base.__module__
-        if isinstance(module, str) and module.partition(".")[0] in _LIBRARIES:
+        if _library_of(base.__module__) is not None:
             return None if base.__name__ in _OPEN_BASES else base
     return None
+
+
+def _is_foreign_function(item: object) -> bool:
+    return isinstance(item, FunctionType) and _library_of(item.__module__) is not None
+
+
+def _library_of(module: object) -> str | None:
+    """Return the library that a module belongs to, if it is one of those known here."""
+    library = module.partition(".")[0] if isinstance(module, str) else ""
+    return library if library in _LIBRARIES else None
 
 
 class Translation:
@@ -193,6 +203,10 @@ def translate(metadata: Iterable[object]) -> Translation:
 
 def _add(item: object, to: Translation) -> None:
     cls = _foreign_class(item)
+    if _is_foreign_function(item) or (cls is not None and item is cls and cls.__name__ in _CLASSES):
+        name = getattr(item, "__name__", "")
+        message = f"{_library_of(item.__module__)}.{name} lacks its parentheses, so it says nothing"
+        raise UnfitError(message, f"Call it: `{name}(…)`")
     if cls is None:
         to.metadata.append(item)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from enum import Enum, EnumType, IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LAST_RANK",
+    "CheckedEncoder",
     "SchemaLeaf",
     "as_leaf",
     "has_attribute",
@@ -90,6 +92,22 @@ class SchemaLeaf(Value, Generic[T]):
     def json_types(self) -> tuple[str, ...]:
         """The JSON types that `json_schema` names."""
         return _json_types(self.json_schema)
+
+
+class CheckedEncoder(Value):
+    """The `encode` of a leaf that refuses instances of its type, but can write them nevertheless."""
+
+    @abstractmethod
+    def __call__(self, value: Any) -> Any:
+        """Return the JSON value of an instance.
+
+        Raises:
+            ValueError: the instance doesn't fit its type.
+        """
+
+    @abstractmethod
+    def write_unchecked(self, value: Any) -> Any:
+        """Return the JSON value of an instance that doesn't fit its type."""
 
 
 def trusted_leaf(

@@ -169,9 +169,12 @@ def show_value(value: object) -> str:
 
 
 def show_error(error: Exception) -> str:
-    """Write what an exception says, bounded and on one line, whatever that raises."""
+    """Write what an exception says, bounded and on one line, whatever that raises.
+
+    After an empty line pydantic only links to its documentation, which would fill the line.
+    """
     try:
-        said = clip(escape(str(error)), _SHOWN_LENGTH)
+        said = clip(escape(str(error).strip().partition("\n\n")[0]), _SHOWN_LENGTH)
     except Exception:  # noqa: BLE001  # its own `__str__` may raise too
         said = "an error that can't be shown"
     return f"{class_name(type(error))}: {said}"

@@ -1,7 +1,8 @@
 """pydantic models: leaves with their own schema, validator and serializer. Nothing is imported.
 
 A model stays pydantic's: `model_json_schema` describes it, `model_validate_json` reads it (so that
-strict models and formats mean what they mean for JSON), `model_dump` writes it.
+strict models and formats mean what they mean for JSON), its serializer writes it. What it writes is
+read again before it counts: an instance can be changed, or made without validation.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ..errors import DecodeError, Problem
 from ..immutable import Value
 from ..json_values import JSON_TYPES, copy_json, is_array, is_object
 from ..wording import excerpt, quote
-from .leaves import SchemaLeaf, trusted_leaf
+from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from .schema_references import describe_reference_fault, resolve
 
 if TYPE_CHECKING:
@@ -93,25 +94,65 @@ class _Decoder(Value):
         Raises:
             DecodeError: with a problem for each error of pydantic.
         """
-        text = json.dumps(value, allow_nan=False)
-        try:
-            return self.model.cls.model_validate_json(text)
-        except ValueError as error:
-            if not hasattr(error, "errors"):
-                raise
-            raise DecodeError(self.model.cls.__name__, _problems(error, value)) from None
+        return _read(self.model.cls, json.dumps(value, allow_nan=False), value)
 
 
-class _Encoder(Value):
+def _read(cls: Any, text: str | bytes, value: Any) -> Any:
+    """Return the instance for a JSON value and its text."""
+    try:
+        return cls.model_validate_json(text)
+    except ValueError as error:
+        if not hasattr(error, "errors"):
+            raise
+        raise DecodeError(cls.__name__, _problems(error, value)) from None
+
+
+class _Encoder(CheckedEncoder):
     """Write the values of a model."""
 
     model: _Model
 
     def __call__(self, value: Any) -> Any:
-        """Return the JSON value of an instance; for the placeholder, a small valid one."""
+        """Return the JSON value of an instance; for the placeholder, a small valid one.
+
+        Raises:
+            ValueError: the instance doesn't fit its model.
+        """
         if isinstance(value, _Model):
             value = _Decoder(value)(_sample_of(value.schema, value.schema, 0))
-        return value.model_dump(mode="json", by_alias=True)
+        try:
+            text = _write(self.model.cls, value, warnings="error")
+        except ValueError as error:
+            raise ValueError(_reason_of(error)) from None
+        written = json.loads(text)
+        _read(self.model.cls, text, written)
+        return written
+
+    def write_unchecked(self, value: Any) -> Any:
+        """Return the JSON value of an instance that doesn't fit its model."""
+        return json.loads(_write(self.model.cls, value, warnings="none"))
+
+
+def _write(cls: Any, value: Any, *, warnings: str) -> bytes:
+    """Return the JSON text of an instance: the fields of `cls`, not those of its own class.
+
+    `round_trip` leaves computed fields out, which can't be read, and writes a `Json` as it is read.
+    """
+    text: bytes = cls.__pydantic_serializer__.to_json(
+        value, by_alias=True, round_trip=True, warnings=warnings
+    )
+    return text
+
+
+def _reason_of(error: ValueError) -> str:
+    """Return what pydantic's serializer says about the first value that it warns about."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    found = [line.removeprefix(_WARNING).removesuffix(")") for line in lines if line.startswith(_WARNING)]
+    return found[0].replace(_DOUBT, "") if found else " ".join(lines)
+
+
+_WARNING: Final = "PydanticSerializationUnexpectedValue("
+_DOUBT: Final = " - serialized value may not be as expected"
 
 
 def _problems(error: Any, value: Any) -> list[Problem]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Generic, TypeVar
 import pytest
 from libraries import library
 
-from operator_schema import Codec, DecodeError, SchemaError, json_schema, tool
+from operator_schema import Codec, DecodeError, EncodeError, SchemaError, json_schema, tool
 
 attrs = library("attrs")
 
@@ -179,3 +179,16 @@ def test_annotations_written_as_text_in_another_module_are_read_there() -> None:
         "default": 3,
         "description": "How large",
     }
+
+
+@attrs.define
+class Converted:
+    a: list[int] = attrs.field(converter=tuple)
+
+
+def test_what_a_converter_makes_of_another_type_than_annotated_cannot_be_encoded() -> None:
+    codec = Codec(Converted)
+    value = codec.decode({"a": [1]})
+    assert value.a == (1,)
+    with pytest.raises(EncodeError, match="expected array of integer, got tuple"):
+        codec.encode(value)

@@ -175,6 +175,11 @@ def test_metadata_of_the_field_itself_wins_over_its_annotation() -> None:
         (Annotated[int, pydantic.PlainSerializer(str)], "Give the type a SchemaLeaf with its own encode"),
         (Annotated[int, pydantic.WithJsonSchema({})], "Give the type a SchemaLeaf with that schema"),
         (Annotated[int, pydantic.Tag("a")], "Tag(tag='a') of pydantic can't be expressed in JSON Schema"),
+        (
+            Annotated[int, Field],
+            "pydantic.Field lacks its parentheses, so it says nothing. Call it: `Field(…)`",
+        ),
+        (Annotated[int, msgspec.Meta], "msgspec.Meta lacks its parentheses, so it says nothing. Call it"),
         (pydantic.SkipValidation[int], "SkipValidation() of pydantic"),
         (Annotated[int, pydantic.SkipValidation], "SkipValidation'> of pydantic"),
         (Annotated[str, pydantic.UrlConstraints(max_length=3)], "UrlConstraints"),
@@ -259,7 +264,7 @@ class Level(at.BaseMetadata):
 
 
 def test_metadata_of_anybody_else_is_ignored() -> None:
-    for item in (Unit(), Unit, Settings(), Settings, object()):
+    for item in (Unit(), Unit, Settings(), Settings, object(), complaint, len):
         assert json_schema(Annotated[int, item]) == {"type": "integer"}
 
 

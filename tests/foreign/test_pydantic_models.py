@@ -72,6 +72,11 @@ class Team:
     tree: Tree | str = "none"
 
 
+@dataclass
+class Undecorated:
+    part: Cat
+
+
 USER = {"pets": [{"kind": "dog", "petName": "Rex"}], "since": "2026-01-31T09:30:00Z", "mail": "a@b"}
 
 
@@ -166,6 +171,12 @@ def test_generic_and_root_models_work() -> None:
     assert Codec(Names | dict[str, int]).decode({"a": 1}) == {"a": 1}
 
 
+@pytest.mark.parametrize("other", [Undecorated, dict[str, int]])
+def test_a_model_and_another_object_in_one_union_are_refused(other: Any) -> None:
+    with pytest.raises(SchemaError, match="can't be told apart by their JSON"):
+        json_schema(Cat | other)
+
+
 def test_models_in_one_union_are_refused_because_nothing_tells_them_apart() -> None:
     with pytest.raises(SchemaError, match="Cat and Dog can't be told apart by their JSON"):
         json_schema(Cat | Dog)
@@ -253,6 +264,17 @@ def test_a_model_without_json_schema_is_refused_with_pydantics_reason() -> None:
             json_schema(Functional)
 
 
+class Unfinished(pydantic.BaseModel):
+    part: Nowhere  # type: ignore[name-defined]  # noqa: F821  # on purpose
+
+
+def test_a_model_that_is_not_fully_defined_is_refused_in_one_line() -> None:
+    with pytest.raises(SchemaError) as caught:
+        json_schema(Unfinished)
+    (complaint,) = caught.value.complaints
+    assert complaint.message.endswith("you should define `Nowhere`, then call `Unfinished.model_rebuild()`.")
+
+
 def test_an_alternation_of_types_is_known_where_the_schema_says_it() -> None:
     class Either(pydantic.RootModel[int | str]):
         pass
@@ -317,9 +339,18 @@ def test_a_model_that_writes_a_key_that_it_does_not_read_is_refused(model: type)
         json_schema(model)
 
 
-def test_a_computed_field_is_written_and_need_not_be_read() -> None:
-    codec = Codec(Computed)
-    assert codec.encode(codec.decode({"theSize": 2})) == {"theSize": 2, "double": 4}
+class Closed(Computed, extra="forbid"):
+    pass
+
+
+@pytest.mark.parametrize("model", [Computed, Closed])
+@pytest.mark.parametrize("calls", [1, 300])
+def test_a_computed_field_is_not_written_because_it_cannot_be_read(model: Any, calls: int) -> None:
+    codec: Codec[Any] = Codec(list[model])
+    for _ in range(calls):
+        value = codec.decode([{"theSize": 2}])
+        assert codec.encode(value) == [{"theSize": 2}]
+        assert codec.decode(codec.encode(value)) == value
 
 
 def test_a_model_that_is_rebuilt_is_read_anew_by_the_next_codec() -> None:
@@ -346,11 +377,6 @@ def test_a_model_is_let_go_with_its_codec() -> None:
 
 def test_graphs_of_the_same_model_are_equal() -> None:
     assert Codec(list[Computed]).graph == Codec(list[Computed]).graph
-
-
-@dataclass
-class Undecorated:
-    part: Cat
 
 
 def test_no_class_is_a_model_where_pydantic_is_not_loaded(monkeypatch):
