@@ -205,7 +205,7 @@ def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[.
     """Import the tools of a module or of a registry.
 
     Args:
-        target: a module, or a registry in it.
+        target: a module or package, or a registry in it. The modules below a package are read too.
         show_traceback: as for `load_module`.
 
     Returns:
@@ -214,9 +214,12 @@ def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[.
     Raises:
         WrongUse: there is no such module, or no registry of that name in it.
     """
-    module = load_module(target.module, show_traceback=show_traceback)
     if not target.path:
-        return tools_in(module), None
+        names = list(modules_of(target.module, show_traceback=show_traceback))
+        modules = [load_module(name, show_traceback=show_traceback) for name in names]
+        found = {id(tool): tool for module in modules for tool in tools_in(module)}
+        return list(found.values()), None
+    module = load_module(target.module, show_traceback=show_traceback)
     registry = _find(module, target.path)
     if not isinstance(registry, Registry):
         message = f"{escape(target.path)} is {_kind_of(registry)}, not a Registry"

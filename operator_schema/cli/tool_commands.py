@@ -54,9 +54,10 @@ def tools(
 ) -> int:
     """List the tools of modules or registries.
 
-    Tools that a module merely imports belong to the module that defines them. A registry shows what
-    your program really offers: with prefixes, and with "off" for what is switched off. The bytes are
-    those of the definition, which a model is sent with every request.
+    Of a package, the modules below it are read too. Tools that a module merely imports belong to the
+    module that defines them. A registry shows what your program really offers: with prefixes, and with
+    "off" for what is switched off. The bytes are those of the definition, which a model is sent with
+    every request.
     """
     out = outputs[0]
     found: list[tuple[Tool[..., Any], Registry | None]] = []

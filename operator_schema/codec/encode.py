@@ -57,6 +57,7 @@ _PLAIN = {
     float: ScalarNode("number"),
     type(None): NULL,
 }
+_ARRAYS = (list, tuple, set, frozenset)
 _ANY_MAP = MapNode(STRING, ANY)
 
 
@@ -251,7 +252,7 @@ class EncodeRun:
 
     def _array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
         if not is_array_of(node, value):
-            return self.problems.wrong_type(path, node, value)
+            return self._not_that_array(node, node.accepts, value, path)
         items = self.shared.items_of(value)
         if items is None:
             return INVALID
@@ -259,9 +260,14 @@ class EncodeRun:
             return INVALID
         return self._items([node.items] * len(items), items, path, depth)
 
+    def _not_that_array(self, node: ArrayNode | TupleNode, cls: type, value: Any, path: Path) -> Any:
+        if isinstance(value, _ARRAYS):  # only the Python class is wrong
+            return self.problems.wrong_container(path, cls, cast("object", value))
+        return self.problems.wrong_type(path, node, value)
+
     def _tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
         if not isinstance(value, tuple):
-            return self.problems.wrong_type(path, node, value)
+            return self._not_that_array(node, tuple, value, path)
         items = cast("tuple[Any, ...]", value)  # type: ignore[redundant-cast]  # pyright needs it
         if len(items) != len(node.items):
             message = f"{count_of(len(items), 'items')}, exactly {len(node.items)} expected"

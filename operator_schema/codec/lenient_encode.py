@@ -76,7 +76,8 @@ def encode_leniently(
         encoded = state.refused.too_many_values(None, MAX_LENIENT_VALUES)
     first_of_path: dict[Any, Problem] = {}
     for note in notes.found:
-        first_of_path.setdefault(note.path, note)
+        # That an entry is lost is said whatever else is wrong there.
+        first_of_path.setdefault((note.path, note.code == "duplicate"), note)
     return encoded, tuple(first_of_path.values()), state.refused
 
 
@@ -168,7 +169,7 @@ class _LenientRun(EncodeRun):
         if items is None:
             return self.problems.wrong_type(path, node, value)
         if not is_array_of(node, value):
-            self.problems.wrong_type(path, node, value)
+            self._not_that_array(node, node.accepts, value, path)
         check_length(node.constraints, self.problems, items, path, "items")
         return self._inside(value, path, lambda: self._items([node.items] * len(items), items, path, depth))
 
@@ -180,7 +181,7 @@ class _LenientRun(EncodeRun):
             message = f"{count_of(len(items), 'items')}, exactly {len(node.items)} expected"
             return self.problems.bad_length(path, items, message)
         if not _is_a(value, tuple):
-            self.problems.wrong_type(path, node, value)
+            self._not_that_array(node, tuple, value, path)
         return self._inside(value, path, lambda: self._items(node.items, items, path, depth))
 
     def _any_map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
@@ -320,7 +321,7 @@ class _LenientRun(EncodeRun):
                 valid = False
                 continue
             if name in encoded:
-                self.problems.duplicate((path, name), name, "the keys")
+                self.problems.lost_entry((path, name), name)
             encoded[name] = result
         return encoded if valid else INVALID
 

@@ -38,6 +38,7 @@ __all__ = [
     "bad_text",
     "colliding_hashes",
     "duplicate",
+    "lost_entry",
     "missing",
     "missing_tag",
     "no_json_form",
@@ -52,6 +53,7 @@ __all__ = [
     "too_many_values",
     "unknown",
     "wrong_class",
+    "wrong_container",
     "wrong_type",
 ]
 
@@ -220,6 +222,12 @@ def duplicate(steps: Steps, value: object, what: str) -> Problem:
     return Problem(steps, "duplicate", message, None, received(value))
 
 
+def lost_entry(steps: Steps, name: str) -> Problem:
+    shown = excerpt(name)
+    message = f"several keys are written as {shown}: only the value of the last one is kept"
+    return Problem(steps, "duplicate", message, None, received(name))
+
+
 def colliding_hashes(steps: Steps, what: str) -> Problem:
     message = f"too many of {what} have the same hash, so comparing them would take too long; send fewer"
     return Problem(steps, "too_large", message)
@@ -251,6 +259,11 @@ def wrong_class(steps: Steps, cls: type, value: object) -> Problem:
     came, name = received(value), _name(cls.__name__)
     if isinstance(value, type):
         came = f"the class {_name(value.__name__)}, not an instance"
+    return Problem(steps, "wrong_type", f"expected {name}, got {came}", name, came)
+
+
+def wrong_container(steps: Steps, cls: type, value: object) -> Problem:
+    name, came = _name(cls.__name__), _name(type(value).__name__)
     return Problem(steps, "wrong_type", f"expected {name}, got {came}", name, came)
 
 

@@ -131,6 +131,10 @@ class Problems:
         """Note a value of another JSON type than the node's."""
         return self._note(path, "wrong_type", node, value, self.definitions)
 
+    def wrong_container(self, path: Path, cls: type, value: object) -> Any:
+        """Note an array of another Python class than the declared one."""
+        return self._note(path, "wrong_container", cls, value)
+
     def not_one_of(self, path: Path, node: LiteralNode | EnumNode, value: object) -> Any:
         """Note a value that isn't one of the choices."""
         return self._note(path, "not_one_of", node, value)
@@ -162,6 +166,10 @@ class Problems:
     def duplicate(self, path: Path, value: object, what: str) -> Any:
         """Note an item of a set, or a key of a map, that equals an earlier one."""
         return self._note(path, "duplicate", value, what)
+
+    def lost_entry(self, path: Path, name: str) -> Any:
+        """Note a key of a map that is written like a later one, whose value is kept."""
+        return self._note(path, "lost_entry", name)
 
     def colliding_hashes(self, path: Path, what: str) -> Any:
         """Note items of a set, or keys of a map, that share one hash: comparing them takes too long."""

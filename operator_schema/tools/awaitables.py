@@ -13,7 +13,10 @@ def is_awaitable(value: object) -> bool:
     `await` looks at the class alone, and so does this: to ask the value itself would run its own
     `__getattr__`.
     """
-    return hasattr(type(value), "__await__")
+    try:
+        return hasattr(type(value), "__await__")
+    except Exception:  # noqa: BLE001  # the code of its metaclass
+        return False
 
 
 def close_awaitable(value: object) -> None:

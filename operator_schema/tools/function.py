@@ -121,14 +121,16 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
         SchemaError: with everything that is wrong with the function and the options.
     """
     if function is None or isinstance(function, str):
-        if function is not None:
+        by_position = function is not None
+        if by_position:
             if "description" in options:
                 message = "tool() got the description twice: first, and as description="
                 raise TypeError(message)
             options["description"] = function
 
         def decorate(function: Any, /) -> Any:
-            return _make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+            frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+            return _make_tool(function, options, frame, by_position=by_position)
 
         return decorate
     return _make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
@@ -176,13 +178,15 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
 # --- how they are made ---------------------------------------------------------------------------
 
 
-def _make_tool(function: Any, options: dict[str, Any], frame: FrameType) -> Tool[..., Any]:
+def _make_tool(
+    function: Any, options: dict[str, Any], frame: FrameType, *, by_position: bool = False
+) -> Tool[..., Any]:
     name: Any = options.get("name")
     if name is None:
         name = name_of_callee(function) or snake_case(type(function).__name__)
     owner = clip(escape(name), 100) if isinstance(name, str) else "tool"
     check_option_names(owner, options, "tool")
-    wrong = check_options({**options, "name": name})
+    wrong = check_options({**options, "name": name}, by_position=by_position)
     if wrong:
         options = {key: value for key, value in options.items() if key not in wrong}
     complaints = list(wrong.values())

@@ -82,11 +82,13 @@ def codec_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name in CODEC_OPTIONS}
 
 
-def check_options(given: Mapping[str, Any]) -> dict[str, Complaint]:
+def check_options(given: Mapping[str, Any], *, by_position: bool = False) -> dict[str, Complaint]:
     """Return option to complaint, for the options whose value is of the wrong kind.
 
     Args:
         given: option to value, with a name.
+        by_position: whether the description was given without its keyword, where a single word is
+            taken for a name.
     """
     name = given["name"]
     owner = clip(escape(name), 100) if name and isinstance(name, str) else "tool"
@@ -95,6 +97,11 @@ def check_options(given: Mapping[str, Any]) -> dict[str, Complaint]:
         wrong = _complain(option, value)
         if wrong is not None:
             found[option] = Complaint((), "bad_option", owner, *wrong)
+    if by_position and _ONE_NAME.fullmatch(given["description"]):
+        message = f"description is {received(given['description'])}, not a sentence"
+        found["description"] = Complaint(
+            (), "bad_option", owner, message, 'If it is the name, write name="…"'
+        )
     if "name" in found or not _TOOL_NAME.fullmatch(name):
         what = quote(name, 100) if isinstance(name, str) else received(name)
         message = f"the name {what} is refused by providers" if name != "" else "it has no name"
@@ -116,10 +123,6 @@ def _complain(option: str, value: Any) -> tuple[str, str] | None:
 
 def _is_text(value: object) -> bool:
     return value is None or isinstance(value, str)
-
-
-def _is_description(value: object) -> bool:
-    return value is None or (isinstance(value, str) and _ONE_NAME.fullmatch(value) is None)
 
 
 def _is_name(value: object) -> bool:
@@ -153,7 +156,7 @@ def _is_flag(value: object) -> bool:
 _ANY: tuple[Callable[[Any], bool], str, str] = (lambda _: True, "", "")
 _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "name": (lambda name: isinstance(name, str), "a string", _NAME_REMEDY),
-    "description": (_is_description, "a sentence", 'If it is the name, write name="…"'),
+    "description": (_is_text, "a string", "Write it as text"),
     "summary": (_is_text, "a string", "Write it as text"),
     "described_by": (_is_name, "the name of a tool", "Give the name of a tool"),
     "skip": (_are_names, "a list of names", 'Write skip=("db",)'),

@@ -6,7 +6,7 @@ import collections.abc
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import MISSING
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, get_args, get_origin
 
 from ..codec.codec import ResultCodec, codec_of
 from ..errors import EncodeError, SchemaError
@@ -133,13 +133,13 @@ class OutputType:
             EncodeError: it does not fit its type, or has no JSON form.
         """
         text = _plain_text(value)
-        if text is not None:
+        if text is not None and self._takes_any_text():
             return text
         try:
-            encoded = self._codec_for(value).encode(value)
+            encoded = self._codec_for(value, text).encode(value)
         except EncodeError as error:
             raise EncodeError(name, error.problems, error.omitted) from None
-        return to_json_text(encoded)
+        return to_json_text(encoded) if text is None else text
 
     def encode_leniently(self, value: object, name: str) -> tuple[str, tuple[Problem, ...]]:
         """Write a result as text even where it does not fit its type.
@@ -155,24 +155,35 @@ class OutputType:
             EncodeError: some part of it has no JSON form.
         """
         text = _plain_text(value)
-        if text is not None:
+        if text is not None and self._takes_any_text():
             return text, ()
         try:
-            encoded, notes = self._codec_for(value).encode_leniently(value)
+            encoded, notes = self._codec_for(value, text).encode_leniently(value)
         except EncodeError as error:
             raise EncodeError(name, error.problems, error.omitted) from None
-        is_text = isinstance(value, str) and isinstance(encoded, str)
+        if text is not None:
+            return text, notes
+        is_text = _is_string(value) and isinstance(encoded, str)
         return encoded if is_text else to_json_text(encoded), notes
 
-    def _codec_for(self, value: object) -> Codec[Any]:
-        if isinstance(value, str):  # it has a lone surrogate
+    def _takes_any_text(self) -> bool:
+        hint = self._type
+        return hint is None or hint is str or hint is Any
+
+    def _codec_for(self, value: object, text: str | None) -> Codec[Any]:
+        if text is None and _is_string(value):  # it has a lone surrogate
             return codec_of(Any)
         return self.codec() or codec_of(_own_type(value), codec=ResultCodec)
 
 
+def _is_string(value: object) -> TypeGuard[str]:
+    """Return whether a value is a string; unlike `isinstance`, it runs no code of the value."""
+    return issubclass(type(value), str)
+
+
 def _plain_text(value: object) -> str | None:
     """Return a string that is written as it is; None for any other value, and for lone surrogates."""
-    text = str.__str__(value) if isinstance(value, str) else None
+    text = str.__str__(value) if _is_string(value) else None
     return text if text is not None and (text.isascii() or not has_surrogate(text)) else None
 
 

@@ -45,6 +45,19 @@ def test_tools_prints_the_definitions(run):
     assert run("tools", "--json", "empty") == (0, "[]\n", "")
 
 
+def test_tools_reads_the_modules_below_a_package(run, tmp_path, monkeypatch):
+    package = tmp_path / "tools_below"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .web import search\n__all__ = ['search']\n")
+    source = "from operator_schema import tool\n@tool\ndef {0}(x: int) -> int:\n    return x\n"
+    for module, name in (("web", "search"), ("files", "read"), ("_private", "hidden")):
+        (package / f"{module}.py").write_text(source.format(name))
+    monkeypatch.syspath_prepend(tmp_path)
+    status, out, err = run("tools", "--json", "tools_below")
+    assert (status, err) == (0, "")
+    assert [tool["name"] for tool in json.loads(out)] == ["search", "read"]
+
+
 @pytest.mark.needs_threads
 def test_call_prints_the_result_alone(run, stdin):
     shown = (0, "HI\\u001b\t!\n", "taking a breath\n")

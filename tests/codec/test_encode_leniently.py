@@ -192,7 +192,7 @@ def test_under_any_what_is_lost_is_noted(value: Any, encoded: Any, path: Any):
 
 def test_a_note_says_what_was_declared_and_what_came():
     _, (note,) = Codec(dict[str, list[int]]).encode_leniently({"a": (1,)})
-    assert (note.path, note.code, note.expected) == (("a",), "wrong_type", "array of integer")
+    assert (note.path, note.code, note.expected) == (("a",), "wrong_type", "list")
     _, (note,) = Codec(Meeting).encode_leniently(Meeting("a", NAIVE))
     assert str(note).startswith(
         "at: datetime is not accepted: a datetime without a UTC offset doesn't fit date-time"

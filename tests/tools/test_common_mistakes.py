@@ -20,6 +20,7 @@ from operator_schema import (
     describe_tools,
     schema_response,
     tool,
+    tool_input,
 )
 
 
@@ -35,14 +36,32 @@ def test_a_name_in_the_place_of_the_description(name):
     def f(x: int) -> int:
         return x
 
-    def change():
-        return tool(f).with_(description=name)
+    complaint = complaint_of(lambda: tool(name)(f))
+    assert complaint.code == "bad_option"
+    assert complaint.message == f'description is string "{name}", not a sentence'
+    assert complaint.remedy == 'If it is the name, write name="…"'
 
-    for make in (lambda: tool(name)(f), lambda: tool(description=name)(f), change):
-        complaint = complaint_of(make)
-        assert complaint.code == "bad_option"
-        assert complaint.message == f'description is string "{name}", not a sentence'
-        assert complaint.remedy == 'If it is the name, write name="…"'
+
+@pytest.mark.parametrize("word", ["my_name", "search", "web-search", "d"])
+def test_a_description_given_by_its_keyword_may_be_any_word(word):
+    @dataclass
+    class Query:
+        text: str
+
+    def f(x: int) -> int:
+        return x
+
+    assert tool(description=word)(f).description == word
+    assert tool(f).with_(description=word).description == word
+    assert tool_input(description=word)(Query).description == word
+
+
+def test_a_description_is_a_string():
+    def f(x: int) -> int:
+        return x
+
+    complaint = complaint_of(lambda: tool(description=5)(f))
+    assert (complaint.code, complaint.message) == ("bad_option", "description is integer 5, not a string")
 
 
 @pytest.mark.parametrize("text", ["Search", "Search.", "search the web", "Suche", "检索", ""])

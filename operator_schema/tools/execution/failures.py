@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...errors import CallError, ToolError
+from ...errors import CallError, EncodeError, ToolError
 from ...json_values import has_surrogate
 from ...wording import clip, escape, listed, quote, show_path
 from ..calls import ToolResult, class_name_of, exception_text, message_of
@@ -14,7 +14,7 @@ from ..log import ERROR, INFO, WARNING, has_plain_traceback, write_log
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ...errors import DecodeError, EncodeError, ToolNotFoundError
+    from ...errors import DecodeError, ToolNotFoundError
     from ..calls import RawCall, ResultCode
 
 __all__ = ["Failures", "ShowErrors"]
@@ -98,11 +98,12 @@ class Failures:
         _log(ERROR, call, "the function cancelled itself", error)
         return _no_result(call, "execution_failed", f"{call.name} was cancelled", error)
 
-    def not_written(self, call: RawCall, error: EncodeError) -> ToolResult:
-        """Return the result for a function that did its work, but whose result has no JSON form."""
+    def not_written(self, call: RawCall, error: Exception) -> ToolResult:
+        """Return the result for a function that did its work, but whose result can't be written as JSON."""
         _log(ERROR, call, "the function did its work, but its result can't be written", error)
         content = f"{call.name} did its work, but its result can't be shown; calling it again will not help"
-        return _no_result(call, "execution_failed", content, error, **error.as_dict())
+        details = error.as_dict() if isinstance(error, EncodeError) else {}
+        return _no_result(call, "execution_failed", content, error, **details)
 
     def failed(self, call: RawCall, error: Exception) -> ToolResult:
         """Return the result for an exception; a `ToolError` is never shown to the model."""

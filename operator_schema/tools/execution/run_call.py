@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from ...errors import DecodeError, EncodeError
+from ...errors import DecodeError
 from ...json_values import is_array, is_object
 from ...wording import show_path
 from ..awaitables import close_awaitable, is_awaitable
@@ -165,10 +165,8 @@ class RunCall:
                 content = self._tool.encode_output(value)
             else:
                 content, mismatches = self._tool.encode_output_leniently(value)
-        except EncodeError as error:
+        except Exception as error:  # noqa: BLE001  # the code of the value, or of a leaf, runs in it
             return self._failures.not_written(self._call, error)
-        except Exception as error:  # noqa: BLE001  # a leaf's own code runs in it
-            return self._failures.failed(self._call, error)
         details = self._details
         if mismatches:
             # Without the values: they may hold secrets.

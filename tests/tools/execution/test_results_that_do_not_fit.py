@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
 
@@ -59,9 +59,6 @@ def executor_of(declared, make, **options):
 def test_what_has_a_json_form_is_written(caplog, declared, make, content):
     result = executor_of(declared, make).execute_sync(RawCall("c", "work", {}))
     assert (result.content, result.is_error, result.code) == (content, False, None)
-    if result.content == "five":  # text is a result of any tool
-        assert (result.details, caplog.records) == (None, [])
-        return
     assert result.details["mismatches"]
     assert result.as_dict()["details"]["mismatches"] == [str(note) for note in result.details["mismatches"]]
     [record] = caplog.records
@@ -78,11 +75,106 @@ def test_the_log_has_no_values(caplog):
     assert "hunter2" not in caplog.text
 
 
-@pytest.mark.parametrize(("declared", "make", "content"), CASES[:-1], ids=IDS[:-1])
+@pytest.mark.parametrize(("declared", "make", "content"), CASES, ids=IDS)
 def test_strict_results_fail(declared, make, content):
     result = executor_of(declared, make, strict_results=True).execute_sync(RawCall("c", "work", {}))
     assert (result.code, content in result.content) == ("execution_failed", False)
     assert result.content.startswith("work did its work, but its result can't be shown")
+
+
+TEXTS = [
+    (int, ['expected integer, got string "b"']),
+    (Literal["a"], ['"b" is not one of "a"']),
+    (list[str], ['expected array of string, got string "b"']),
+    (None, ['expected null, got string "b"']),
+    (int | bool, ['string "b" fits none of integer | boolean']),
+]
+FITTING = [str, Any, object, int | str, str | None, Literal["b"], Annotated[str, "why"]]
+
+
+@pytest.mark.parametrize(("declared", "notes"), TEXTS, ids=str)
+def test_text_has_to_fit_the_declared_type_too(declared, notes):
+    result = executor_of(declared, lambda: "b").execute_sync(RawCall("c", "work", {}))
+    assert (result.content, result.is_error) == ("b", False)
+    assert [note.message for note in result.details["mismatches"]] == notes
+    strict = executor_of(declared, lambda: "b", strict_results=True).execute_sync(RawCall("c", "work", {}))
+    assert strict.is_error
+    assert strict.content.startswith("work did its work, but its result can't be shown")
+    assert [problem["message"] for problem in strict.details["problems"]] == notes
+
+
+@pytest.mark.parametrize("strict_results", [False, True])
+@pytest.mark.parametrize("declared", FITTING, ids=str)
+def test_text_that_fits_is_the_content(caplog, declared, strict_results):
+    executor = executor_of(declared, lambda: "b", strict_results=strict_results)
+    result = executor.execute_sync(RawCall("c", "work", {}))
+    assert (result.content, result.details, caplog.records) == ("b", None, [])
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "key", "content"),
+    [
+        (dict[str, int], {1: 1, "1": 2}, "1", '{"1":2}'),
+        (Any, {1: 1, "1": 2}, "1", '{"1":2}'),
+        (Any, {True: 1, "true": 2}, "true", '{"true":2}'),
+    ],
+)
+def test_a_note_names_the_key_whose_entry_is_lost(declared, value, key, content):
+    result = executor_of(declared, lambda: value).execute_sync(RawCall("c", "work", {}))
+    assert result.content == content
+    last = result.details["mismatches"][-1]
+    assert (last.path, last.code) == ((key,), "duplicate")
+    assert last.message == f'several keys are written as "{key}": only the value of the last one is kept'
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "message"),
+    [
+        (tuple[int, ...], [1], "expected tuple, got list"),
+        (tuple[int, str], [1, "a"], "expected tuple, got list"),
+        (set[int], [1], "expected set, got list"),
+        (frozenset[int], {1}, "expected frozenset, got set"),
+        (list[int], (1,), "expected list, got tuple"),
+        (list[int], {"a": 1}, 'expected array of integer, got object {"a": 1}'),
+    ],
+)
+def test_where_only_the_python_class_differs_the_classes_are_named(declared, value, message):
+    result = executor_of(declared, lambda: value).execute_sync(RawCall("c", "work", {}))
+    assert [note.message for note in result.details["mismatches"]] == [message]
+    strict = executor_of(declared, lambda: value, strict_results=True)
+    [problem] = strict.execute_sync(RawCall("c", "work", {})).details["problems"]
+    assert problem["message"] == message
+
+
+class Unreadable:
+    def __getattribute__(self, name):
+        raise RuntimeError(name)
+
+
+class UnreadableClass(type):
+    def __getattr__(cls, name):
+        raise RuntimeError(name)
+
+
+class OfUnreadableClass(metaclass=UnreadableClass):
+    pass
+
+
+@pytest.mark.parametrize("strict_results", [False, True])
+@pytest.mark.parametrize("declared", [Any, list[Colour], int, str, None], ids=str)
+@pytest.mark.parametrize("make", [Unreadable, OfUnreadableClass], ids=["instance", "class"])
+def test_a_result_that_raises_when_it_is_read_is_no_failure_of_the_function(make, declared, strict_results):
+    async def awork() -> declared:
+        return make()
+
+    executor = executor_of(declared, make, strict_results=strict_results)
+    asynchronous = Executor(
+        [tool(name="work", namespace={"declared": declared})(awork)], strict_results=strict_results
+    )
+    for one in (executor, asynchronous):
+        result = one.execute_sync(RawCall("c", "work", {}))
+        assert (result.code, result.is_error) == ("execution_failed", True)
+        assert result.content.startswith("work did its work, but its result can't be shown")
 
 
 @pytest.mark.parametrize("strict_results", [False, True])
