@@ -442,15 +442,16 @@ def _nearest_member(
     members: tuple[Node, ...], value: dict[Any, Any], definitions: Mapping[Target, Node]
 ) -> Node | None:
     """Return the member that an object was probably meant for, if its keys and values say so."""
-
-    def rank(member: Node) -> tuple[Any, ...]:
-        by_keys = _unused_and_lacking(member, value)
-        return by_keys, _mistakes(member, value, definitions), distance(member, value)
-
-    ranked = sorted(members, key=rank)
-    (unused, lacks), second = _unused_and_lacking(ranked[0], value), _unused_and_lacking(ranked[1], value)
-    has_its_keys = not lacks or (unused, lacks) != second
-    return ranked[0] if unused < len(value) and has_its_keys else None
+    by_keys = [_unused_and_lacking(member, value) for member in members]
+    best = min(by_keys)
+    unused, lacks = best
+    # Comparing values goes several levels deep: only members whose keys fit equally well need it.
+    nearest = [member for member, keys in zip(members, by_keys, strict=True) if keys == best]
+    if unused >= len(value) or (lacks and len(nearest) > 1):
+        return None
+    if len(nearest) == 1:
+        return nearest[0]
+    return min(nearest, key=lambda each: (_mistakes(each, value, definitions), distance(each, value)))
 
 
 def _mistakes(

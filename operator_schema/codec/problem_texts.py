@@ -164,10 +164,14 @@ def not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Pro
     what = fitted(node.values, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES)
     near = _nearest_choice(node.values, value) or _nearest_member(node, value)
     shown = excerpt(value) if kind(value) in _SCALAR_KINDS else received(value)
+    if isinstance(value, (str, int, float)) and type(value) not in _SCALAR_CLASSES:
+        # Only its class may be wrong: a member of an Enum isn't the text that it equals.
+        shown = f"{shown} of the class {clip(escape(type(value).__name__), EXCERPT_LENGTH)}"
     return Problem(steps, "not_one_of", f"{shown} is not one of {what}", what, received(value), near)
 
 
 _SCALAR_KINDS = frozenset({"string", "integer", "number", "boolean", "null"})
+_SCALAR_CLASSES = frozenset({str, int, float, bool})
 
 
 def _nearest_choice(values: tuple[Any, ...], value: object) -> str | None:

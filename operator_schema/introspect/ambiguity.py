@@ -40,8 +40,8 @@ _OBJECT_ALONE = frozenset({"object"})
 
 def check_union(
     members: Sequence[Node], path: tuple[str, ...], owner: str, definitions: Mapping[Target, Node], most: int
-) -> Iterator[Complaint | int]:
-    """Complain about each pair of members of a union that JSON can't distinguish.
+) -> tuple[int, list[Complaint]]:
+    """Complain about the pairs of members of a union that JSON can't distinguish.
 
     Args:
         members: as `flat_members` gives them.
@@ -50,26 +50,51 @@ def check_union(
         definitions: of the graph.
         most: members and pairs that may be looked at.
 
-    Yields:
-        First the number of members and pairs to look at; then the complaints, if these are not too many.
+    Returns:
+        The number of members and pairs looked at, and the complaints. There are none if `most` was
+        reached, and one about all further pairs if there are more than a few.
     """
     if any(member is UNKNOWN for member in members):
-        yield 0
-        return
+        return 0, []
+    looked_at, alike = _compare(members, definitions, most)
+    if looked_at >= most or not alike:
+        return looked_at, []
+    texts = [(_describe_pair(members[i], members[j]), alike[i, j]) for i, j in sorted([*alike][:_MOST_NAMED])]
+    if len(alike) > _MOST_NAMED:
+        texts.append(("more of its members can't be told apart by their JSON", "Fix those named first"))
+    return looked_at, [Complaint(path, "ambiguous", owner, *text) for text in texts]
+
+
+_MOST_NAMED = 20
+"""Pairs of members of one union that complaints name."""
+
+
+def _compare(
+    members: Sequence[Node], definitions: Mapping[Target, Node], most: int
+) -> tuple[int, dict[tuple[int, int], str]]:
+    """Return how many members and pairs were looked at, and the pairs that are alike with what to do."""
     objects = _Objects(members, definitions)
-    pairs = list(islice(_close_pairs(members, objects), most))
-    yield len(members) + len(pairs)
-    if len(members) + len(pairs) >= most:
-        return
-    for i, j in sorted(set(pairs)):
-        one, other = members[i], members[j]
-        remedy = _why_alike(one, other, objects)
+    looked_at = len(members)
+    seen: set[tuple[int, int]] = set()
+    alike: dict[tuple[int, int], str] = {}
+    for pair in islice(_close_pairs(members, objects), most):
+        looked_at += 1
+        if pair in seen:
+            continue
+        seen.add(pair)
+        remedy = _why_alike(members[pair[0]], members[pair[1]], objects)
         if remedy:
-            first, second = sorted([node_name(one), node_name(other)])
-            if first == second:
-                second = f"another {second.removeprefix('an ').removeprefix('a ')}"
-            message = f"{first} and {second} can't be told apart by their JSON"
-            yield Complaint(path, "ambiguous", owner, message, remedy)
+            alike[pair] = remedy
+            if len(alike) > _MOST_NAMED:
+                break
+    return looked_at, alike
+
+
+def _describe_pair(one: Node, other: Node) -> str:
+    first, second = sorted([node_name(one), node_name(other)])
+    if first == second:
+        second = f"another {second.removeprefix('an ').removeprefix('a ')}"
+    return f"{first} and {second} can't be told apart by their JSON"
 
 
 class _Objects:

@@ -79,11 +79,10 @@ class _Unions:
     def check(self, node: UnionNode, path: Path, owner: str) -> Iterator[Complaint]:
         members = self.members_of(node)
         left = MAX_COMPARED_MEMBERS - self._compared
-        for found in check_union(members, path, owner, self._graph.definitions, left + 1):
-            if isinstance(found, int):
-                self._compared += found
-            else:
-                yield found
+        most = max(left, 0) + 1
+        looked_at, complaints = check_union(members, path, owner, self._graph.definitions, most)
+        self._compared += looked_at
+        yield from complaints
         if left >= 0 and self._compared > MAX_COMPARED_MEMBERS:
             message = "the unions of the type have too many members to be told apart"
             yield Complaint(

@@ -217,14 +217,19 @@ class Scope:
         return Unresolved(shown, reason, remedy, near)
 
     def _reachable(self) -> dict[str, Any]:
-        """Return the names that an annotation may use, and those of `typing`."""
+        """Return the names that an annotation may use, the builtins among them being data types."""
         of_typing = {name: getattr(typing, name) for name in _TYPING_NAMES}
-        return {**self._namespace, **self._own_names(), **self._module(), **BUILTINS, **of_typing}
+        return {**self._namespace, **self._own_names(), **self._module(), **_DATA_TYPES, **of_typing}
 
 
 def _is_type(value: object) -> bool:
     return isinstance(value, type) or type(value).__module__ in {"typing", "types", "typing_extensions"}
 
+
+_DATA_TYPES: dict[str, Any] = {
+    cls.__name__: cls for cls in (bool, bytes, dict, float, frozenset, int, list, object, set, str, tuple)
+}
+"""The builtins that a misspelt annotation may mean: not `property` or an exception."""
 
 _TYPING_NAMES: list[str] = vars(typing)["__all__"]
 _CIRCULAR = "The modules import each other: make the tool or codec in a third module, which imports both"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
@@ -57,3 +58,24 @@ def test_a_leaf_is_shown_as_its_json_type_and_what_it_holds():
         problems["when",]
         == 'missing (object {kind: "all_day", day: string <date, such as 2026-01-31>}, required)'
     )
+
+
+class Mode(enum.StrEnum):
+    FAST = "fast"
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_member_of_an_enum_in_the_place_of_a_literal_is_named_by_its_class(compiled: bool):
+    codec = Codec(Literal["fast"])
+    if compiled:
+        codec.compile()
+    said = '"fast" of the class Mode is not one of "fast"; did you mean "fast"[?]'
+    with pytest.raises(EncodeError, match=said):
+        codec.encode(Mode.FAST)  # type: ignore[arg-type]
+
+    @dataclass
+    class Run:
+        mode: Literal["fast"] = Mode.FAST  # type: ignore[assignment]
+
+    with pytest.raises(SchemaError, match=said):
+        Codec(Run)

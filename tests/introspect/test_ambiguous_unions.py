@@ -28,6 +28,8 @@ from annotation_samples import (
     union_of,
 )
 
+from operator_schema.introspect import ambiguity
+
 
 @dataclass
 class Twin:
@@ -160,3 +162,32 @@ def test_where_an_ambiguous_union_stands():
 def test_each_pair_is_named():
     messages = [complaint.message for complaint in complaints_of(U1 | Twin | Empty | Vacant)]
     assert len(messages) == 2
+
+
+@pytest.mark.parametrize(
+    "member",
+    [lambda i: make_dataclass(f"C{i}", [("x", int)]), lambda i: Literal["same", i]],  # type: ignore[valid-type]
+    ids=["classes", "literals"],
+)
+def test_of_many_members_that_are_alike_a_few_pairs_are_compared_and_named(member, monkeypatch):
+    compared = 0
+    why_alike = ambiguity._why_alike
+
+    def count(*args: Any) -> str | None:
+        nonlocal compared
+        compared += 1
+        return why_alike(*args)
+
+    monkeypatch.setattr(ambiguity, "_why_alike", count)
+    found = complaints_of(union_of([member(i) for i in range(300)]))
+    assert len(found) == 21
+    assert {complaint.code for complaint in found} == {"ambiguous"}
+    assert found[-1].message == "more of its members can't be told apart by their JSON"
+    assert compared == 21
+
+
+def test_twenty_pairs_are_all_named():
+    pairs = [make_dataclass(name, [(f"key{i}", int)]) for i in range(20) for name in (f"One{i}", f"Other{i}")]
+    assert [complaint.message.split()[0] for complaint in complaints_of(union_of(pairs))] == [
+        f"One{i}" for i in range(20)
+    ]

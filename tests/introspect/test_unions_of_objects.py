@@ -3,7 +3,9 @@
 import json
 from dataclasses import dataclass, field, make_dataclass
 from typing import (
+    Any,
     Literal,
+    Union,
 )
 
 import pytest
@@ -27,6 +29,7 @@ from annotation_samples import (
 from judge import validator
 
 from operator_schema import Codec
+from operator_schema.codec import interpret
 
 
 def test_a_tag_tells_objects_apart():
@@ -258,3 +261,27 @@ def test_members_that_share_a_value_are_told_apart_by_their_keys():
     codec = Codec(Drawn | Measured)
     assert codec.decode({"kind": "point", "color": "red"}) == Drawn("point", "red")
     assert codec.decode({"kind": "point", "size": 2.5}) == Measured("point", 2.5)
+
+
+def test_values_are_compared_for_those_members_alone_whose_keys_fit_best(monkeypatch):
+    members = [make_dataclass(f"K{i}", [(f"key{i}", int)]) for i in range(200)]
+    codec = Codec(Union[tuple(members)] | WithFirst | WithSecond)  # type: ignore[operator]
+    compared: list[Any] = []
+    mistakes = interpret._mistakes
+
+    def note(node: Any, *rest: Any) -> int:
+        compared.append(node)
+        return mistakes(node, *rest)
+
+    monkeypatch.setattr(interpret, "_mistakes", note)
+    assert [problem.path for problem in codec.problems({"key7": "x"})] == [("key7",)]
+    assert not compared
+    (problem,) = codec.problems({"inner": {"kind": "second", "amount": "x"}})
+    assert problem.path == ("inner", "amount")
+    assert {node.name for node in compared if hasattr(node, "name")} <= {
+        "WithFirst",
+        "WithSecond",
+        "First",
+        "Second",
+    }
+    assert len(compared) < 20

@@ -327,3 +327,23 @@ def test_json_that_begins_in_a_string_is_no_item(text):
     [problem] = Codec(list[str] | dict[str, str]).problems(text)
     assert problem.suggestion is None
     assert problem.message.startswith("got a string that ")
+
+
+def test_a_leaf_that_can_t_write_its_placeholder_has_no_example():
+    class Clock:
+        is_broken = False
+
+    def write(_clock: Clock) -> str:
+        if Clock.is_broken:
+            raise ValueError
+        return "now"
+
+    leaf = SchemaLeaf(Clock, {"type": "string"}, lambda _text: Clock(), write, Clock())
+    codec = Codec(Annotated[Clock, leaf] | None)
+    Clock.is_broken = True
+    with pytest.raises(DecodeError) as caught:
+        codec.decode([])
+    assert caught.value.example() is None
+    with pytest.raises(DecodeError) as caught:
+        Codec(Annotated[Clock, leaf]).decode([])
+    assert caught.value.example() is None

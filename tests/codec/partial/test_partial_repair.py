@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 
 import pytest
 from partial_samples import WRITE, fed, found, outcome
+from typing_extensions import TypeAliasType
 
 from operator_schema import Codec
 
@@ -102,3 +103,16 @@ def test_a_byte_order_mark_is_left_out_of_text_too(text):
         assert outcome(stream.finish) == outcome(WRITE.decode_json, text)
         of_bytes = fed(WRITE.stream(), text.encode())
         assert stream.partial == of_bytes.partial
+
+
+def test_a_value_that_is_too_deep_to_repair_is_too_deep_to_decode():
+    nested = TypeAliasType("nested", "int | list[nested]")
+    codec = Codec(
+        make_dataclass("Deep", [("a", nested), ("b", int)]),
+        repair=True,
+        max_depth=5000,
+        namespace={"nested": nested},
+    )
+    partial = codec.decode_partial(f'{{"a": {"[" * 450}"x"{"]" * 450}, "b": "1", ')
+    assert partial.fields == {"b": 1}
+    assert [problem.code for problem in partial.problems] == ["too_deep"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 
 import pytest
 from partial_samples import WRITE
@@ -72,3 +72,12 @@ def test_a_bug_in_the_users_code_beside_bytes_that_are_no_text():
     partial = stream.feed(b"x")
     assert partial.fields == {"three": 3}
     assert "not UTF-8: byte 0xff at position 35" in partial.problems[0].message
+
+
+def test_text_may_end_right_inside_an_array():
+    partial = Codec(list[int]).decode_partial("[ ")
+    assert (partial.problems, partial.is_complete) == ((), False)
+    numbers = Codec(make_dataclass("Numbers", [("a", list[int])]))
+    for text in ('{"a": [', '{"a": [ '):
+        partial = numbers.decode_partial(text)
+        assert (partial.fields, partial.receiving, partial.problems) == ({}, "a", ())
