@@ -62,3 +62,15 @@ def test_a_recursion_error_of_a_leaf_is_its_own_in_a_part_of_compiled_code_too()
     codec = Codec(list[Any], leaves=[leaf]).compile()
     with pytest.raises(RecursionError):
         codec.encode([Grams(2)])
+
+
+@dataclass
+class Chain:
+    size: int
+    rest: Chain | None = None
+
+
+def test_a_recursive_dataclass_beside_a_misfit_is_written_by_its_fields() -> None:
+    encoded, notes = Codec(list[Any]).encode_leniently([Chain(1, Chain(2)), float("inf")])
+    assert encoded == [{"size": 1, "rest": {"size": 2}}, None]
+    assert [note.path for note in notes] == [(1,)]
