@@ -354,18 +354,13 @@ class MissingContextError(ToolError):
         message: what to do about it.
     """
 
-    def __init__(self, tool: str, parameters: Sequence[str], hint: str = "") -> None:
-        names = ", ".join(parameters)
-        one = parameters[0] if parameters else ""
-        by_name = f'by name ({one}=… or context={{"{one}": …}})'
-        by_type = "or, if it has a type, by type (context={Type: …})"
-        message = f"{names} must be injected: {by_name} {by_type}{f'; {hint}' if hint else ''}"
-        super().__init__(tool, message)
+    def __init__(self, tool: str, parameters: Sequence[str], remedy: str) -> None:
+        super().__init__(tool, f"{', '.join(parameters)} must be injected: {remedy}")
         self.parameters: tuple[str, ...] = tuple(parameters)
-        self._hint = hint
+        self._remedy = remedy
 
     def __reduce__(self) -> tuple[type[MissingContextError], tuple[str, tuple[str, ...], str]]:
-        return type(self), (self.tool, self.parameters, self._hint)
+        return type(self), (self.tool, self.parameters, self._remedy)
 
 
 class CallError(Exception):

@@ -149,6 +149,11 @@ def received(value: object) -> str:
     return name if shown in {name, type(value).__name__} else f"{name} {shown}"
 
 
+def as_written(value: object) -> str:
+    """Show an argument that the program gave: `"5"`, `0`, `True`."""
+    return repr(value) if value is None or isinstance(value, bool) else excerpt(value)
+
+
 def listed(options: Sequence[str], most: int = LISTED_OPTIONS, separator: str = ", ") -> str:
     """Join choices into one line, counting those past the first `most`."""
     shown = separator.join(options[:most])

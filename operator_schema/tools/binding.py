@@ -80,11 +80,11 @@ def injected_values(
         if name not in names:
             near = nearest(name, names)
             hint = f"; did you mean {quote(near)}?" if near else ""
-            known = f"they are {listed([quote(known) for known in names])}" if names else "it has none"
-            message = f"{quote(name)} isn't one of its injected parameters; {known}{hint}"
+            known = listed([quote(known) for known in names]) or "none"
+            message = f"{quote(name)} isn't one of its injected parameters: {known}{hint}"
             raise ToolError(tool, message)
     found: dict[str, Any] = {}
-    missing: list[str] = []
+    missing: list[tuple[Parameter, Any]] = []
     for parameter, hint in injected:
         value = given.get(parameter.name, MISSING)
         if value is MISSING and context:
@@ -94,22 +94,28 @@ def injected_values(
         if value is not MISSING:
             found[parameter.name] = value
         elif parameter.kind not in {"rest", "extra"}:
-            missing.append(parameter.name)
+            missing.append((parameter, hint))
     if missing:
-        wanted = [hint for parameter, hint in injected if parameter.name in missing]
-        raise MissingContextError(tool, tuple(missing), _hint_of(wanted, context))
+        names = [parameter.name for parameter, _ in missing]
+        raise MissingContextError(tool, names, _how_to_inject(missing) + _hint_of(missing, context))
     return found
 
 
-def _hint_of(wanted: Sequence[Any], context: Context | None) -> str:
+def _how_to_inject(missing: Sequence[tuple[Parameter, Any]]) -> str:
+    """Return how the first of the missing values is given."""
+    parameter, hint = missing[0]
+    by_name = f'by name ({parameter.name}=… or context={{"{parameter.name}": …}})'
+    types = alternatives_of(hint)
+    return f"{by_name} or by type (context={{{name_of(types[0])}: …}})" if types else by_name
+
+
+def _hint_of(missing: Sequence[tuple[Parameter, Any]], context: Context | None) -> str:
     """Return what may be wrong: a key of the context is the name of a class instead of the class."""
-    for hint in wanted:
+    for _, hint in missing:
         for cls in alternatives_of(hint):
             name = getattr(cls, "__name__", None)
             if name is not None and name in (context or ()):
-                return (
-                    f"the context has the text {quote(name)} as a key; give the class: context={{{name}: …}}"
-                )
+                return f"; the context has the text {quote(name)} as a key, not the class"
     return ""
 
 

@@ -38,7 +38,7 @@ def tools_in(module: ModuleType | str) -> list[Tool[..., Any]]:
     if public is None:
         found = [value for name, value in content.items() if not name.startswith("_")]
     else:
-        found = [getattr(module, name) for name in public]
+        found = [getattr(module, name) for name in public if not _is_submodule(module, name)]
     tools: list[Tool[..., Any]] = [value for value in found if isinstance(value, Tool)]
     if public is None:
         # What is merely imported is left to the module that made it.
@@ -58,6 +58,15 @@ def own_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
     if not tools and hasattr(module, "__path__") and not hasattr(module, "__all__"):
         _refuse_package(module, module.__path__)
     return tools
+
+
+def _is_submodule(module: ModuleType, name: str) -> bool:
+    """Return whether a package names a submodule that isn't imported yet, as `xml` does in its `__all__`."""
+    if name in vars(module) or not hasattr(module, "__path__"):
+        return False
+    from importlib.util import find_spec
+
+    return find_spec(f"{module.__name__}.{name}") is not None
 
 
 def _refuse_package(module: ModuleType, path: Iterable[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import MISSING
+from types import FunctionType, MethodType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -277,6 +278,10 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
     if isinstance(annotation, InputTool):
         annotation = annotation.input_type
     cls = class_of(annotation)
+    if isinstance(annotation, (FunctionType, MethodType)):
+        message = "tool_input takes a dataclass, and this is a function"
+        complaint = Complaint((), "unsupported", annotation.__name__, message, "Use @tool")
+        raise SchemaError(annotation.__name__, [complaint], "function")
     name: Any = options.get("name")
     if name is None:
         name = "" if form_of(cls) is None else snake_case(cls.__name__)

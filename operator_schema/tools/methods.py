@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Complaint, SchemaError
+from ..errors import Complaint, MissingContextError, SchemaError
 from ..wording import clip, escape, quote
 from .binding import CallPlan
 from .metadata import snake_case
@@ -12,7 +12,7 @@ from .metadata import snake_case
 if TYPE_CHECKING:
     from .tool import Tool
 
-__all__ = ["bound", "check_first_parameter", "is_unbound", "unbound_message"]
+__all__ = ["about_instance", "bound", "check_first_parameter", "is_unbound", "unbound_message"]
 
 _POSITIONAL = frozenset({"positional_only", "positional"})
 
@@ -72,6 +72,14 @@ def check_first_parameter(tool: str, plan: CallPlan | None, owner: type[Any]) ->
 def is_unbound(plan: CallPlan | None) -> bool:
     """Return whether the function is a method without its instance, as `Service.find` is."""
     return plan is not None and plan.callee.binds == "instance" and plan.callee.receiver is not None
+
+
+def about_instance(method: Tool[..., Any], plan: CallPlan, error: MissingContextError) -> MissingContextError:
+    """Return an error that says how to bind a method, where the missing value is its instance."""
+    receiver = plan.callee.receiver
+    if receiver is None or receiver.name not in error.parameters or not is_unbound(plan):
+        return error
+    return MissingContextError(method.name, error.parameters, unbound_message(method))
 
 
 def unbound_message(method: Tool[..., Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.options import DEFAULTS, CodecOptions, checked_options
 from ..complaints import Complaint
-from ..wording import clip, escape, nearest, quote, received
+from ..wording import as_written, clip, escape, nearest, quote
 from .metadata import is_duration, is_switch
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ TakesOptions = Literal["tool", "tool_input", "with_"]
 CODEC_OPTIONS = frozenset(DEFAULTS) - {"name"}
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ONE_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
-_NAME_REMEDY = "Give name= with 1 to 64 letters, digits, _ and - of ASCII"
+_NAME_REMEDY = "Give a name= of 1 to 64 characters: A to Z, a to z, 0 to 9, _ and -"
 _FLAG_REMEDY = "Give True or False"
 
 
@@ -72,7 +72,7 @@ def check_option_names(owner: str, options: Mapping[str, Any], function: TakesOp
     for option in options:
         if option not in known:
             near = nearest(option, sorted(known))
-            hint = f"; did you mean {near}?" if near else ""
+            hint = f"; did you mean {near}?" if near else f"; it takes {', '.join(sorted(known))}"
             message = f"{function}() got an unexpected option {option!r} for {owner}{hint}"
             raise TypeError(message)
 
@@ -103,7 +103,7 @@ def check_options(given: Mapping[str, Any], *, by_position: bool = False) -> dic
             (), "bad_option", owner, message, 'If it is the name, write name="…"'
         )
     if "name" in found or not _TOOL_NAME.fullmatch(name):
-        what = quote(name, 100) if isinstance(name, str) else received(name)
+        what = quote(name, 100) if isinstance(name, str) else as_written(name)
         message = f"the name {what} is refused by providers" if name != "" else "it has no name"
         found["name"] = Complaint((), "bad_name", owner, message, _NAME_REMEDY)
     return found
@@ -118,7 +118,7 @@ def _complain(option: str, value: Any) -> tuple[str, str] | None:
             return str(error), "Give what Codec takes for it"
         return None
     fits, kind, remedy = _ROWS.get(option, _ANY)
-    return None if fits(value) else (f"{option} is {received(value)}, not {kind}", remedy)
+    return None if fits(value) else (f"{option} is {as_written(value)}, not {kind}", remedy)
 
 
 def _is_text(value: object) -> bool:

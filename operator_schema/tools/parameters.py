@@ -213,6 +213,15 @@ def _complain_parameter(
     parameter: Parameter, hint: Any, callee: Callee, owner: str, scope: Scope
 ) -> Complaint | None:
     name = parameter.name
+    if hint is skip_mark:
+        message = "skip is a mark, not a type"
+        return Complaint(
+            (name,), "unsupported", owner, message, f"Write {name}: Annotated[T, skip], for your type T"
+        )
+    if description_in(hint) == "skip":
+        message = 'its description is the text "skip"'
+        remedy = "Write skip without quotes (from operator_schema import skip), or describe the parameter"
+        return Complaint((name,), "bad_description", owner, message, remedy)
     if hint is MISSING:
         stars = {"rest": "*", "extra": "**"}.get(parameter.kind, "")
         message = "it has no annotation" if not stars else f"{stars}{name} has no annotation"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, overload
 
-from ..errors import DecodeError, SchemaError, ToolError
+from ..errors import DecodeError, MissingContextError, SchemaError, ToolError
 from ..introspect.nodes import ObjectNode
 from ..wording import received
 from .awaitables import close_awaitable, is_awaitable
@@ -13,7 +13,7 @@ from .binding import call_arguments, injected_values
 from .error_hints import error_hint, unknown_keys
 from .function_attributes import copy_attributes, coroutine_mark
 from .metadata import pascal_case
-from .methods import bound, check_first_parameter
+from .methods import about_instance, bound, check_first_parameter
 from .options import check_option_names, check_options, codec_options
 from .raw_arguments import RawArguments
 from .registration import changed_metadata, register_input
@@ -300,7 +300,7 @@ class Tool(ToolProperties, Generic[P, R]):
         name: str = given.setdefault("name", metadata.name)
         complaints = list(check_options(given).values())
         if complaints:
-            raise SchemaError(metadata.name, complaints)
+            raise SchemaError(metadata.name, complaints, "tool")
         content: dict[str, Any] = {}
         changed = codec_options(given)
         if changed or name != metadata.name or "examples" in given:
@@ -310,7 +310,7 @@ class Tool(ToolProperties, Generic[P, R]):
             options = {**self._options, **changed}
             codec = register_input(self._codec.type, name, {**given, **options}, complaints)
             if codec is None:
-                raise SchemaError(name, complaints)
+                raise SchemaError(name, complaints, "tool")
             content = {"_codec": codec, "_options": options}
         if "leaves" in changed:
             content["_output"] = self._output.with_leaves(changed["leaves"])
@@ -330,9 +330,12 @@ class Tool(ToolProperties, Generic[P, R]):
         if plan is None:
             raise ToolError(self.name, "it has no function: your program runs the call")
         self._check_input(given)
-        values = (
-            injected_values(self.name, plan.injected, injected, context) if plan.injected or injected else {}
-        )
+        values: Mapping[str, Any] = {}
+        if plan.injected or injected:
+            try:
+                values = injected_values(self.name, plan.injected, injected, context)
+            except MissingContextError as error:
+                raise about_instance(self, plan, error) from None
         positional, named, extra = call_arguments(plan.callee.parameters, values, plan.input_parameter, given)
         return self._function(*positional, **named, **extra)
 
@@ -343,7 +346,9 @@ class Tool(ToolProperties, Generic[P, R]):
             expected = dict if node.form == "typed_dict" else node.type
         if not isinstance(given, expected):
             wanted = getattr(self.input_type, "__name__", "input")
-            raise ToolError(self.name, f"call takes a {wanted}, not {received(given)}; decode makes one")
+            raise ToolError(
+                self.name, f"call takes an input ({wanted}), not {received(given)}; decode makes one"
+            )
 
     # --- whether it is a coroutine function -----------------------------------------------------
 

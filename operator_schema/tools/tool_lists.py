@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
-from ..wording import clip, escape, quote
+from ..wording import as_written, clip, escape, quote
 from .methods import unbound_message
 from .tool import Tool
 
@@ -23,9 +24,16 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
     if isinstance(tools, Tool):
         message = f"expected a list of tools, not the tool {tools.name} alone: write [{tools.name}]"
         raise TypeError(message)
+    given: Any = tools
+    if isinstance(tools, (str, type)) or not isinstance(tools, Iterable):
+        what = (
+            f"the class {clip(escape(tools.__name__), 100)}" if isinstance(tools, type) else as_written(tools)
+        )
+        message = f"expected a list of tools, not {what}"
+        raise TypeError(message)
     found: list[Tool[..., Any]] = []
-    is_mapping = hasattr(tools, "items")
-    for key, item in tools.items() if is_mapping else enumerate(tools):
+    is_mapping = hasattr(given, "items")
+    for key, item in given.items() if is_mapping else enumerate(given):
         tool: Any = item
         if isinstance(getattr(item, "__func__", None), Tool):
             tool = item.__func__.__get__(item.__self__, item.__self__)
@@ -43,6 +51,9 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
 
 def _not_a_tool(item: object) -> str:
     """Return what is wrong with something that should be a tool, and how to fix it."""
+    if isinstance(item, type):
+        name = clip(escape(item.__name__), 100)
+        return f"the class {name} isn't a Tool; decorate its methods with @tool, or it with @tool_input"
     kind = clip(escape(type(item).__name__), 100)
     what = f"an {kind}" if kind[:1].lower() in set("aeiou") else f"a {kind}"
     inner: Any = item
@@ -53,4 +64,5 @@ def _not_a_tool(item: object) -> str:
     if isinstance(inner, Tool):
         name = clip(escape(inner.name), 100)
         return f"{what} around the tool {name} isn't a Tool; put @tool outermost, above other decorators"
-    return f"{what} isn't a Tool; decorate it with @tool"
+    remedy = "decorate it with @tool" if callable(item) else "give what @tool or @tool_input makes"
+    return f"{what} isn't a Tool; {remedy}"

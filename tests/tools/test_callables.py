@@ -27,7 +27,10 @@ def test_methods():
     assert service.search == service.search
     assert service.search != Service("c").search
     assert hash(service.search) == hash(service.search)
-    with pytest.raises(ToolError, match="self must be injected"):
+    with pytest.raises(
+        ToolError,
+        match=r"self must be injected: Service\.search is a method without its instance",
+    ):
         Service.search.run({"query": "b"})
 
 

@@ -7,7 +7,7 @@ import functools
 import inspect
 import sys
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import pytest
 
@@ -19,6 +19,7 @@ from operator_schema import (
     SchemaError,
     describe_tools,
     schema_response,
+    skip,
     tool,
     tool_input,
 )
@@ -38,7 +39,7 @@ def test_a_name_in_the_place_of_the_description(name):
 
     complaint = complaint_of(lambda: tool(name)(f))
     assert complaint.code == "bad_option"
-    assert complaint.message == f'description is string "{name}", not a sentence'
+    assert complaint.message == f'description is "{name}", not a sentence'
     assert complaint.remedy == 'If it is the name, write name="…"'
 
 
@@ -61,7 +62,7 @@ def test_a_description_is_a_string():
         return x
 
     complaint = complaint_of(lambda: tool(description=5)(f))
-    assert (complaint.code, complaint.message) == ("bad_option", "description is integer 5, not a string")
+    assert (complaint.code, complaint.message) == ("bad_option", "description is 5, not a string")
 
 
 @pytest.mark.parametrize("text", ["Search", "Search.", "search the web", "Suche", "检索", ""])
@@ -129,7 +130,7 @@ def test_what_wraps_itself_is_not_searched_for_ever():
 )
 def test_what_is_not_a_tool_has_an_article(item, named):
     for take in (lambda: Registry([item]), lambda: describe_tools([item])):
-        with pytest.raises(TypeError, match=f"^{named} isn't a Tool; decorate it with @tool$"):
+        with pytest.raises(TypeError, match=f"^{named} isn't a Tool; give what @tool or @tool_input makes$"):
             take()
 
 
@@ -243,3 +244,47 @@ def test_a_describer_is_known_by_its_mark():
         registry = Registry([fetch, entry])
         assert registry.shown("fetch").described_by == entry.name
         assert registry.shown(entry.name).described_by is None
+
+
+def test_a_list_of_tools_that_is_not_one():
+    for given, shown in [(None, "None"), ("find", '"find"'), (Own, "the class Own"), (3, "3")]:
+        with pytest.raises(TypeError, match=f"^expected a list of tools, not {shown}$"):
+            Registry(given)
+    with pytest.raises(TypeError, match=r"the class Own isn't a Tool; decorate its methods with @tool, or"):
+        Registry([Own])
+
+
+def test_a_mark_that_is_not_in_annotated():
+    with pytest.raises(SchemaError, match=r"skip is a mark, not a type\. Write db: Annotated\[T, skip\]"):
+
+        @tool
+        def act(db: skip) -> int: ...
+
+    with pytest.raises(SchemaError, match="Write skip without quotes"):
+
+        @tool
+        def quoted(db: Annotated[int, "skip"]) -> int: ...
+
+
+def test_tool_input_above_a_function():
+    with pytest.raises(SchemaError, match=r"^own: 1 complaint about the function\n.* Use @tool\.$"):
+
+        @tool_input
+        def own(x: int) -> int: ...
+
+
+def test_an_unknown_option_lists_the_options():
+    with pytest.raises(TypeError, match=r"unexpected option 'zzzzzz' for find; it takes attribute_docs, "):
+        tool(zzzzzz=1)(find.__wrapped__)
+
+
+def test_a_longer_name_that_is_refused_is_about_the_tool():
+    with pytest.raises(SchemaError, match=r"^find: 1 complaint about the tool\n.*refused by providers"):
+        Registry([find]).prefix("my shop ")
+
+
+def test_a_description_of_no_parameter_is_about_parameters():
+    with pytest.raises(SchemaError, match=r'which isn\'t a parameter\..* the parameters are "x"\.'):
+
+        @tool(param_descriptions={"aa": "What."})
+        def seek(x: int) -> int: ...

@@ -24,15 +24,23 @@ def test_the_name_of_a_class_in_place_of_the_class(context):
     with pytest.raises(MissingContextError) as caught:
         store.run({"name": "a"}, context=context)
     assert str(caught.value).endswith(
-        '; the context has the text "Db" as a key; give the class: context={Db: …}'
+        'or by type (context={Db: …}); the context has the text "Db" as a key, not the class'
     )
     assert caught.value.parameters == ("db",)
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.parameters) == (str(caught.value), ("db",))
 
 
+def test_a_parameter_without_a_type_is_given_by_name():
+    @tool(skip=("db",))
+    def count(db) -> int: ...
+
+    with pytest.raises(MissingContextError, match=r'by name \(db=… or context=\{"db": …\}\)$'):
+        count.run({})
+
+
 @pytest.mark.parametrize("context", [None, {}, {"int": 1}, {"name": 1}])
 def test_no_hint_where_no_name_of_a_class_is_given(context):
-    with pytest.raises(MissingContextError, match=r"by type \(context=\{Type: …\}\)$"):
+    with pytest.raises(MissingContextError, match=r"by type \(context=\{Db: …\}\)$"):
         store.run({"name": "a"}, context=context)
     assert store.run({"name": "a"}, context={Db: Db()}) == "a"

@@ -285,7 +285,7 @@ def test_a_class_that_holds_tools_of_functions():
     assert Held.point.run({"x": 1}) == "1"
     assert Held().static.run({"x": 1}) == "1"
     assert Held().typed.run({"x": 1}) == "1"
-    with pytest.raises(MissingContextError, match=r'context=\{"self": …\}'):
+    with pytest.raises(MissingContextError, match=r"Held\.typed is a method without its instance"):
         Held.typed.run({"x": 1})
     assert Held.typed.run({"x": 1}, context={"self": Held()}) == "1"
 
@@ -380,6 +380,6 @@ def test_what_is_no_input_is_told_what_it_lacks():
 
 
 def test_one_example_alone_is_no_list():
-    with pytest.raises(SchemaError, match=r"examples is object .*, not a list") as caught:
+    with pytest.raises(SchemaError, match=r"examples is \{.*, not a list") as caught:
         tool(examples={"text": "a"})(quick)  # type: ignore[arg-type]  # what is refused
     assert codes_of(caught) == ["bad_option"]

@@ -103,3 +103,12 @@ def test_input_tools_are_tools_too():
         to: str
 
     assert Registry([Move]).definitions()[0]["description"] == "Move a piece."
+
+
+def test_all_may_name_submodules_that_are_not_imported(folder):
+    package = folder / "rtools_lazy"
+    package.mkdir()
+    (package / "__init__.py").write_text("__all__ = ['inner']\n")
+    (package / "inner.py").write_text("")
+    assert names(Registry.from_module("rtools_lazy")) == []
+    assert "rtools_lazy.inner" not in sys.modules

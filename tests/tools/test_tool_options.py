@@ -84,7 +84,7 @@ def _outcome(codec, arguments):
         ("max_depth", 0, "max_depth is an integer of at least 1"),
         ("attribute_docs", 1, "attribute_docs is True or False"),
         ("json_loads", "orjson", "json_loads is a function"),
-        ("flatten", "no", 'flatten is string "no", not True or False'),
+        ("flatten", "no", 'flatten is "no", not True or False'),
         ("param_descriptions", {"z": "No field."}, 'describes "z"'),
     ],
 )

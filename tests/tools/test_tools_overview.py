@@ -428,7 +428,7 @@ def test_a_union_of_tagged_dataclasses():
     assert not isinstance(Hit("a", 1), edit)
     with pytest.raises(SchemaError):
         tool_input(name="edit_file")(Create | int)
-    with pytest.raises(SchemaError, match=r"tool: it has no name\. Give name="):
+    with pytest.raises(SchemaError, match=r"tool: it has no name\. Give a name= of"):
         tool_input(Create | Remove)
 
 

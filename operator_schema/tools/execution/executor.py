@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_args
 
 from ...errors import ToolNotFoundError
-from ...wording import received
+from ...wording import as_written, received
 from ..calls import RawCall, ToolResult
 from ..metadata import is_duration
 from ..registry import Registry
@@ -136,8 +136,7 @@ class Executor:
         """
         from asyncio import gather
 
-        calls = list(calls)
-        _check_calls(calls)
+        calls = _listed_calls(calls)
         running = [self._outcome(call, context) for call in calls]
         # With `return_exceptions` a cancelled gather waits until each call has ended.
         outcomes = await gather(*running, return_exceptions=True)
@@ -244,6 +243,15 @@ def _check_calls(calls: Iterable[object]) -> None:
             raise TypeError(message)
 
 
+def _listed_calls(calls: Any) -> list[RawCall]:
+    if isinstance(calls, RawCall):
+        message = "expected a list of calls, not one RawCall alone: write [call]"
+        raise TypeError(message)
+    found = list(calls)
+    _check_calls(found)
+    return found
+
+
 def _is_cancellation(outcome: object) -> bool:
     from asyncio import CancelledError
 
@@ -289,7 +297,7 @@ def _check_options(
 
 
 def _refuse(option: str, kind: str, value: object) -> NoReturn:
-    message = f"{option} is {kind}, not {received(value)}"
+    message = f"{option} is {kind}, not {as_written(value)}"
     raise ValueError(message)
 
 

@@ -172,7 +172,9 @@ class RunCall:
             # Without the values: they may hold secrets.
             places = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in mismatches]
             noted = {"mismatches": places}
-            self._failures.note(self._call, WARNING, "the result does not fit its declared type", noted)
+            is_declared = self._tool.output_schema() is not None
+            what = "does not fit its declared type" if is_declared else "has no exact JSON form"
+            self._failures.note(self._call, WARNING, f"the result {what}", noted)
             details = {**details, "mismatches": mismatches}
         result = ToolResult(self._call.id, self._call.name, content)
         return result.replace(details=details) if details else result

@@ -9,6 +9,7 @@ from executor_samples import add
 
 from operator_schema import (
     Executor,
+    RawCall,
     Registry,
 )
 
@@ -16,15 +17,15 @@ from operator_schema import (
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"timeout": 0}, "timeout is a positive number of seconds, or None, not integer 0"),
+        ({"timeout": 0}, "timeout is a positive number of seconds, or None, not 0"),
         ({"timeout": math.nan}, "timeout is"),
         ({"timeout": True}, "timeout is"),
         ({"timeout": "30"}, "timeout is"),
-        ({"max_concurrency": 0}, "max_concurrency is an integer of at least 1, or None, not integer 0"),
+        ({"max_concurrency": 0}, "max_concurrency is an integer of at least 1, or None, not 0"),
         ({"max_concurrency": 1.5}, "max_concurrency is"),
-        ({"max_threads": None}, "max_threads is an integer of at least 1, not null"),
-        ({"grace": -1}, "grace is a number of seconds, not integer -1"),
-        ({"show_errors": "all"}, "show_errors is one of 'type', 'message', 'traceback', not string \"all\""),
+        ({"max_threads": None}, "max_threads is an integer of at least 1, not None"),
+        ({"grace": -1}, "grace is a number of seconds, not -1"),
+        ({"show_errors": "all"}, "show_errors is one of 'type', 'message', 'traceback', not \"all\""),
     ],
 )
 def test_options_are_checked(options, message):
@@ -36,3 +37,8 @@ def test_an_executor_makes_a_registry_of_tools():
     registry = Registry([add])
     assert Executor(registry).registry is registry
     assert [entry.name for entry in Executor(iter([add])).registry] == ["add"]
+
+
+def test_one_call_alone_is_not_a_list_of_calls():
+    with pytest.raises(TypeError, match=r"^expected a list of calls, not one RawCall alone: write \[call\]$"):
+        Executor([add]).execute_all_sync(RawCall("c", "add", {}))

@@ -255,3 +255,13 @@ def test_a_class_that_stays_interpreted_is_reported_on_too():
     assert [key.path for key in result.details["ignored"]] == [("items", 0, "y")]
     assert executor.execute_sync(RawCall("c", "one", {"x": -1})).code == "invalid_params"
     assert executor.execute_sync(RawCall("c", "one", {"x": 1, "z": 1})).details["ignored"][0].path == ("z",)
+
+
+def test_the_log_does_not_mention_a_type_where_none_is_declared(caplog):
+    @tool
+    def now():
+        return datetime(2026, 1, 1)  # noqa: DTZ001  # without an offset, which doesn't fit date-time
+
+    result = Executor([now]).execute_sync(RawCall("c", "now", {}))
+    assert (result.content, len(result.details["mismatches"])) == ('"2026-01-01T00:00:00"', 1)
+    assert "now (call c): the result has no exact JSON form; mismatches: " in caplog.text
