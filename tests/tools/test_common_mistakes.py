@@ -284,7 +284,7 @@ def test_a_longer_name_that_is_refused_is_about_the_tool():
 
 
 def test_a_description_of_no_parameter_is_about_parameters():
-    with pytest.raises(SchemaError, match=r'which isn\'t a parameter\..* the parameters are "x"\.'):
+    with pytest.raises(SchemaError, match=r'which isn\'t a parameter\..* the only parameter is "x"\.'):
 
         @tool(param_descriptions={"aa": "What."})
         def seek(x: int) -> int: ...
