@@ -98,7 +98,7 @@ def check_options(given: Mapping[str, Any], *, by_position: bool = False) -> dic
         if wrong is not None:
             found[option] = Complaint((), "bad_option", owner, *wrong)
     if by_position and _ONE_NAME.fullmatch(given["description"]):
-        message = f"description is {received(given['description'])}, not a sentence"
+        message = f"description is {as_written(given['description'])}, not a sentence"
         found["description"] = Complaint(
             (), "bad_option", owner, message, 'If it is the name, write name="…"'
         )
