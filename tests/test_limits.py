@@ -155,10 +155,10 @@ def test_inlining():
 
 
 def test_a_type_that_doubles_at_every_level_is_linear():
-    started = time.perf_counter()
+    started = time.process_time()
     schema = Codec(doubling(90)).json_schema()
     assert len(schema["$defs"]) == 89
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_annotations_that_double_are_bounded(monkeypatch):
@@ -203,11 +203,11 @@ def shared_tuple(levels):
 )
 def test_what_a_problem_says_of_a_large_type(annotation, value):
     codec = Codec(list[annotation])
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(DecodeError) as caught:
         codec.decode([value] * 200)
     assert len(str(caught.value)) <= REPORT_LENGTH
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     for problem in caught.value.problems:
         assert len(problem.message) <= MESSAGE_LENGTH
         assert len(problem.expected) <= EXPECTED_LENGTH + 100

@@ -38,23 +38,23 @@ COLLIDING = [
 @pytest.mark.parametrize(("annotation", "value"), COLLIDING, ids=lambda part: str(part)[:30])
 def test_colliding_values_are_refused(annotation, value):
     text = json.dumps(value)
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(DecodeError) as caught:
         decode_json(annotation, text)
     [problem] = caught.value.problems
     assert (problem.path, problem.code) == ((), "too_large")
-    assert time.perf_counter() - started < 2  # it was 6 s for one of them, and grew with the square
+    assert time.process_time() - started < 2  # it was 6 s for one of them, and grew with the square
 
 
 @pytest.mark.parametrize(("annotation", "value"), COLLIDING, ids=lambda part: str(part)[:30])
 def test_colliding_values_are_refused_when_compiled_too(annotation, value):
     codec = Codec(annotation).compile()
     codec._tiers.compile_parts()
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(DecodeError) as caught:
         codec.decode(value)
     assert caught.value.problems == Codec(annotation).problems(value)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_few_that_collide_are_as_good_as_others():
