@@ -83,7 +83,7 @@ class Suite(NamedTuple):
 def command_output(command: list[str]) -> str | None:
     """Return what a command prints, or None where it fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
