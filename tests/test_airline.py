@@ -397,6 +397,7 @@ def words_of(text):
     return " ".join(str(text).split())
 
 
+@pytest.mark.needs_threads
 def test_the_demo_fits_a_terminal_of_80_columns(example, tmp_path, capsys):
     path = tmp_path / "calls.jsonl"
     path.write_text('{"id": "1", "name": "think", "arguments": "{}"}\n', encoding="utf-8")

@@ -272,6 +272,7 @@ def lines_to_type(block):
     return [*"\n".join(typed).split("\n"), "", ""]
 
 
+@pytest.mark.needs_threads
 def test_the_examples_of_the_readme_can_be_pasted_into_a_prompt(capsys):
     blocks = re.findall(
         r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL

@@ -9,6 +9,7 @@ from typing import Any, Literal, Union
 
 import pytest
 from judge import validator
+from patience import PATIENCE
 
 from operator_schema import Codec, DecodeError, Problem, SchemaError, decode, decode_json
 from operator_schema.codec.expected import EXPECTED_LENGTH
@@ -158,7 +159,7 @@ def test_a_type_that_doubles_at_every_level_is_linear():
     started = time.process_time()
     schema = Codec(doubling(90)).json_schema()
     assert len(schema["$defs"]) == 89
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 5 * PATIENCE
 
 
 def test_annotations_that_double_are_bounded(monkeypatch):
@@ -207,7 +208,7 @@ def test_what_a_problem_says_of_a_large_type(annotation, value):
     with pytest.raises(DecodeError) as caught:
         codec.decode([value] * 200)
     assert len(str(caught.value)) <= REPORT_LENGTH
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 5 * PATIENCE
     for problem in caught.value.problems:
         assert len(problem.message) <= MESSAGE_LENGTH
         assert len(problem.expected) <= EXPECTED_LENGTH + 100

@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.needs_process
 def test_the_extra_that_is_missing_is_named():
     code = "import sys; sys.modules['hypothesis'] = None; import operator_schema.testing"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

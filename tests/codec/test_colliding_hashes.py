@@ -10,6 +10,7 @@ from decimal import Decimal
 from uuid import UUID
 
 import pytest
+from patience import PATIENCE
 
 from operator_schema import Codec, DecodeError, decode, decode_json
 from operator_schema.codec.limits import MAX_COLLISIONS
@@ -43,7 +44,7 @@ def test_colliding_values_are_refused(annotation, value):
         decode_json(annotation, text)
     [problem] = caught.value.problems
     assert (problem.path, problem.code) == ((), "too_large")
-    assert time.process_time() - started < 2  # it was 6 s for one of them, and grew with the square
+    assert time.process_time() - started < 2 * PATIENCE  # it was 6 s for one, and grew with the square
 
 
 @pytest.mark.parametrize(("annotation", "value"), COLLIDING, ids=lambda part: str(part)[:30])
@@ -54,7 +55,7 @@ def test_colliding_values_are_refused_when_compiled_too(annotation, value):
     with pytest.raises(DecodeError) as caught:
         codec.decode(value)
     assert caught.value.problems == Codec(annotation).problems(value)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 2 * PATIENCE
 
 
 def test_a_few_that_collide_are_as_good_as_others():

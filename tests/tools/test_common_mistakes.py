@@ -172,6 +172,7 @@ class WebService:
         return x
 
 
+@pytest.mark.needs_threads
 def test_methods_without_an_instance_are_refused_everywhere():
     message = (
         r"^WebService.find is a method without its instance; give web_service.find, "

@@ -62,6 +62,7 @@ def test_the_signature_is_that_of_the_constructor():
     assert list(inspect.signature(cls).parameters) == ["query", "limit", "tags"]
 
 
+@pytest.mark.needs_threads
 def test_threads_that_need_it_at_once_get_one_dataclass():
     for _ in range(20):
         _, cls = fresh()

@@ -39,6 +39,7 @@ def test_an_executor_makes_a_registry_of_tools():
     assert [entry.name for entry in Executor(iter([add])).registry] == ["add"]
 
 
+@pytest.mark.needs_threads
 def test_one_call_alone_is_not_a_list_of_calls():
     with pytest.raises(TypeError, match=r"^expected a list of calls, not one RawCall alone: write \[call\]$"):
         Executor([add]).execute_all_sync(RawCall("c", "add", {}))
