@@ -190,5 +190,5 @@ def test_what_a_converter_makes_of_another_type_than_annotated_cannot_be_encoded
     codec = Codec(Converted)
     value = codec.decode({"a": [1]})
     assert value.a == (1,)
-    with pytest.raises(EncodeError, match="expected array of integer, got tuple"):
+    with pytest.raises(EncodeError, match="expected list, got tuple"):
         codec.encode(value)
