@@ -32,6 +32,7 @@ pytest_collect_file = Sybil(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip README where its examples can't run."""
     if sys.platform != "emscripten":
         return
     for item in items:
