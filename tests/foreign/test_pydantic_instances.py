@@ -143,3 +143,13 @@ def test_what_pydantic_cannot_write_at_all_is_refused() -> None:
         Codec(User).encode(user)
     with pytest.raises(EncodeError, match="JSON"):
         Codec(User).encode_leniently(user)
+
+
+class Chain(pydantic.BaseModel):
+    name: str
+    next: Chain | None = None
+
+
+def test_a_recursive_model_is_told_apart_from_text():
+    assert Codec(Chain | str).decode("a") == "a"
+    assert Codec(Chain | str).decode({"name": "a"}) == Chain(name="a")

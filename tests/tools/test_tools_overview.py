@@ -489,3 +489,9 @@ def test_the_declared_result_has_a_schema():
     assert say.run({"text": 'a "b"'}) == 'a "b"'
     assert count.run({"text": "abc"}) == "3"
     assert isinstance(say, Tool)
+
+
+def test_what_has_no_parameters_is_named():
+    with pytest.raises(SchemaError) as caught:
+        parameters_of(list[int])
+    assert caught.value.name == "list[int]"
