@@ -44,7 +44,12 @@ def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any
     return content
 
 
-def coroutine_mark(module: str, name: str) -> Any:
-    """Return the object by which a module recognises coroutine functions that aren't written as such."""
+def coroutine_mark(module: str, *names: str) -> Any:
+    """Return the object by which a module recognises coroutine functions that aren't written as such.
+
+    Args:
+        module: its name.
+        names: of the object; releases of Python differ.
+    """
     asked = sys.modules.get(module)  # it is loaded, if that is what asks
-    return getattr(asked, name, None)
+    return next((getattr(asked, name) for name in names if hasattr(asked, name)), None)

@@ -355,7 +355,8 @@ class Tool(ToolProperties, Generic[P, R]):
     @property
     def _is_coroutine_marker(self) -> Any:
         # Python 3.12: `inspect.iscoroutinefunction` compares it with this object.
-        return coroutine_mark("inspect", "_is_coroutine_mark") if self.is_async else None
+        names = ("_is_coroutine_mark", "_is_coroutine_marker")  # of Python 3.13, and of 3.12
+        return coroutine_mark("inspect", *names) if self.is_async else None
 
     @property
     def _is_coroutine(self) -> Any:
