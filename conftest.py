@@ -46,6 +46,6 @@ def _own_registry() -> Iterator[None]:
     """Let no test see the leaves that another one registered."""
     before, generation = leaves._registered, leaves._generation  # noqa: SLF001  # there is no public way back
     yield
-    if leaves._generation != generation:  # noqa: SLF001  # likewise
+    if leaves._generation != generation:  # noqa: SLF001  # as above, there is no public way
         leaves._registered = before  # noqa: SLF001  # there is no public way back
         leaves._generation += 1  # noqa: SLF001  # what was cached meanwhile is not found again
