@@ -9,6 +9,9 @@ from ..wording import clip, escape, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
+
+    from .content import Part
 
 __all__ = ["RawCall", "ResultCode", "ToolResult", "class_name_of", "exception_text", "message_of"]
 
@@ -47,6 +50,10 @@ def _checked_text(attribute: str, value: object) -> str:
 class ToolResult(Value):
     """What came of one call.
 
+    `json` and `value` are for the program that runs the tools: they take no part in equality, hash and
+    `repr`. `replace(content=…)` drops them and `parts`, unless they are given too: they would still say
+    what the content said before.
+
     Attributes:
         call_id: that of the call.
         name: that of the call.
@@ -57,6 +64,15 @@ class ToolResult(Value):
             what was raised; `problems` and the rest of `DecodeError.as_dict()` come with
             `invalid_params`. With a result: `repairs` made to the arguments, keys `ignored` in them,
             and `mismatches` of the result with the declared type.
+        parts: the content as parts for the model. Where the function returned none itself, it is one
+            `Text` with the content.
+        json: the result as a JSON value, of which `content` is the text: `"5"` and `5` differ. For a
+            string it is the string. For content parts it says what they are, without their data. None
+            if the function returned None, if there is no result, and for one of `native_results`. It
+            is the result's own: changing it changes nothing in `value`, unless the encoder of a
+            `SchemaLeaf` returns a list or dict that the value keeps.
+        value: what the function returned, the object itself; None if there is no result. Pickling a
+            result leaves it out.
     """
 
     call_id: str
@@ -65,17 +81,111 @@ class ToolResult(Value):
     is_error: bool = False
     code: ResultCode | None = None
     details: Mapping[str, Any] | None = None
+    parts: tuple[Part, ...] = ()
+    json: Any = None
+    value: Any = None
+
+    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every call makes one
+
+        def __new__(
+            cls,
+            call_id: str,
+            name: str,
+            content: str,
+            is_error: bool,  # noqa: FBT001  # as the attribute
+            code: ResultCode | None,
+            details: Mapping[str, Any] | None,
+            parts: tuple[Part, ...],
+            json: Any,
+            value: Any,
+        ) -> Self:
+            """Make a result."""
+            self = cls._draft()
+            self.call_id = call_id
+            self.name = name
+            self.content = content
+            self.is_error = is_error
+            self.code = code
+            self.details = details
+            if parts:
+                self.parts = parts
+            self.json = json
+            self.value = value
+            self.__class__ = cls
+            return self
+
+        def __getattr__(self, name: str) -> Any:
+            # Python asks here for a slot without a value: few programs want the text as a part.
+            if name == "parts":
+                from .content import Text
+
+                return (Text(self.content),)
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy in which the named attributes have other values."""
+        content = _told(self)
+        if "content" not in changes:
+            content.update(parts=_own_parts(self), json=self.json, value=self.value)
+        return type(self)(**{**content, **changes})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ToolResult):
+            return NotImplemented
+        return _told(self) == _told(other) and _own_parts(self) == _own_parts(other)
+
+    def __hash__(self) -> int:
+        return hash((ToolResult, *_told(self).values(), _own_parts(self)))
 
     def __repr__(self) -> str:
         # `asyncio` asks for it in places where an exception's own `__repr__` must not raise or take long.
         return f"ToolResult({', '.join([f'{name}={value!r}' for name, value in self.as_dict().items()])})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*_told(self).values(), _own_parts(self), self.json)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from copy import deepcopy
+
+        # What the function returned may be anything, also what can't be copied.
+        content = deepcopy({**_told(self), "json": self.json}, memo)
+        return type(self)(**content, parts=_own_parts(self), value=self.value)
+
     def as_dict(self) -> dict[str, Any]:
-        """Return the result as JSON values, for logs: the exception as type and message, bounded."""
-        content = {name: getattr(self, name) for name in self.__slots__}
+        """Return the result as JSON values, for logs: the exception as type and message, bounded.
+
+        Parts that the function returned are there by type and size, without their data; `json` and
+        `value` are not.
+        """
+        content = _told(self)
         if self.details is not None:
             content["details"] = {key: _shown(value) for key, value in self.details.items()}
-        return content
+        parts = _own_parts(self)
+        return {**content, "parts": [part.as_dict() for part in parts]} if parts else content
+
+
+_TOLD = ("call_id", "name", "content", "is_error", "code", "details")
+
+
+def _told(result: ToolResult) -> dict[str, Any]:
+    """Return what the model and the log get."""
+    return {name: getattr(result, name) for name in _TOLD}
+
+
+_parts_slot: Any = vars(ToolResult)["parts"]
+
+
+def _own_parts(result: ToolResult) -> tuple[Part, ...]:
+    """Return the parts that a result was made with."""
+    try:
+        parts: tuple[Part, ...] = _parts_slot.__get__(result)
+    except AttributeError:
+        return ()
+    return parts
 
 
 def _shown(value: Any) -> Any:
@@ -99,9 +209,9 @@ def exception_text(error: BaseException, limit: int = _SHOWN_EXCEPTION) -> str:
 _CLASS_NAME: Any = vars(type)["__name__"]
 
 
-def class_name_of(error: BaseException) -> str:
-    """Return the name of the class of an exception, even where its metaclass has another `__name__`."""
-    name: str = _CLASS_NAME.__get__(type(error))
+def class_name_of(value: object) -> str:
+    """Return the name of the class of a value, even where its metaclass has another `__name__`."""
+    name: str = _CLASS_NAME.__get__(type(value))
     return name
 
 

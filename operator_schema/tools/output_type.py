@@ -6,23 +6,41 @@ import collections.abc
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import MISSING
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, cast, get_args, get_origin
 
 from ..codec.codec import ResultCodec, codec_of
 from ..errors import EncodeError, SchemaError
+from ..immutable import Value
 from ..introspect.classes import form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
 from ..json_values import has_surrogate
 from .binding import is_union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ..codec.codec import Codec
     from ..errors import Complaint, Problem
     from ..introspect.leaves import SchemaLeaf
+    from .content import Part
 
-__all__ = ["NO_OUTPUT", "OutputType", "to_json_text"]
+__all__ = ["NO_OUTPUT", "OutputType", "WrittenOutput", "items_of", "to_json_text"]
+
+
+class WrittenOutput(Value):
+    """A result as it goes out.
+
+    Attributes:
+        text: for the model.
+        json: of which it is the text.
+        notes: what does not fit the declared type.
+        parts: content parts that the function returned.
+    """
+
+    text: str
+    json: Any
+    notes: tuple[Problem, ...] = ()
+    parts: tuple[Part, ...] = ()
 
 
 class OutputType:
@@ -122,49 +140,32 @@ class OutputType:
         """Return the same declared type with leaves of its own."""
         return OutputType(self._written, self._type, self._scope or Scope(None, {}), leaves)
 
-    def encode(self, value: object, name: str) -> str:
-        """Write a result as the text that the model gets.
+    def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
+        """Write a result.
 
         Args:
             value: of the type.
             name: of the tool.
+            is_lenient: whether a value that does not fit the type is written as well as it can be.
 
         Raises:
-            EncodeError: it does not fit its type, or has no JSON form.
+            EncodeError: some part of it has no JSON form; unless `is_lenient`, does not fit the type.
         """
         text = _plain_text(value)
         if text is not None and self._takes_any_text():
-            return text
+            return WrittenOutput(text, text)
+        notes: tuple[Problem, ...] = ()
+        codec = self._codec_for(value, text)
         try:
-            encoded = self._codec_for(value, text).encode(value)
+            if is_lenient:
+                json, notes = codec.encode_leniently(value)
+            else:
+                json = codec.encode(value)
         except EncodeError as error:
             raise EncodeError(name, error.problems, error.omitted) from None
-        return to_json_text(encoded) if text is None else text
-
-    def encode_leniently(self, value: object, name: str) -> tuple[str, tuple[Problem, ...]]:
-        """Write a result as text even where it does not fit its type.
-
-        Args:
-            value: anything.
-            name: of the tool.
-
-        Returns:
-            The text, and a note for each part that does not fit.
-
-        Raises:
-            EncodeError: some part of it has no JSON form.
-        """
-        text = _plain_text(value)
-        if text is not None and self._takes_any_text():
-            return text, ()
-        try:
-            encoded, notes = self._codec_for(value, text).encode_leniently(value)
-        except EncodeError as error:
-            raise EncodeError(name, error.problems, error.omitted) from None
-        if text is not None:
-            return text, notes
-        is_text = _is_string(value) and isinstance(encoded, str)
-        return encoded if is_text else to_json_text(encoded), notes
+        if text is None:
+            text = json if _is_string(value) and _is_string(json) else to_json_text(json)
+        return WrittenOutput(text, json, notes)
 
     def _takes_any_text(self) -> bool:
         hint = self._type
@@ -185,6 +186,12 @@ def _plain_text(value: object) -> str | None:
     """Return a string that is written as it is; None for any other value, and for lone surrogates."""
     text = str.__str__(value) if _is_string(value) else None
     return text if text is not None and (text.isascii() or not has_surrogate(text)) else None
+
+
+def items_of(value: object) -> Sequence[object]:
+    """Return what a list or tuple holds; nothing for any other value, such as a named tuple."""
+    is_several = type(value) is list or type(value) is tuple
+    return cast("Sequence[object]", value) if is_several else ()
 
 
 _WRITABLE = frozenset({str, int, float, bool, dict, list, NoneType})

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .binding import CallPlan
     from .metadata import Metadata
     from .options import ToolChanges
-    from .output_type import OutputType
+    from .output_type import OutputType, WrittenOutput
 
     Context = Mapping[Any, Any]
 
@@ -270,7 +270,7 @@ class Tool(ToolProperties, Generic[P, R]):
         Raises:
             EncodeError: it does not fit the declared type, or has no JSON form.
         """
-        return self._output.encode(result, self.name)
+        return self._output.write(result, self.name, is_lenient=False).text
 
     def encode_output_leniently(self, result: object) -> tuple[str, tuple[Problem, ...]]:
         """Write a result as the text that goes to the model, even where it does not fit its type.
@@ -284,7 +284,20 @@ class Tool(ToolProperties, Generic[P, R]):
         Raises:
             EncodeError: some part of it has no JSON form.
         """
-        return self._output.encode_leniently(result, self.name)
+        written = self.write_output(result, is_lenient=True)
+        return written.text, written.notes
+
+    def write_output(self, result: object, *, is_lenient: bool = False) -> WrittenOutput:
+        """Write a result in all forms: the text that goes to the model, the JSON value, the parts.
+
+        Args:
+            result: of `output_type`, where one is declared.
+            is_lenient: whether a result that does not fit its type is written as well as it can be.
+
+        Raises:
+            EncodeError: some part of it has no JSON form; without `is_lenient`, does not fit its type.
+        """
+        return self._output.write(result, self.name, is_lenient=is_lenient)
 
     def with_(self, **changes: Unpack[ToolChanges]) -> Tool[P, R]:
         """Return a copy with other options; what isn't given, or is None, stays as it is.

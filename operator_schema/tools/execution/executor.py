@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, get_args, overload
 
 from ...errors import ToolNotFoundError
 from ...wording import as_written, received
@@ -12,7 +12,9 @@ from ..metadata import is_duration
 from ..registry import Registry
 from .concurrency import Slots
 from .failures import Failures, ShowErrors
+from .passing import Passed, exception_classes, result_classes, results_of
 from .run_call import Pending, RunCall, takes_long
+from .successes import Successes
 from .tasks import Tasks
 from .threads import Threads
 
@@ -58,6 +60,10 @@ class Executor:
             model reads instead of `str(error)`.
         strict_results: whether a result that does not fit the declared type of its tool is a failure.
             Otherwise it is written as well as it can be, with a warning.
+        native_results: classes of objects that are handed over in `ToolResult.value` as the function
+            returned them, alone or in a list or tuple. The model reads only their class.
+        pass_through: classes of exceptions that your program handles itself. `execute` raises them, also
+            from within an exception group, where others turn into a result.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -65,7 +71,7 @@ class Executor:
     """
 
     __slots__ = (
-        *("_decoders", "_failures", "_registry", "_slots", "_tasks", "_threads", "_timeout"),
+        *("_decoders", "_failures", "_registry", "_slots", "_successes", "_tasks", "_threads", "_timeout"),
         "__weakref__",
     )
 
@@ -80,6 +86,8 @@ class Executor:
         show_errors: ShowErrors = "type",
         report: Callable[[DecodeError], str] = str,
         strict_results: bool = False,
+        native_results: Iterable[type] = (),
+        pass_through: Iterable[type[BaseException]] = (),
     ) -> None:
         _check_options(timeout, max_concurrency, max_threads, grace, show_errors, report)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
@@ -88,7 +96,8 @@ class Executor:
         self._threads = Threads(max_threads)
         self._decoders = Threads(max_threads)  # apart: tools that hang must not stop decoding
         self._tasks = Tasks(grace)
-        self._failures = Failures(show_errors, report, strict_results=strict_results)
+        self._failures = Failures(show_errors, report, exception_classes(pass_through))
+        self._successes = Successes(self._failures, result_classes(native_results), strict=strict_results)
 
     @property
     def registry(self) -> Registry:
@@ -112,40 +121,50 @@ class Executor:
 
         Raises:
             TypeError: it isn't a `RawCall`.
+            BaseException: of `pass_through`.
         """
         _check_calls([call])
         outcome = await self._outcome(call, context)
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return outcome
+        result: ToolResult = results_of([outcome], return_exceptions=False)[0]
+        return result
 
+    @overload
     async def execute_all(
-        self, calls: Iterable[RawCall], /, *, context: Context | None = None
-    ) -> list[ToolResult]:
+        self,
+        calls: Iterable[RawCall],
+        /,
+        *,
+        context: Context | None = None,
+        return_exceptions: Literal[False] = False,
+    ) -> list[ToolResult]: ...
+    @overload
+    async def execute_all(
+        self, calls: Iterable[RawCall], /, *, context: Context | None = None, return_exceptions: bool
+    ) -> list[ToolResult | BaseException]: ...
+    async def execute_all(
+        self, calls: Iterable[RawCall], /, *, context: Context | None = None, return_exceptions: bool = False
+    ) -> list[Any]:
         """Run calls side by side.
 
         Args:
             calls: as the model sent them; several may share an id.
             context: as for `execute`; for all of them.
+            return_exceptions: whether the exceptions of `pass_through` stand in the list, each in the
+                place of its call. Otherwise the first one is raised, and the results are lost.
 
         Returns:
             A result for each, in the order of the calls.
 
         Raises:
             TypeError: one isn't a `RawCall`; then none is run.
+            BaseException: of `pass_through`, that of the first call, when all calls have ended.
         """
         from asyncio import gather
 
         calls = _listed_calls(calls)
         running = [self._outcome(call, context) for call in calls]
         # With `return_exceptions` a cancelled gather waits until each call has ended.
-        outcomes = await gather(*running, return_exceptions=True)
-        results: list[ToolResult] = []
-        for outcome in outcomes:
-            if isinstance(outcome, BaseException):
-                raise outcome
-            results.append(outcome)
-        return results
+        return results_of(await gather(*running, return_exceptions=True), return_exceptions=return_exceptions)
 
     def execute_sync(self, call: RawCall, /, *, context: Context | None = None) -> ToolResult:
         """Do what `execute` does, without an event loop.
@@ -155,18 +174,32 @@ class Executor:
         """
         return _run(lambda: self.execute(call, context=context), "execute")
 
+    @overload
     def execute_all_sync(
-        self, calls: Iterable[RawCall], /, *, context: Context | None = None
-    ) -> list[ToolResult]:
+        self,
+        calls: Iterable[RawCall],
+        /,
+        *,
+        context: Context | None = None,
+        return_exceptions: Literal[False] = False,
+    ) -> list[ToolResult]: ...
+    @overload
+    def execute_all_sync(
+        self, calls: Iterable[RawCall], /, *, context: Context | None = None, return_exceptions: bool
+    ) -> list[ToolResult | BaseException]: ...
+    def execute_all_sync(
+        self, calls: Iterable[RawCall], /, *, context: Context | None = None, return_exceptions: bool = False
+    ) -> list[Any]:
         """Do what `execute_all` does, without an event loop.
 
         Raises:
             RuntimeError: an event loop runs in this thread, which this would block.
         """
-        return _run(lambda: self.execute_all(calls, context=context), "execute_all")
+        start = lambda: self.execute_all(calls, context=context, return_exceptions=return_exceptions)  # noqa: E731
+        return _run(start, "execute_all")
 
-    async def _outcome(self, call: RawCall, context: Context | None) -> ToolResult | BaseException:
-        """Return the result of a call, or an exception that ends the program: a task must not raise it."""
+    async def _outcome(self, call: RawCall, context: Context | None) -> ToolResult | Passed | BaseException:
+        """Return the result of a call, or an exception that is to be raised: a task must not raise it."""
         await self._slots.acquire()
         try:
             outcome = await self._execute(call, context)
@@ -176,19 +209,21 @@ class Executor:
             self._slots.release()
         if type(outcome) is not ToolResult and issubclass(type(outcome), Exception):
             return self._failures.failed_badly(call, outcome)
-        result: ToolResult | BaseException = outcome
+        result: ToolResult | Passed | BaseException = outcome
         return result
 
     async def _execute(self, call: RawCall, context: Context | None) -> Any:
         try:
             found = self._find(call)
         except Exception as error:  # noqa: BLE001  # a switch is your program's own code
-            return self._failures.not_started(call, error, "the switch of the tool failed")
+            failed = "the switch of the tool failed"
+            return self._failures.passed(call, error) or self._failures.not_started(call, error, failed)
         if isinstance(found, ToolResult):
             return found
         seconds = self._seconds(found)
         try:
-            outcome = await self._run(RunCall(call, found, context, self._failures), call, found, seconds)
+            run = RunCall(call, found, context, self._failures, self._successes)
+            outcome = await self._run(run, call, found, seconds)
         except TimeoutError as late:
             return self._failures.timed_out(call, seconds or 0, late)
         except RuntimeError as error:

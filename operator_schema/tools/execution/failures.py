@@ -10,12 +10,14 @@ from ...json_values import has_surrogate
 from ...wording import clip, escape, listed, quote, show_path
 from ..calls import ToolResult, class_name_of, exception_text, message_of
 from ..log import ERROR, INFO, WARNING, has_plain_traceback, write_log
+from .passing import Passed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ...errors import DecodeError, ToolNotFoundError
     from ..calls import RawCall, ResultCode
+    from .passing import HostClasses
 
 __all__ = ["Failures", "ShowErrors"]
 
@@ -34,17 +36,17 @@ class Failures:
     Args:
         show: how much of an exception the model sees.
         report: writes what the model reads when its arguments do not fit.
-        strict_results: whether a result that does not fit its declared type is a failure.
+        pass_through: the exceptions that your program handles itself.
     """
 
-    __slots__ = ("_report", "_show", "strict_results")
+    __slots__ = ("_pass_through", "_report", "_show")
 
     def __init__(
-        self, show: ShowErrors, report: Callable[[DecodeError], str], *, strict_results: bool = False
+        self, show: ShowErrors, report: Callable[[DecodeError], str], pass_through: HostClasses
     ) -> None:
         self._show: ShowErrors = show
-        self.strict_results = strict_results
         self._report = report
+        self._pass_through = pass_through
 
     def not_found(self, call: RawCall, error: ToolNotFoundError, names: Sequence[str]) -> ToolResult:
         """Return the result for an unknown tool: it lists the tools if no name is similar."""
@@ -105,12 +107,28 @@ class Failures:
         details = error.as_dict() if isinstance(error, EncodeError) else {}
         return _no_result(call, "execution_failed", content, error, **details)
 
-    def failed(self, call: RawCall, error: Exception) -> ToolResult:
+    def failed(self, call: RawCall, error: Exception) -> ToolResult | Passed:
         """Return the result for an exception; a `ToolError` is never shown to the model."""
         try:
-            return _failed(call, error, self._show)
+            return self.passed(call, error) or _failed(call, error, self._show)
         except Exception:  # noqa: BLE001  # the code of the exception that was raised
             return self.failed_badly(call, error)
+
+    def passed(self, call: RawCall, error: BaseException) -> Passed | None:
+        """Return an exception that your program handles itself: the first one of a group.
+
+        What else is in the group is logged: nothing else would say it.
+        """
+        if not self._pass_through:
+            return None
+        leaves = _leaves(error)
+        wanted = [leaf for leaf in leaves if self._pass_through.has(leaf)]
+        if not wanted:
+            return None
+        for leaf in leaves:
+            if not self._pass_through.has(leaf):
+                _log(WARNING, call, "the function raised this beside what is passed through", leaf)
+        return Passed(wanted[0])
 
     def not_started(self, call: RawCall, error: Exception, why: str) -> ToolResult:
         """Return the result for a function that wasn't run: its switch or the start of a thread failed."""

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import DecodeError
 from ...json_values import is_array, is_object
-from ...wording import show_path
 from ..awaitables import close_awaitable, is_awaitable
 from ..calls import ToolResult
-from ..log import DEBUG, WARNING
+from ..log import DEBUG
 from ..raw_arguments import RawArguments
+from .passing import Passed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
-    from ...errors import Problem
     from ..calls import RawCall
     from ..tool import Tool
     from .failures import Failures
+    from .successes import Successes
 
 __all__ = ["Pending", "RunCall", "takes_long"]
 
@@ -89,23 +89,30 @@ class RunCall:
         tool: as the model sees it.
         context: type, or name of a parameter, to value.
         failures: makes the results of calls that fail.
+        successes: makes the results of those that don't.
     """
 
-    __slots__ = ("_call", "_context", "_details", "_failures", "_tool")
+    __slots__ = ("_call", "_context", "_details", "_failures", "_successes", "_tool")
 
     def __init__(
-        self, call: RawCall, tool: Tool[..., Any], context: Mapping[Any, Any] | None, failures: Failures
+        self,
+        call: RawCall,
+        tool: Tool[..., Any],
+        context: Mapping[Any, Any] | None,
+        failures: Failures,
+        successes: Successes,
     ) -> None:
         self._call = call
         self._tool = tool
         self._context = context
         self._failures = failures
+        self._successes = successes
         self._details: dict[str, Any] = {}
 
-    def run(self) -> ToolResult | Pending:
+    def run(self) -> ToolResult | Pending | Passed:
         """Run a function that isn't async."""
         given = self._decode()
-        if isinstance(given, ToolResult):
+        if isinstance(given, (ToolResult, Passed)):
             return given
         try:
             value = self._tool.call(given, context=self._context)
@@ -114,19 +121,19 @@ class RunCall:
             return self._failed(error, given)
         return Pending(given, value) if is_pending else self._result(value)
 
-    def prepare(self) -> ToolResult | Pending:
+    def prepare(self) -> ToolResult | Pending | Passed:
         """Decode the arguments of an async function, which `finish` then runs."""
         given = self._decode()
-        if isinstance(given, ToolResult):
+        if isinstance(given, (ToolResult, Passed)):
             return given
         return Pending(given, self._tool.acall(given, context=self._context))
 
-    async def arun(self) -> ToolResult:
+    async def arun(self) -> ToolResult | Passed:
         """Run an async function."""
         pending = self.prepare()
-        return pending if isinstance(pending, ToolResult) else await self.finish(pending)
+        return await self.finish(pending) if isinstance(pending, Pending) else pending
 
-    async def finish(self, pending: Pending) -> ToolResult:
+    async def finish(self, pending: Pending) -> ToolResult | Passed:
         """Await what a function returned."""
         pending.is_awaited = True
         try:
@@ -152,29 +159,11 @@ class RunCall:
             self._failures.note(self._call, DEBUG, "the arguments did not fit exactly", self._details)
         return report.instance
 
-    def _failed(self, error: Exception, given: Any) -> ToolResult:
+    def _failed(self, error: Exception, given: Any) -> ToolResult | Passed:
         # Raw arguments are decoded by the function itself.
         if isinstance(error, DecodeError) and isinstance(given, RawArguments) and error.name == given.tool:
             return self._failures.invalid(self._call, error)
         return self._failures.failed(self._call, error)
 
     def _result(self, value: object) -> ToolResult:
-        mismatches: tuple[Problem, ...] = ()
-        try:
-            if self._failures.strict_results:
-                content = self._tool.encode_output(value)
-            else:
-                content, mismatches = self._tool.encode_output_leniently(value)
-        except Exception as error:  # noqa: BLE001  # the code of the value, or of a leaf, runs in it
-            return self._failures.not_written(self._call, error)
-        details = self._details
-        if mismatches:
-            # Without the values: they may hold secrets.
-            places = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in mismatches]
-            noted = {"mismatches": places}
-            is_declared = self._tool.output_schema() is not None
-            what = "does not fit its declared type" if is_declared else "has no exact JSON form"
-            self._failures.note(self._call, WARNING, f"the result {what}", noted)
-            details = {**details, "mismatches": mismatches}
-        result = ToolResult(self._call.id, self._call.name, content)
-        return result.replace(details=details) if details else result
+        return self._successes.result(self._call, self._tool, value, self._details)
