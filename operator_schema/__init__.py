@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .tools.function import tool, tool_input
     from .tools.input_tool import InputTool
     from .tools.neutral import parameters_of, schema_response
+    from .tools.progress import Progress, ProgressUpdate
     from .tools.raw_arguments import RawArguments
     from .tools.registry import Registry
     from .tools.skip import skip
@@ -61,6 +62,8 @@ __all__ = [
     "MissingContextError",
     "Partial",
     "Problem",
+    "Progress",
+    "ProgressUpdate",
     "RawArguments",
     "RawCall",
     "Registry",
@@ -103,6 +106,8 @@ _HOMES = {
     "MissingContextError": ".errors",
     "Partial": ".codec.partial.stream",
     "Problem": ".errors",
+    "Progress": ".tools.progress",
+    "ProgressUpdate": ".tools.progress",
     "RawArguments": ".tools.raw_arguments",
     "RawCall": ".tools.calls",
     "Registry": ".tools.registry",

@@ -39,7 +39,7 @@ class CallPlan:
             input has a parameter of its own.
     """
 
-    __slots__ = ("callee", "injected", "input_parameter")
+    __slots__ = ("_takes_progress", "callee", "injected", "input_parameter")
 
     def __init__(
         self, callee: Callee, injected: Sequence[tuple[Parameter, Any]], input_parameter: str | None
@@ -47,6 +47,17 @@ class CallPlan:
         self.callee = callee
         self.injected = injected
         self.input_parameter = input_parameter
+        self._takes_progress: bool | None = None
+
+    @property
+    def takes_progress(self) -> bool:
+        """Whether your program injects a `Progress`."""
+        if self._takes_progress is None:
+            from .progress import Progress
+
+            kinds = [kind for _, hint in self.injected for kind in alternatives_of(hint)]
+            self._takes_progress = any(kind is Progress for kind in kinds)
+        return self._takes_progress
 
 
 def injected_values(

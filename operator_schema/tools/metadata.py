@@ -67,6 +67,7 @@ class Metadata(Value):
         examples: arguments of calls, as JSON values.
         described_by: name of the tool that gives the long documentation, or None.
         describes_tools: whether it gives the documentation of other tools.
+        threads: whether a function that isn't async runs in a thread; None leaves it to the executor.
     """
 
     name: str
@@ -77,11 +78,12 @@ class Metadata(Value):
     examples: tuple[Any, ...] = ()
     described_by: str | None = None
     describes_tools: bool = False
+    threads: bool | None = None
 
     if not TYPE_CHECKING:
 
         def __new__(
-            cls, name, documentation, enabled, timeout, tags, examples, described_by, describes_tools
+            cls, name, documentation, enabled, timeout, tags, examples, described_by, describes_tools, threads
         ):
             self = cls._draft()
             self.name = name
@@ -92,6 +94,7 @@ class Metadata(Value):
             self.examples = examples
             self.described_by = described_by
             self.describes_tools = describes_tools
+            self.threads = threads
             self.__class__ = cls
             return self
 

@@ -37,6 +37,7 @@ class ToolOptions(_CommonOptions, total=False):
 
     skip: Collection[str]
     flatten: bool
+    threads: bool | None
 
 
 class InputToolOptions(_CommonOptions, total=False):
@@ -51,6 +52,7 @@ class ToolChanges(_CommonOptions, total=False):
 
     description: str | None
     described_by: str | None
+    threads: bool | None
 
 
 TakesOptions = Literal["tool", "tool_input", "with_"]
@@ -153,6 +155,10 @@ def _is_flag(value: object) -> bool:
     return isinstance(value, bool)
 
 
+def _is_choice(value: object) -> bool:
+    return value is None or isinstance(value, bool)
+
+
 _ANY: tuple[Callable[[Any], bool], str, str] = (lambda _: True, "", "")
 _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "name": (lambda name: isinstance(name, str), "a string", _NAME_REMEDY),
@@ -163,6 +169,7 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "flatten": (_is_flag, "True or False", _FLAG_REMEDY),
     "enabled": (_is_enabled, "a boolean", "Give True, False, or a function without parameters (def)"),
     "timeout": (_is_timeout, "a positive number", "Give it in seconds"),
+    "threads": (_is_choice, "True or False", _FLAG_REMEDY),
     "examples": (_are_examples, "a list", "Give a list with the arguments of a call for each"),
     "tags": (_are_names, "a list of texts", 'Write tags=("files",)'),
     "output": _ANY,
@@ -171,6 +178,6 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
 
 _KNOWN: Mapping[TakesOptions, frozenset[str]] = {
     "tool": CODEC_OPTIONS | _ROWS.keys() - {"output", "described_by"},
-    "tool_input": CODEC_OPTIONS | _ROWS.keys() - {"skip", "flatten", "described_by"},
+    "tool_input": CODEC_OPTIONS | _ROWS.keys() - {"skip", "flatten", "described_by", "threads"},
     "with_": CODEC_OPTIONS | _ROWS.keys() - {"skip", "flatten", "output"},
 }

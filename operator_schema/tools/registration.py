@@ -103,7 +103,12 @@ def make_metadata(name: str, options: Mapping[str, Any], doc: str | None, codec:
         options.get("timeout"),
         tuple(options.get("tags", ())),
         tuple([_example(codec, example) for example in options.get("examples", ())]),
+        threads=options.get("threads"),
     )
+
+
+_AS_GIVEN = ("name", "enabled", "timeout", "described_by", "threads")
+"""Options that are kept as they are."""
 
 
 def changed_metadata(metadata: Metadata, given: Mapping[str, Any], codec: Codec[Any]) -> Metadata:
@@ -114,9 +119,7 @@ def changed_metadata(metadata: Metadata, given: Mapping[str, Any], codec: Codec[
         given: option to value.
         codec: of the input, with its changes.
     """
-    kept = {
-        option: given[option] for option in ("name", "enabled", "timeout", "described_by") if option in given
-    }
+    kept = {option: given[option] for option in _AS_GIVEN if option in given}
     description, summary = given.get("description"), given.get("summary")
     if description is not None or summary is not None:
         text = metadata.documentation.details if description is None else description

@@ -73,6 +73,17 @@ class ToolProperties:
         return self._metadata.timeout
 
     @property
+    def threads(self) -> bool | None:
+        """Whether a function that isn't async runs in a thread; None leaves it to the executor."""
+        return self._metadata.threads
+
+    @property
+    def takes_progress(self) -> bool:
+        """Whether the function has a parameter for a `Progress`."""
+        plan = self._plan
+        return plan is not None and bool(plan.injected) and plan.takes_progress
+
+    @property
     def enabled(self) -> Enabled:
         """Whether the model may call it, or a function that says so; None leaves it to the registry."""
         return self._metadata.enabled

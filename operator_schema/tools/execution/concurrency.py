@@ -4,21 +4,34 @@ from __future__ import annotations
 
 from _thread import allocate_lock  # `threading` itself is not needed
 from collections import deque
-from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from .backends import current_backend
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Future
+    from collections.abc import Generator, Hashable, Iterable
 
-__all__ = ["Slots"]
+    from .event_loop import Signal
+
+__all__ = ["BlockedLoops", "Slots", "blocked"]
 
 
-class _Turn(NamedTuple):
-    """One that waits for a slot."""
+class _Turn:
+    """One that waits for a slot.
 
-    number: int
-    loop: AbstractEventLoop
-    given: Future[None]
+    Attributes:
+        number: how many came before.
+        signal: sent when its turn has come.
+        has_come: whether it has: then it holds a slot.
+    """
+
+    __slots__ = ("has_come", "number", "signal")
+
+    def __init__(self, number: int, signal: Signal) -> None:
+        self.number = number
+        self.signal = signal
+        self.has_come = False
 
 
 class Slots:
@@ -38,12 +51,17 @@ class Slots:
     def __init__(self, limit: int | None, *, is_shared: bool = False) -> None:
         self._free = limit
         self._is_shared = is_shared
-        self._held: dict[str, int] = {}
-        self._waiting: dict[str, deque[_Turn]] = {}
+        self._held: dict[Hashable, int] = {}
+        self._waiting: dict[Hashable, deque[_Turn]] = {}
         self._count = 0
         self._lock = allocate_lock()
 
-    async def acquire(self, seconds: float | None = None, owner: str = "") -> bool:
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit."""
+        return self._free is not None
+
+    async def acquire(self, seconds: float | None = None, owner: Hashable = "") -> bool:
         """Wait for a slot, and take it.
 
         Args:
@@ -55,34 +73,29 @@ class Slots:
         """
         if self._free is None:
             return True
-        from asyncio import get_running_loop, wait
-
         with self._lock:
             if self._may_take(owner):
                 self._take(owner)
                 return True
             self._count += 1
-            loop = get_running_loop()
-            turn = _Turn(self._count, loop, loop.create_future())
+            turn = _Turn(self._count, current_backend().signal())
             self._waiting.setdefault(owner, deque()).append(turn)
         try:
-            await wait([turn.given], timeout=seconds)
+            await turn.signal.wait(seconds)
         except BaseException:
-            self._leave(turn, owner)
+            if self._ends(turn, owner):
+                self.release(owner)  # the slot came at the moment of leaving
             raise
-        if not turn.given.done():
-            self._leave(turn, owner)
-            return False
-        return True
+        return self._ends(turn, owner)
 
-    def _may_take(self, owner: str) -> bool:
+    def _may_take(self, owner: Hashable) -> bool:
         free = self._free or 0
         if not self._is_shared:
             return free > 0
         held = self._held.get(owner, 0)
         return free > 0 and held < max(1, (free + held) * 3 // 4)
 
-    def _take(self, owner: str, number: int = 1) -> None:
+    def _take(self, owner: Hashable, number: int = 1) -> None:
         assert self._free is not None  # noqa: S101  # without a limit nothing is taken
         self._free -= number
         held = self._held.get(owner, 0) + number
@@ -91,39 +104,102 @@ class Slots:
         else:
             del self._held[owner]
 
-    def _leave(self, turn: _Turn, owner: str) -> None:
-        if turn.given.done():
-            self.release(owner)  # the slot came at the moment of leaving
-            return
-        turn.given.cancel()
-        with self._lock, suppress(KeyError, ValueError):
+    def _ends(self, turn: _Turn, owner: Hashable) -> bool:
+        """Stop waiting; return whether the turn has come."""
+        with self._lock:
+            if not turn.has_come:
+                self._remove(turn, owner)
+            return turn.has_come
+
+    def _remove(self, turn: _Turn, owner: Hashable) -> None:
+        with suppress(KeyError, ValueError):
             self._waiting[owner].remove(turn)
-            self._forget(owner)
+            if not self._waiting[owner]:
+                del self._waiting[owner]
 
-    def _forget(self, owner: str) -> None:
-        if not self._waiting[owner]:
-            del self._waiting[owner]
-
-    def release(self, owner: str = "") -> None:
+    def release(self, owner: Hashable = "") -> None:
         """Give a slot back, from any thread: to the one that has waited longest and may have it."""
         if self._free is None:
             return
         with self._lock:
             self._take(owner, -1)
-            while (turn_of := self._next()) is not None:
-                turn = self._waiting[turn_of].popleft()
-                self._forget(turn_of)
-                with suppress(RuntimeError):  # its event loop was closed while it waited
-                    turn.loop.call_soon_threadsafe(self._hand_over, turn, turn_of)
-                    self._take(turn_of)
+            self._hand_out()
 
-    def _next(self) -> str | None:
-        """Return the owner that has waited longest of those that may take a slot now."""
-        able = [(turns[0].number, owner) for owner, turns in self._waiting.items() if self._may_take(owner)]
-        return min(able)[1] if able else None
+    def hand_out(self) -> None:
+        """Give free slots to those that may take one now."""
+        with self._lock:
+            self._hand_out()
 
-    def _hand_over(self, turn: _Turn, owner: str) -> None:
-        if turn.given.done():  # it left before
-            self.release(owner)
-        else:
-            turn.given.set_result(None)
+    def _hand_out(self) -> None:
+        while (found := self._next()) is not None:
+            owner, turn = found
+            self._remove(turn, owner)
+            with suppress(RuntimeError):  # its event loop was closed while it waited
+                turn.signal.send()
+                turn.has_come = True
+                self._take(owner)
+
+    def _next(self) -> tuple[Hashable, _Turn] | None:
+        """Return the one that has waited longest of those that may take a slot now."""
+        first: tuple[Hashable, _Turn] | None = None
+        for owner, turns in self._waiting.items():
+            if not self._may_take(owner):
+                continue
+            turn = next((turn for turn in turns if not blocked.skips(turn.signal.home, self)), None)
+            if turn is not None and (first is None or turn.number < first[1].number):
+                first = owner, turn
+        return first
+
+    def held_by_blocked_loops(self) -> int:
+        """Return how many slots there are if calls of event loops that stand still hold all of them, or 0.
+
+        The owners are event loops.
+        """
+        with self._lock:
+            if self._free != 0 or not all(blocked.has(home) for home in self._held):
+                return 0
+            return sum(self._held.values())
+
+
+class BlockedLoops:
+    """The event loops that stand still, because their threads wait for calls in another event loop.
+
+    Nothing that such a loop waits for can go on. If it were given a slot, nobody else could use that.
+    """
+
+    __slots__ = ("_lock", "_skipped")
+
+    def __init__(self) -> None:
+        self._skipped: dict[Any, set[Slots]] = {}
+        self._lock = allocate_lock()
+
+    def has(self, home: Any) -> bool:
+        """Return whether an event loop stands still."""
+        return home in self._skipped
+
+    def skips(self, home: Any, slots: Slots) -> bool:
+        """Return whether an event loop stands still; then it is offered slots again later."""
+        if not self._skipped:
+            return False
+        with self._lock:
+            if home not in self._skipped:
+                return False
+            self._skipped[home].add(slots)
+            return True
+
+    @contextmanager
+    def blocking(self, homes: Iterable[Any]) -> Generator[None]:
+        """Say that event loops stand still while a block runs."""
+        with self._lock:
+            new = [home for home in homes if home not in self._skipped]
+            self._skipped.update({home: set[Slots]() for home in new})
+        try:
+            yield
+        finally:
+            with self._lock:
+                skipped = set[Slots]().union(*[self._skipped.pop(home) for home in new])
+            for slots in skipped:
+                slots.hand_out()
+
+
+blocked = BlockedLoops()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ...errors import ToolNotFoundError
-from ...wording import as_written, received
 from ..calls import RawCall, ToolResult
-from ..metadata import is_duration
 from ..registry import Registry
-from .concurrency import Slots
+from .backends import current_backend, is_cancellation, running_backends
+from .checks import check_on_progress, check_options, checked_call, checked_calls
+from .concurrency import Slots, blocked
 from .failures import Failures, ShowErrors
 from .passing import Passed, exception_classes, result_classes, results_of
 from .run_call import Pending, RunCall, takes_long
@@ -19,10 +21,13 @@ from .tasks import Tasks
 from .threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping
+    from collections.abc import Callable, Coroutine, Iterable
 
     from ...errors import DecodeError
     from ..tool import Tool
+    from .event_loop import Start
+    from .reports import OnProgress, ProgressReports
+    from .stream import ResultStream
 
     Context = Mapping[Any, Any]
 
@@ -43,14 +48,18 @@ class Executor:
     stopped: when its time is over, the call has its result and the thread runs on until the function
     returns or the interpreter exits.
 
-    An executor may be used from any number of event loops and threads at once. A tool that itself
-    waits for a call of the same executor needs a second place under `max_concurrency`.
+    An executor may be used from any number of event loops (of `asyncio` and of trio) and threads at
+    once. A tool that itself waits for a call of the same executor needs a second place under
+    `max_concurrency`.
 
     Args:
         registry: the tools, or any iterable of them. It may change later.
         timeout: seconds that a call may take, unless its tool has a timeout; None (for a tool:
             `math.inf`) for no limit. Waiting for a place under `max_concurrency` does not count.
         max_concurrency: limit on the calls that run at once; None for no limit.
+        threads: whether functions that aren't async run in threads. If not, they run in the thread of the
+            event loop, which stands still meanwhile, and no time limit interrupts them. A tool's own
+            `threads` wins.
         max_threads: limit on the threads that run at once, including those whose calls are over. One
             tool gets at most three quarters of those that other tools leave.
         grace: seconds that an async function gets to clean up after its cancellation.
@@ -71,7 +80,8 @@ class Executor:
     """
 
     __slots__ = (
-        *("_decoders", "_failures", "_registry", "_slots", "_successes", "_tasks", "_threads", "_timeout"),
+        *("_decoders", "_failures", "_registry", "_slots", "_successes"),
+        *("_tasks", "_threads", "_timeout", "_uses_threads"),
         "__weakref__",
     )
 
@@ -81,6 +91,7 @@ class Executor:
         *,
         timeout: float | None = 30.0,
         max_concurrency: int | None = None,
+        threads: bool = True,
         max_threads: int = 64,
         grace: float = 5.0,
         show_errors: ShowErrors = "type",
@@ -89,9 +100,10 @@ class Executor:
         native_results: Iterable[type] = (),
         pass_through: Iterable[type[BaseException]] = (),
     ) -> None:
-        _check_options(timeout, max_concurrency, max_threads, grace, show_errors, report)
+        check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
         self._timeout = timeout
+        self._uses_threads = threads
         self._slots = Slots(max_concurrency)
         self._threads = Threads(max_threads)
         self._decoders = Threads(max_threads)  # apart: tools that hang must not stop decoding
@@ -109,22 +121,29 @@ class Executor:
         """Number of calls that took too long or were cancelled, and still run."""
         return self._threads.abandoned + self._decoders.abandoned + self._tasks.abandoned
 
-    async def execute(self, call: RawCall, /, *, context: Context | None = None) -> ToolResult:
+    async def execute(
+        self, call: RawCall, /, *, context: Context | None = None, on_progress: OnProgress | None = None
+    ) -> ToolResult:
         """Run one call.
 
         Args:
             call: as the model sent it.
             context: type, or name of a parameter, to value, for the injected parameters.
+            on_progress: a plain function that gets the call and a `ProgressUpdate` each time that the
+                function reports its progress, in the thread of the event loop, before the result.
 
         Returns:
             The result, or why there is none.
 
         Raises:
-            TypeError: it isn't a `RawCall`.
+            TypeError: it isn't a `RawCall`, or `on_progress` isn't a plain function.
             BaseException: of `pass_through`.
         """
-        _check_calls([call])
-        outcome = await self._outcome(call, context)
+        if on_progress is not None:
+            check_on_progress(on_progress)
+        outcome = await self._outcome(checked_call(call), context, on_progress)
+        if type(outcome) is ToolResult:
+            return outcome
         result: ToolResult = results_of([outcome], return_exceptions=False)[0]
         return result
 
@@ -135,20 +154,34 @@ class Executor:
         /,
         *,
         context: Context | None = None,
+        on_progress: OnProgress | None = None,
         return_exceptions: Literal[False] = False,
     ) -> list[ToolResult]: ...
     @overload
     async def execute_all(
-        self, calls: Iterable[RawCall], /, *, context: Context | None = None, return_exceptions: bool
+        self,
+        calls: Iterable[RawCall],
+        /,
+        *,
+        context: Context | None = None,
+        on_progress: OnProgress | None = None,
+        return_exceptions: bool,
     ) -> list[ToolResult | BaseException]: ...
     async def execute_all(
-        self, calls: Iterable[RawCall], /, *, context: Context | None = None, return_exceptions: bool = False
+        self,
+        calls: Iterable[RawCall],
+        /,
+        *,
+        context: Context | None = None,
+        on_progress: OnProgress | None = None,
+        return_exceptions: bool = False,
     ) -> list[Any]:
         """Run calls side by side.
 
         Args:
             calls: as the model sent them; several may share an id.
             context: as for `execute`; for all of them.
+            on_progress: as for `execute`; for all of them.
             return_exceptions: whether the exceptions of `pass_through` stand in the list, each in the
                 place of its call. Otherwise the first one is raised, and the results are lost.
 
@@ -156,23 +189,57 @@ class Executor:
             A result for each, in the order of the calls.
 
         Raises:
-            TypeError: one isn't a `RawCall`; then none is run.
+            TypeError: one isn't a `RawCall`; then none is run. Or `on_progress` isn't a plain function.
             BaseException: of `pass_through`, that of the first call, when all calls have ended.
         """
-        from asyncio import gather
+        from .stream import JobGroup
 
-        calls = _listed_calls(calls)
-        running = [self._outcome(call, context) for call in calls]
-        # With `return_exceptions` a cancelled gather waits until each call has ended.
-        return results_of(await gather(*running, return_exceptions=True), return_exceptions=return_exceptions)
+        outcomes = await JobGroup(self._starts(calls, context, on_progress)).all()
+        return results_of(outcomes, return_exceptions=return_exceptions)
 
-    def execute_sync(self, call: RawCall, /, *, context: Context | None = None) -> ToolResult:
-        """Do what `execute` does, without an event loop.
+    def stream(
+        self,
+        calls: Iterable[RawCall],
+        /,
+        *,
+        context: Context | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> ResultStream:
+        """Run calls side by side, and give the results as they come.
+
+        The calls begin when the first result is asked for. If you leave the loop early, those that still
+        run are cancelled: at once with `async with executor.stream(calls) as results:`, soon without it.
+
+        Args:
+            calls: as the model sent them; several may share an id.
+            context: as for `execute`; for all of them.
+            on_progress: as for `execute`; for all of them.
+
+        Returns:
+            An async iterator of the results, also an async context manager, with `aclose`. Exceptions of
+            `pass_through` are raised by it, and cancel the calls that still run.
 
         Raises:
-            RuntimeError: an event loop runs in this thread, which this would block.
+            TypeError: one isn't a `RawCall`; then none is run. Or `on_progress` isn't a plain function.
         """
-        return _run(lambda: self.execute(call, context=context), "execute")
+        from .stream import ResultStream
+
+        return ResultStream(self._starts(calls, context, on_progress))
+
+    def execute_sync(
+        self, call: RawCall, /, *, context: Context | None = None, on_progress: OnProgress | None = None
+    ) -> ToolResult:
+        """Do what `execute` does, and wait for it, without an event loop or in the thread of one.
+
+        If an event loop runs in this thread, it stands still meanwhile, and the call runs in another
+        thread, in an event loop of its own. `KeyboardInterrupt` cancels the call. `on_progress` is
+        called in that other thread.
+
+        Raises:
+            RuntimeError: it would wait for ever, because calls of the event loop that stands still hold
+                all places under `max_concurrency`.
+        """
+        return self._wait_for(lambda: self.execute(call, context=context, on_progress=on_progress), "execute")
 
     @overload
     def execute_all_sync(
@@ -181,38 +248,85 @@ class Executor:
         /,
         *,
         context: Context | None = None,
+        on_progress: OnProgress | None = None,
         return_exceptions: Literal[False] = False,
     ) -> list[ToolResult]: ...
     @overload
     def execute_all_sync(
-        self, calls: Iterable[RawCall], /, *, context: Context | None = None, return_exceptions: bool
+        self,
+        calls: Iterable[RawCall],
+        /,
+        *,
+        context: Context | None = None,
+        on_progress: OnProgress | None = None,
+        return_exceptions: bool,
     ) -> list[ToolResult | BaseException]: ...
     def execute_all_sync(
-        self, calls: Iterable[RawCall], /, *, context: Context | None = None, return_exceptions: bool = False
+        self,
+        calls: Iterable[RawCall],
+        /,
+        *,
+        context: Context | None = None,
+        on_progress: OnProgress | None = None,
+        return_exceptions: bool = False,
     ) -> list[Any]:
-        """Do what `execute_all` does, without an event loop.
+        """Do what `execute_all` does, and wait for it, as `execute_sync` does.
 
         Raises:
-            RuntimeError: an event loop runs in this thread, which this would block.
+            RuntimeError: as for `execute_sync`.
         """
-        start = lambda: self.execute_all(calls, context=context, return_exceptions=return_exceptions)  # noqa: E731
-        return _run(start, "execute_all")
+        return self._wait_for(
+            lambda: self.execute_all(
+                calls, context=context, on_progress=on_progress, return_exceptions=return_exceptions
+            ),
+            "execute_all",
+        )
 
-    async def _outcome(self, call: RawCall, context: Context | None) -> ToolResult | Passed | BaseException:
+    def _starts(
+        self, calls: Iterable[RawCall], context: Context | None, on_progress: OnProgress | None
+    ) -> list[tuple[Start, str]]:
+        if on_progress is not None:
+            check_on_progress(on_progress)
+        outcome = self._outcome
+        return [(partial(outcome, call, context, on_progress), call.name) for call in checked_calls(calls)]
+
+    def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
+        backends = running_backends()
+        if not backends:
+            result: T = current_backend().run(start, lambda _: None, None)
+            return result
+        from .beside import run_beside
+
+        with blocked.blocking([backend.home() for backend in backends]):
+            places = self._slots.held_by_blocked_loops()
+            if places:
+                message = (
+                    f"{name}_sync would wait for ever: the event loop of this thread stands still meanwhile, "
+                    f"and calls in it hold all places under max_concurrency ({places}). Use await {name}, or "
+                    "raise max_concurrency"
+                )
+                raise RuntimeError(message)
+            return run_beside(start, backends[0])
+
+    async def _outcome(
+        self, call: RawCall, context: Context | None, on_progress: OnProgress | None
+    ) -> ToolResult | Passed | BaseException:
         """Return the result of a call, or an exception that is to be raised: a task must not raise it."""
-        await self._slots.acquire()
+        slots = self._slots
+        home = current_backend().home() if slots.is_limited else None
+        await slots.acquire(None, home)
         try:
-            outcome = await self._execute(call, context)
+            outcome = await self._execute(call, context, on_progress)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
             outcome = error
         finally:
-            self._slots.release()
+            slots.release(home)
         if type(outcome) is not ToolResult and issubclass(type(outcome), Exception):
             return self._failures.failed_badly(call, outcome)
         result: ToolResult | Passed | BaseException = outcome
         return result
 
-    async def _execute(self, call: RawCall, context: Context | None) -> Any:
+    async def _execute(self, call: RawCall, context: Context | None, on_progress: OnProgress | None) -> Any:
         try:
             found = self._find(call)
         except Exception as error:  # noqa: BLE001  # a switch is your program's own code
@@ -220,6 +334,9 @@ class Executor:
             return self._failures.passed(call, error) or self._failures.not_started(call, error, failed)
         if isinstance(found, ToolResult):
             return found
+        reports = None
+        if found.takes_progress:
+            context, reports = _with_progress(call, context, on_progress)
         seconds = self._seconds(found)
         try:
             run = RunCall(call, found, context, self._failures, self._successes)
@@ -228,27 +345,50 @@ class Executor:
             return self._failures.timed_out(call, seconds or 0, late)
         except RuntimeError as error:
             return self._failures.not_started(call, error, "the system has no more threads")
-        if type(outcome) is ToolResult or not _is_cancellation(outcome):
+        finally:
+            if reports is not None:
+                reports.end()
+        if type(outcome) is ToolResult or not is_cancellation(outcome):
             return outcome
         return self._failures.cancelled(call, outcome)
 
     async def _run(self, run: RunCall, call: RawCall, tool: Tool[..., Any], seconds: float | None) -> Any:
-        if tool.is_async and not takes_long(call.arguments):
+        is_long = self._uses_threads and takes_long(call.arguments)
+        if tool.is_async and not is_long:
             return await self._tasks.run(run.arun, tool.name, seconds)
         from time import monotonic
 
-        end = None if seconds is None else monotonic() + seconds
+        from .lent_threads import lent_thread
+
+        start = monotonic()
         if tool.is_async:
             outcome = await self._decode(run, tool.name, seconds)
-        else:
+        elif not self._runs_inline(tool):
             outcome = await self._threads.run(run.run, tool.name, seconds)
-        if type(outcome) is not Pending:
-            return outcome
-        left = None if end is None else max(0.0, end - monotonic())
+        elif (lent := lent_thread()) is not None:
+            outcome = await self._threads.run_in(lent, run.run, tool.name)
+        else:
+            outcome = await self._decode(run, tool.name, seconds) if is_long else _here(run.run)
+        if type(outcome) is Pending:
+            outcome = await self._finish(run, outcome, tool.name, seconds, start)
+        took = monotonic() - start
+        if seconds is not None and took > seconds and type(outcome) is ToolResult:
+            return self._failures.late(call, outcome, took, seconds)
+        return outcome
+
+    async def _finish(
+        self, run: RunCall, pending: Pending, name: str, seconds: float | None, start: float
+    ) -> Any:
+        from time import monotonic
+
+        left = None if seconds is None else max(0.0, start + seconds - monotonic())
         try:
-            return await self._tasks.run(lambda: run.finish(outcome), tool.name, left)
+            return await self._tasks.run(lambda: run.finish(pending), name, left)
         finally:
-            outcome.close()
+            pending.close()
+
+    def _runs_inline(self, tool: Tool[..., Any]) -> bool:
+        return not (self._uses_threads if tool.threads is None else tool.threads)
 
     async def _decode(self, run: RunCall, name: str, seconds: float | None) -> Any:
         """Decode long arguments in a thread: they would block the event loop."""
@@ -271,70 +411,27 @@ class Executor:
         return None if seconds == inf else seconds
 
 
-def _check_calls(calls: Iterable[object]) -> None:
-    for call in calls:
-        if not isinstance(call, RawCall):
-            message = f"a call is a RawCall(id, name, arguments), not {received(call)}"
-            raise TypeError(message)
-
-
-def _listed_calls(calls: Any) -> list[RawCall]:
-    if isinstance(calls, RawCall):
-        message = "expected a list of calls, not one RawCall alone: write [call]"
-        raise TypeError(message)
-    found = list(calls)
-    _check_calls(found)
-    return found
-
-
-def _is_cancellation(outcome: object) -> bool:
-    from asyncio import CancelledError
-
-    return issubclass(type(outcome), (CancelledError, GeneratorExit))
-
-
-def _run(start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
-    import asyncio
+def _here(function: Callable[[], Any]) -> Any:
+    """Call a function in this thread; what it raises is its outcome, as in a thread of its own."""
+    from contextvars import copy_context
 
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        pass
-    else:
-        message = f"an event loop runs in this thread, and {name}_sync would block it: use await {name}"
-        raise RuntimeError(message)
-    # With a factory, the runner does not replace the event loop that the program has set.
-    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
-        return runner.run(start())
+        return copy_context().run(function)
+    except BaseException as error:  # noqa: BLE001  # the caller raises it
+        return error
 
 
-def _check_options(
-    timeout: object,
-    max_concurrency: object,
-    max_threads: object,
-    grace: object,
-    show_errors: object,
-    report: object,
-) -> None:
-    if timeout is not None and not (is_duration(timeout) and timeout > 0):
-        _refuse("timeout", "a positive number of seconds, or None", timeout)
-    if not is_duration(grace):
-        _refuse("grace", "a number of seconds", grace)
-    if max_concurrency is not None and not _is_count(max_concurrency):
-        _refuse("max_concurrency", "an integer of at least 1, or None", max_concurrency)
-    if not _is_count(max_threads):
-        _refuse("max_threads", "an integer of at least 1", max_threads)
-    choices = get_args(ShowErrors)
-    if show_errors not in choices:
-        _refuse("show_errors", f"one of {', '.join([repr(choice) for choice in choices])}", show_errors)
-    if not callable(report):
-        _refuse("report", "a function from a DecodeError to a string", report)
+def _with_progress(
+    call: RawCall, context: Context | None, on_progress: OnProgress | None
+) -> tuple[Context | None, ProgressReports | None]:
+    """Return the context with a `Progress` for a call, and what connects that with `on_progress`."""
+    from ..progress import Progress
 
+    if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # the tool says so
+        return context, None
+    if on_progress is None:
+        return {Progress: Progress(), **(context or {})}, None
+    from .reports import ProgressReports
 
-def _refuse(option: str, kind: str, value: object) -> NoReturn:
-    message = f"{option} is {kind}, not {as_written(value)}"
-    raise ValueError(message)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    reports = ProgressReports(call, on_progress)
+    return {Progress: reports.progress, **(context or {})}, reports

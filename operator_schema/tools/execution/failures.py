@@ -95,6 +95,13 @@ class Failures:
         details = {"reason": why} if why else {}
         return _no_result(call, "timeout", content, None, seconds=seconds, **details)
 
+    def late(self, call: RawCall, result: ToolResult, took: float, seconds: float) -> ToolResult:
+        """Return the result of a call that took too long, where nothing could interrupt the function."""
+        _log(
+            WARNING, call, f"it took {took:.3g} s, and its limit is {seconds:g} s: nothing could interrupt it"
+        )
+        return result.replace(details={**(result.details or {}), "took_seconds": took})
+
     def cancelled(self, call: RawCall, error: BaseException) -> ToolResult:
         """Return the result for a function that cancelled itself."""
         _log(ERROR, call, "the function cancelled itself", error)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..log import WARNING, write_log
+from .backends import current_backend
 
 if TYPE_CHECKING:
-    from asyncio import Task
-    from collections.abc import Callable, Coroutine
+    from .event_loop import Job, Start
 
 __all__ = ["Tasks"]
 
@@ -24,19 +25,17 @@ class Tasks:
 
     def __init__(self, grace: float) -> None:
         self._grace = grace
-        self._left: set[Task[Any]] = set()
+        self._left: set[Job] = set()
 
     @property
     def abandoned(self) -> int:
         """Number of coroutines that were cancelled and still run."""
         return len(self._left)
 
-    async def run(
-        self, start: Callable[[], Coroutine[Any, Any, Any]], name: str, seconds: float | None
-    ) -> Any:
+    async def run(self, start: Start, name: str, seconds: float | None) -> Any:
         """Run a coroutine to its end.
 
-        Cancelling this also cancels the coroutine, and raises `CancelledError` once that has ended.
+        Cancelling this also cancels the coroutine, and raises the cancellation once that has ended.
 
         Args:
             start: makes the coroutine.
@@ -44,45 +43,33 @@ class Tasks:
             seconds: that it may take; None for no limit.
 
         Returns:
-            What it returns, or the exception that it raises; a `CancelledError` if it cancelled itself.
+            What it returns, or the exception that it raises; a cancellation if it cancelled itself.
 
         Raises:
             TimeoutError: it took longer, and was cancelled.
         """
-        import asyncio
-
-        task = asyncio.create_task(_outcome_of(start), name=name)
+        job = current_backend().start(start, name)
         try:
-            await asyncio.wait([task], timeout=seconds)
-        except asyncio.CancelledError:
-            await self._end(task)
+            await job.wait(seconds)
+        except GeneratorExit:  # nothing can be awaited any more
+            with suppress(RuntimeError):  # the event loop is closed
+                job.cancel()
             raise
-        if not task.done():
-            await self._end(task)
+        except BaseException:
+            await self._end(job)
+            raise
+        if not job.is_done:
+            await self._end(job)
             raise TimeoutError
-        return asyncio.CancelledError() if task.cancelled() else task.result()
+        return job.outcome
 
-    async def _end(self, task: Task[Any]) -> None:
-        from asyncio import wait
-
-        task.cancel()
+    async def _end(self, job: Job) -> None:
+        job.cancel()
         try:
-            await wait([task], timeout=self._grace)
+            await job.wait_shielded(self._grace)
         finally:
-            if not task.done():
+            if not job.is_done:
                 # Nothing else keeps a task alive.
-                self._left.add(task)
-                task.add_done_callback(self._left.discard)
-                write_log(WARNING, "%s: was cancelled, and still runs", task.get_name())
-
-
-async def _outcome_of(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Return what is raised: a task that raises `SystemExit` takes its event loop down."""
-    from asyncio import CancelledError
-
-    try:
-        return await start()
-    except CancelledError:
-        raise
-    except BaseException as error:  # noqa: BLE001  # the caller raises it
-        return error
+                self._left.add(job)
+                job.when_done(self._left.discard)
+                write_log(WARNING, "%s: was cancelled, and still runs", job.name)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from _thread import allocate_lock  # `threading` itself is not needed
+from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..awaitables import close_awaitable
 from ..log import WARNING, write_log
+from .backends import current_backend
 from .concurrency import Slots
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Future
     from collections.abc import Callable
+
+    from .event_loop import Signal
+    from .lent_threads import LentThread
 
 __all__ = ["Threads"]
 
@@ -53,48 +59,64 @@ class Threads:
             TimeoutError: it took longer; its text says so if no thread was free.
             RuntimeError: the system gives no more threads.
         """
-        from asyncio import get_running_loop, wait
-        from contextvars import copy_context
         from threading import Thread
 
         if not await self._slots.acquire(seconds, name):
             message = f"no thread was free for it; {self.abandoned} still run after their calls took too long"
             raise TimeoutError(message)
-        run = _Run(get_running_loop())
-        target, arguments = copy_context().run, (self._work, function, run, name)
-        thread = Thread(target=target, args=arguments, name=name, daemon=True)
+        run = _Run(function)
+        thread = Thread(target=self._work, args=(run, name), name=name, daemon=True)
         try:
             thread.start()
         except Exception:
             self._slots.release(name)
             raise
+        return await self._wait(run, name, seconds)
+
+    async def run_in(self, thread: LentThread, function: Callable[[], Any], name: str) -> Any:
+        """Run a function in a thread that does nothing else meanwhile, as soon as it is free.
+
+        Args:
+            thread: to run it in.
+            function: to run; no time limit interrupts it.
+            name: of the tool that it runs.
+
+        Returns:
+            What it returns, or the exception that it raises.
+        """
+        run = _Run(function)
+        thread.put(partial(self._work_in_lent, run))
+        return await self._wait(run, name, None)
+
+    def _work(self, run: _Run, name: str) -> None:
+        run.work()
+        self._left.discard(run)
+        self._slots.release(name)
+        run.deliver()
+
+    def _work_in_lent(self, run: _Run) -> None:
+        run.work()
+        self._left.discard(run)
+        run.deliver()
+        if issubclass(type(run.outcome), KeyboardInterrupt):
+            raise run.outcome  # it is meant for all that the thread waits for
+
+    async def _wait(self, run: _Run, name: str, seconds: float | None) -> Any:
         try:
-            await wait([run.outcome], timeout=seconds)
+            await run.signal.wait(seconds)
         except BaseException:
             if self._leave(run):
                 write_log(WARNING, "%s: still runs in a thread, but its call is over", name)
             raise
-        if not run.outcome.done():
+        if not run.has_ended:
             self._leave(run)
             raise TimeoutError  # the executor logs it
-        return run.outcome.result()
-
-    def _work(self, function: Callable[[], Any], run: _Run, name: str) -> None:
-        try:
-            outcome = function()
-        except BaseException as error:  # noqa: BLE001  # the caller raises it
-            outcome = error
-        run.has_ended = True
-        self._left.discard(run)
-        self._slots.release(name)
-        run.deliver(outcome)
+        return run.outcome
 
     def _leave(self, run: _Run) -> bool:
         """Stop waiting for a function; return whether it still runs."""
-        if run.outcome.done():
-            close_awaitable(run.outcome.result())
+        if not run.leave():
             return False
-        run.outcome.cancel()
         self._left.add(run)
         if run.has_ended:  # between the two lines before
             self._left.discard(run)
@@ -102,29 +124,52 @@ class Threads:
 
 
 class _Run:
-    """One function in its thread.
+    """One function in its thread, with the context variables of its call.
 
     Attributes:
-        outcome: what it returns or raises; cancelled when its call is over.
-        has_ended: whether the function has.
+        signal: for its call, when it has ended.
+        outcome: what it returns or raises.
+        has_ended: whether it has.
     """
 
-    __slots__ = ("_loop", "has_ended", "outcome")
+    __slots__ = ("_context", "_function", "_is_left", "_lock", "has_ended", "outcome", "signal")
 
-    def __init__(self, loop: AbstractEventLoop) -> None:
-        self._loop = loop
-        self.outcome: Future[Any] = loop.create_future()
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._context = copy_context()
+        self._function = function
+        self._is_left = False
+        self._lock = allocate_lock()
+        self.signal: Signal = current_backend().signal()
+        self.outcome: Any = None
         self.has_ended = False
 
-    def deliver(self, outcome: Any) -> None:
-        """Hand the outcome over, from the thread."""
-        try:
-            self._loop.call_soon_threadsafe(self._take, outcome)
-        except RuntimeError:  # the loop is closed, and its calls are over
+    def work(self) -> None:
+        """Run the function, in the thread, unless its call is over."""
+        outcome = None
+        if not self._is_left:
+            try:
+                outcome = self._context.run(self._function)
+            except BaseException as error:  # noqa: BLE001  # the caller raises it
+                outcome = error
+        with self._lock:
+            self.outcome = outcome
+            self.has_ended = True
+            is_left = self._is_left
+        if is_left:
             close_awaitable(outcome)
 
-    def _take(self, outcome: Any) -> None:
-        if self.outcome.done():
-            close_awaitable(outcome)
-        else:
-            self.outcome.set_result(outcome)
+    def deliver(self) -> None:
+        """Tell the call that the function has ended, from the thread."""
+        try:
+            self.signal.send()
+        except RuntimeError:  # the loop is closed, and its calls are over
+            close_awaitable(self.outcome)
+
+    def leave(self) -> bool:
+        """Say that the call is over; return whether the function had not ended yet."""
+        with self._lock:
+            self._is_left = True
+            has_ended = self.has_ended
+        if has_ended:
+            close_awaitable(self.outcome)
+        return not has_ended

@@ -1,0 +1,161 @@
+"""Results as they come."""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from .backends import current_backend
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from ..calls import ToolResult
+    from .event_loop import Job, Signal, Start
+
+__all__ = ["JobGroup", "ResultStream"]
+
+_leaving: set[Job] = set()
+"""Jobs that nobody waits for any more: nothing else keeps their tasks alive."""
+
+
+class JobGroup:
+    """Coroutines that run side by side, each in a task of its own.
+
+    Args:
+        starts: makes each of them, with a name.
+    """
+
+    __slots__ = ("_backend", "_ended", "_home", "_jobs", "_running", "_signal", "_waits_for_all")
+
+    def __init__(self, starts: Sequence[tuple[Start, str]]) -> None:
+        self._backend = current_backend()
+        self._home = self._backend.home()
+        self._signal: Signal | None = None
+        self._waits_for_all = False
+        self._ended: deque[Job] = deque()
+        self._jobs = [self._backend.start(start, name) for start, name in starts]
+        self._running = set(self._jobs)
+        for job in self._jobs:
+            job.when_done(self._note)
+
+    def _note(self, job: Job) -> None:
+        self._running.discard(job)
+        self._ended.append(job)
+        if self._signal is not None and not (self._waits_for_all and self._running):
+            self._signal.send_here()
+
+    async def all(self) -> list[Any]:
+        """Wait until all have ended, and return the outcome of each, in the order in which they began.
+
+        Cancelling this also cancels them, and raises the cancellation once they have ended.
+        """
+        self._waits_for_all = True
+        if self._running:
+            await self._wait()
+        return [job.outcome for job in self._jobs]
+
+    async def next(self) -> Any:
+        """Return the outcome of the next that ends; cancelling this cancels all, as in `all`.
+
+        Raises:
+            StopAsyncIteration: each outcome has been returned.
+        """
+        if not self._ended:
+            if not self._running:
+                raise StopAsyncIteration
+            await self._wait()
+        return self._ended.popleft().outcome
+
+    async def _wait(self) -> None:
+        signal = self._backend.signal()
+        if self._signal is not None or signal.home is not self._home:
+            message = "something else waits for these results, or they belong to another event loop"
+            raise RuntimeError(message)
+        self._signal = signal
+        try:
+            await signal.wait(None)
+        except GeneratorExit:  # nothing can be awaited any more
+            self.drop()
+            raise
+        except BaseException:
+            await self.cancel()
+            raise
+        finally:
+            self._signal = None
+
+    async def cancel(self) -> None:
+        """Cancel those that run, and wait until they have ended."""
+        running = list(self._running)
+        self.drop()
+        for job in running:
+            await job.wait_shielded(None)
+
+    def drop(self) -> None:
+        """Cancel those that run, in the thread of their event loop."""
+        self._ended.clear()
+        for job in self._running:
+            _leaving.add(job)
+            job.when_done(_leaving.discard)
+            with suppress(RuntimeError):  # the event loop is closed
+                job.cancel()
+
+    def drop_soon(self) -> None:
+        """Do so from any thread."""
+        if self._running:
+            with suppress(RuntimeError):  # the event loop is closed
+                self._backend.call_soon(self._home, self.drop)
+
+
+class ResultStream:
+    """The results of calls as they come: an async iterator, which `async with` closes.
+
+    The calls begin when it is first asked for a result. Closing it cancels those that still run.
+
+    Args:
+        starts: makes the coroutine of each call, with the name of its tool.
+    """
+
+    __slots__ = ("_group", "_starts")
+
+    def __init__(self, starts: Sequence[tuple[Start, str]]) -> None:
+        self._starts: Sequence[tuple[Start, str]] | None = starts
+        self._group: JobGroup | None = None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> ToolResult:
+        if self._starts is not None:
+            starts, self._starts = self._starts, None
+            self._group = JobGroup(starts)
+        if self._group is None:
+            raise StopAsyncIteration
+        outcome: Any = await self._group.next()
+        if isinstance(outcome, BaseException):
+            await self.aclose()
+            raise outcome
+        result: ToolResult = outcome
+        return result
+
+    async def aclose(self) -> None:
+        """Cancel the calls that still run, and wait until they have ended."""
+        group, self._group, self._starts = self._group, None, None
+        if group is not None:
+            await group.cancel()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __del__(self) -> None:
+        # An async generator would be closed by its event loop, later and with a warning under trio.
+        if self._group is not None:
+            self._group.drop_soon()
