@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from urllib.parse import SplitResult as URL  # noqa: N814  # the name that a user looks for
 
     from .codec.codec import Codec
-    from .codec.functions import decode, decode_json, encode, json_schema
+    from .codec.functions import decode, decode_json, encode, encode_json, json_schema
     from .codec.partial.stream import ArgumentStream, Partial
     from .codec.report import DecodeReport, IgnoredKey, Repair
     from .errors import (
@@ -80,6 +80,7 @@ __all__ = [
     "decode_json",
     "describe_tools",
     "encode",
+    "encode_json",
     "json_schema",
     "parameters_of",
     "register_leaf",
@@ -123,6 +124,7 @@ _HOMES = {
     "decode_json": ".codec.functions",
     "describe_tools": ".tools.describe",
     "encode": ".codec.functions",
+    "encode_json": ".codec.functions",
     "json_schema": ".codec.functions",
     "parameters_of": ".tools.neutral",
     "register_leaf": ".introspect.leaves",

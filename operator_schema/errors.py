@@ -400,7 +400,7 @@ class DuplicateToolError(ValueError):
         return f"{message}: {names}. Rename one (tool.with_(name=…)) or a group (registry.prefix(…))"
 
 
-class ToolNotFoundError(LookupError):
+class ToolNotFoundError(KeyError):
     """A registry has no tool of this name.
 
     Attributes:

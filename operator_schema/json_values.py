@@ -1,4 +1,4 @@
-"""JSON values as Python holds them: which type a value is of, and how a document is copied."""
+"""JSON values as Python holds them: which type a value is of, and how a document is copied and written."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ __all__ = [
     "has_surrogate",
     "is_array",
     "is_object",
+    "to_json_text",
     "type_of",
 ]
 
@@ -97,3 +98,15 @@ def copy_json(value: Any) -> Any:
     if is_array(value):
         return [copy_json(item) for item in value]
     return value
+
+
+def to_json_text(value: Any) -> str:
+    """Write a JSON value as compact text.
+
+    Raises:
+        ValueError: a number in it isn't finite.
+    """
+    # A program that writes no text does not pay for the json module.
+    from json import dumps
+
+    return dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

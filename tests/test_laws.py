@@ -126,6 +126,17 @@ def test_agreement(typed):
 
 
 @many
+@given(codecs())
+def test_an_example_decodes_and_a_validator_accepts_it(codec):
+    try:
+        example = codec.example()
+    except ValueError:
+        reject()
+    codec.decode(example)
+    assert judge_of(codec)(example)
+
+
+@many
 @given(with_values(unknown_fields="reject"))
 def test_rejecting_unknown_fields_agrees_too(typed):
     check_agreement(*typed)
@@ -147,8 +158,9 @@ def test_round_trip(typed):
     instance = codec.decode(value)
     encoded = codec.encode(instance)
     assert judge_of(codec)(encoded)
-    text = json.dumps(encoded)
-    assert codec.decode_json(text) == instance
+    text = codec.encode_json(instance)
+    assert json.loads(text) == encoded
+    assert codec.decode_json(text.encode()) == instance
     assert codec.decode(encoded) == instance
     assert type(codec.decode(encoded)) is type(instance)
 

@@ -13,6 +13,7 @@ from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.names import name_of
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
+from ..json_values import copy_json, to_json_text
 from .interpret import interpret
 from .options import DEFAULTS, checked_options
 from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
@@ -310,6 +311,21 @@ class Codec(Generic[T]):
             return self._encode_interpreted(instance)
         return compiled(instance)
 
+    def encode_json(self, instance: T) -> str:
+        """Turn an instance into JSON text.
+
+        Args:
+            instance: of the type.
+
+        Returns:
+            Compact JSON (RFC 8259) that every encoding can write: no lone surrogates, and characters
+            other than ASCII as they are. `decode_json` turns it back into an equal instance.
+
+        Raises:
+            EncodeError: with every value that does not fit its field.
+        """
+        return to_json_text(self.encode(instance))
+
     def encode_leniently(self, instance: object) -> tuple[Any, tuple[Problem, ...]]:
         """Turn a value into JSON values even if it doesn't fit the type: for results of work already done.
 
@@ -486,17 +502,41 @@ class Codec(Generic[T]):
             tiers.expects = expected_fields(self._name, self._graph)
         return tiers.expects
 
-    def _example(self) -> Any:
-        from .example.smallest import NO_EXAMPLE, example_of
+    def example(self) -> Any:
+        """Return a smallest valid value of the type, for docs, tests and prompts.
 
+        Fields that need not be there are left out; the rest hold their first example, the placeholder
+        of their leaf, their first choice, or the least value that fits. A class's own checks are run.
+
+        Returns:
+            JSON values that decode; the caller's own.
+
+        Raises:
+            ValueError: none was found, because a class's own check or a pattern refuses what was tried,
+                or every value is too large.
+        """
+        made = self._found_example()
+        if made is _no_example():
+            message = f"{self._name}: no value was found that decodes; give its fields examples"
+            raise ValueError(message)
+        return copy_json(made)
+
+    def _example(self) -> Any:
+        made = self._found_example()
+        return None if made is _no_example() else made
+
+    def _found_example(self) -> Any:
+        from .example.smallest import example_of
+
+        nothing = _no_example()
         try:
             made = example_of(self._graph, self._encode_node)
-            if made is NO_EXAMPLE:
-                return None
+            if made is nothing:
+                return nothing
             _, problems = interpret(self._graph, made, self._options["max_depth"])
         except Exception:  # noqa: BLE001  # the type's own code: its failure isn't part of this report
-            return None
-        return None if problems.found else made
+            return nothing
+        return nothing if problems.found else made
 
     def __repr__(self) -> str:
         return f"Codec({self._name})"
@@ -523,6 +563,12 @@ def _renderer() -> Callable[[Graph, Callable[[Node, Any], Any]], dict[str, Any]]
     from ..schema import render
 
     return render
+
+
+def _no_example() -> Any:
+    from .example.smallest import NO_EXAMPLE
+
+    return NO_EXAMPLE
 
 
 @cache

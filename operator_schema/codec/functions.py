@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .codec import codec_of
 
-__all__ = ["decode", "decode_json", "encode", "json_schema"]
+if TYPE_CHECKING:
+    from .codec import Codec
+
+__all__ = ["decode", "decode_json", "encode", "encode_json", "json_schema"]
 
 T = TypeVar("T")
 
@@ -88,5 +91,26 @@ def encode(value: object, /) -> Any:
         EncodeError: with everything that has no JSON form or does not fit its field.
         SchemaError: the value is a dataclass instance, and its type can't be registered.
     """
+    return _codec_for(value).encode(value)
+
+
+def encode_json(value: object, /) -> str:
+    """Turn an instance into JSON text, going by what it is.
+
+    Args:
+        value: as `encode` takes it. For a value whose meaning depends on its annotation use
+            `Codec(annotation).encode_json`.
+
+    Returns:
+        Compact JSON (RFC 8259), characters other than ASCII as they are.
+
+    Raises:
+        EncodeError: with everything that has no JSON form or does not fit its field.
+        SchemaError: the value is a dataclass instance, and its type can't be registered.
+    """
+    return _codec_for(value).encode_json(value)
+
+
+def _codec_for(value: object) -> Codec[Any]:
     is_dataclass = hasattr(type(value), "__dataclass_fields__")
-    return codec_of(type(value) if is_dataclass else Any).encode(value)
+    return codec_of(type(value) if is_dataclass else Any)

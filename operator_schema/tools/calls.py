@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..immutable import Value
 from ..wording import clip, escape, received
@@ -25,19 +25,44 @@ _SHOWN_EXCEPTION = 1000
 class RawCall(Value):
     """One call as the model sent it.
 
+    A call without an id gets one of its own, such as `call_9f0c7d2b51e84a3690ab12cd`: two of them are
+    never equal.
+
     Attributes:
-        id: by which the provider matches call and result; calls of one turn may share it.
+        id: by which the provider matches call and result; calls of one turn may share it. Any string is
+            kept as it is, also the empty one.
         name: of the tool, as the model wrote it.
         arguments: a dict of JSON values, or JSON text; it is kept as it is, not copied. None and
             empty text are what some providers send for a call without arguments.
+
+    Raises:
+        TypeError: id or name isn't a string, or there is no name.
     """
 
     id: str
     name: str
     arguments: Any
 
-    def __init__(self, id: str, name: str, arguments: Any = None) -> None:  # noqa: A002  # the attribute's name
-        super().__init__(_checked_text("id", id), _checked_text("name", name), arguments)
+    @overload
+    def __init__(self, id: str | None, name: str, arguments: Any = None) -> None: ...
+    @overload
+    def __init__(self, *, name: str, arguments: Any = None) -> None: ...
+    def __init__(self, id: str | None = None, name: Any = None, arguments: Any = None) -> None:  # noqa: A002  # the attribute's name
+        if name is None:
+            message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
+            raise TypeError(message)
+        known = _new_id() if id is None else _checked_text("id", id)
+        super().__init__(known, _checked_text("name", name), arguments)
+
+
+_ID_BYTES = 12
+"""Random bytes in an id: two of 10**12 ids are equal with a chance of 1 in 10**5."""
+
+
+def _new_id() -> str:
+    from os import urandom  # `uuid` and `secrets` take longer to import than a call to run
+
+    return f"call_{urandom(_ID_BYTES).hex()}"
 
 
 def _checked_text(attribute: str, value: object) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..json_values import to_json_text
 from .neutral import has_parameters, parameters_of
-from .output_type import to_json_text
 
 if TYPE_CHECKING:
     from .tool import Tool

@@ -13,7 +13,7 @@ from ..errors import EncodeError, SchemaError
 from ..immutable import Value
 from ..introspect.classes import form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
-from ..json_values import has_surrogate
+from ..json_values import has_surrogate, to_json_text
 from .binding import is_union
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..introspect.leaves import SchemaLeaf
     from .content import Part
 
-__all__ = ["NO_OUTPUT", "OutputType", "WrittenOutput", "items_of", "to_json_text"]
+__all__ = ["NO_OUTPUT", "OutputType", "WrittenOutput", "items_of"]
 
 
 class WrittenOutput(Value):
@@ -251,10 +251,3 @@ def _own_type(value: object) -> Any:
 
 
 NO_OUTPUT = OutputType(MISSING, MISSING, Scope(None, {}))
-
-
-def to_json_text(value: Any) -> str:
-    """Write a JSON value as compact text."""
-    from json import dumps
-
-    return dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from operator_schema import Codec, EncodeError, SchemaError, SchemaLeaf, encode
+from operator_schema import Codec, EncodeError, SchemaError, SchemaLeaf, encode, encode_json
 
 
 class Suit(enum.Enum):
@@ -193,3 +193,31 @@ def test_keys_that_are_written_alike_are_not_lost(is_compiled):
     with pytest.raises(EncodeError) as caught:
         codec.encode({Name("a"): 1, Name("A"): 2})
     assert [(p.path, p.code) for p in caught.value.problems] == [(("a",), "duplicate")]
+
+
+def test_json_text_is_compact_and_keeps_characters():
+    card = Card(Suit.HEARTS, 3, "größer 🂱", tags=["x"], table={"k": 0.5}, anything=2**64)
+    assert encode_json(card) == Codec(Card).encode_json(card)
+    assert encode_json(card).startswith('{"suit":"hearts","Rank":3,"note":"größer 🂱"')
+    assert json.loads(encode_json(card)) == encode(card)
+    assert [encode_json(value) for value in ("a\n", 1.5, None, [1, (2, 3)], {"a": True})] == [
+        '"a\\n"',
+        "1.5",
+        "null",
+        "[1,[2,3]]",
+        '{"a":true}',
+    ]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), "\ud800", {"\ud800": 1}, object()])
+def test_what_is_no_json_has_no_text(value):
+    with pytest.raises(EncodeError):
+        encode_json(value)
+    with pytest.raises(EncodeError):
+        Codec(list[Any]).encode_json([value])
+
+
+def test_an_integer_of_thousands_of_digits_has_no_text():
+    assert encode_json(10**4000) == "1" + "0" * 4000
+    with pytest.raises(EncodeError):
+        encode_json(10**5000)

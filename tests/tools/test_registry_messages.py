@@ -78,6 +78,8 @@ def test_a_tool_by_its_name_in_brackets():
     assert registry["add"] is add
     with pytest.raises(ToolNotFoundError, match='did you mean "add"'):
         registry["ad"]
+    with pytest.raises(KeyError):
+        registry["ad"]
 
 
 def of_context(context):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 
 import pytest
 
@@ -42,7 +43,32 @@ def test_fields_and_defaults():
     assert result.replace(content="other") == ToolResult("1", "a", "other")
 
 
-@pytest.mark.parametrize(("wrong", "what"), [((None, "a"), "the id"), (("1", 5), "the name")])
+def test_a_call_without_an_id_gets_one_of_its_own():
+    calls = [
+        RawCall(name="a"),
+        RawCall(None, "a"),
+        RawCall(None, "a", {"x": 1}),
+        RawCall(name="a", arguments=""),
+    ]
+    assert len({call.id for call in calls}) == len(calls)
+    assert all(re.fullmatch("call_[0-9a-f]{24}", call.id) for call in calls)
+    assert [(call.name, call.arguments) for call in calls[2:]] == [("a", {"x": 1}), ("a", "")]
+    for again in (pickle.loads(pickle.dumps(calls[0])), copy.copy(calls[0]), copy.deepcopy(calls[0])):
+        assert again == calls[0]
+    assert calls[0].replace(id=None).id != calls[0].id
+
+
+def test_an_empty_id_is_an_id():
+    assert RawCall("", "a").id == ""
+
+
+@pytest.mark.parametrize("make", [RawCall, lambda: RawCall("add"), lambda: RawCall(id="1", arguments={})])
+def test_a_call_needs_the_name_of_a_tool(make):
+    with pytest.raises(TypeError, match=r"needs the name of a tool: RawCall\(id, name, arguments\), or"):
+        make()
+
+
+@pytest.mark.parametrize(("wrong", "what"), [((5, "a"), "the id"), (("1", 5), "the name")])
 def test_a_call_has_texts_for_id_and_name(wrong, what):
     with pytest.raises(TypeError, match=f"{what} of a call is a string, not"):
         RawCall(*wrong)

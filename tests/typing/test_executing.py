@@ -63,6 +63,7 @@ def test_a_call_has_a_result() -> None:
     assert_type(executor.registry, Registry)
     call = RawCall("1", "add", {"a": 1})
     assert_type((call.id, call.name), tuple[str, str])
+    assert_type([RawCall(None, "add").id, RawCall(name="add", arguments="{}").id], list[str])
     result = asyncio.run(executor.execute(call, context={int: 5, "name": "x"}))
     assert_type(result, ToolResult)
     assert_type(result.content, str)

@@ -147,6 +147,9 @@ OrText = TypeAliasType("OrText", "dict[str, OrText] | str")
 )
 def test_the_example_of(annotation, example):
     assert example_of(annotation) == example
+    codec = Codec(annotation)
+    assert codec.example() == example
+    codec.decode(codec.example())
 
 
 @pytest.mark.parametrize(
@@ -168,6 +171,18 @@ def test_the_example_of(annotation, example):
 )
 def test_there_is_none_of(annotation):
     assert example_of(annotation) is None
+    with pytest.raises(ValueError, match="no value was found that decodes; give its fields examples"):
+        Codec(annotation, name="Odd").example()
+
+
+def test_null_is_an_example():
+    assert Codec(None).example() is None
+
+
+def test_the_example_of_a_codec_is_the_callers_own():
+    codec = Codec(Choosy)
+    codec.example()["unit"] = "changed"
+    assert codec.example()["unit"] == "metric"
 
 
 def test_a_leaf_that_breaks_has_none():
