@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .tools.describe import describe_tools
     from .tools.execution.executor import Executor
     from .tools.function import tool, tool_input
+    from .tools.host_classes import register_injected
     from .tools.input_tool import InputTool
     from .tools.neutral import parameters_of, schema_response
     from .tools.progress import Progress, ProgressUpdate
@@ -83,6 +84,7 @@ __all__ = [
     "encode_json",
     "json_schema",
     "parameters_of",
+    "register_injected",
     "register_leaf",
     "schema_response",
     "skip",
@@ -127,6 +129,7 @@ _HOMES = {
     "encode_json": ".codec.functions",
     "json_schema": ".codec.functions",
     "parameters_of": ".tools.neutral",
+    "register_injected": ".tools.host_classes",
     "register_leaf": ".introspect.leaves",
     "schema_response": ".tools.neutral",
     "skip": ".tools.skip",

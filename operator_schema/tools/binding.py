@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Union
+from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingContextError, ToolError
 from ..introspect.names import name_of
 from ..wording import listed, nearest, quote
+from .alternatives import alternatives_of
+from .context import near_miss, value_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,15 +19,7 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = [
-    "AnnotatedAlias",
-    "CallPlan",
-    "alternatives_of",
-    "call_arguments",
-    "injected_values",
-    "is_union",
-    "members_of",
-]
+__all__ = ["CallPlan", "call_arguments", "injected_values"]
 
 
 class CallPlan:
@@ -80,7 +73,7 @@ def injected_values(
     Raises:
         MissingContextError: some are not given and have no default.
         ToolError: a name isn't one of the injected parameters, two types of the context fit one
-            parameter, or the context isn't a mapping.
+            parameter, one nearly fits a parameter that has a default, or the context isn't a mapping.
     """
     if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
         what = name_of(type(context))
@@ -99,7 +92,9 @@ def injected_values(
     for parameter, hint in injected:
         value = given.get(parameter.name, MISSING)
         if value is MISSING and context:
-            value = _from_context(tool, parameter, hint, context)
+            value = value_for(tool, parameter, hint, context)
+            if value is MISSING and parameter.default is not MISSING:
+                _refuse_near_miss(tool, parameter, hint, context)
         if value is MISSING:
             value = parameter.default
         if value is not MISSING:
@@ -121,61 +116,17 @@ def _how_to_inject(missing: Sequence[tuple[Parameter, Any]]) -> str:
 
 
 def _hint_of(missing: Sequence[tuple[Parameter, Any]], context: Context | None) -> str:
-    """Return what may be wrong: a key of the context is the name of a class instead of the class."""
-    for _, hint in missing:
-        for cls in alternatives_of(hint):
-            name = getattr(cls, "__name__", None)
-            if name is not None and name in (context or ()):
-                return f"; the context has the text {quote(name)} as a key, not the class"
-    return ""
+    """Return what may be wrong: what in the context was probably meant."""
+    found = (near_miss(hint, context or {}) for _, hint in missing)
+    return next((f"; {near}" for near in found if near), "")
 
 
-def _from_context(tool: str, parameter: Parameter, hint: Any, context: Context) -> Any:
-    if parameter.name in context:
-        return context[parameter.name]
-    for wanted in alternatives_of(hint):
-        value = _by_type(tool, parameter, wanted, context)
-        if value is not MISSING:
-            return value
-    return MISSING
-
-
-def _by_type(tool: str, parameter: Parameter, wanted: Any, context: Context) -> Any:
-    for key, value in context.items():
-        if key is wanted or (not isinstance(key, (type, str)) and key == wanted):
-            return value
-    if not isinstance(wanted, type) or wanted is object:
-        return MISSING
-    fitting = [key for key in context if isinstance(key, type) and issubclass(key, wanted)]
-    if len(fitting) > 1:
-        names = listed([name_of(key) for key in fitting])
-        message = f"for parameter {quote(parameter.name)} the context has {names}; give it by name"
+def _refuse_near_miss(tool: str, parameter: Parameter, hint: Any, context: Context) -> None:
+    """Refuse a context that nearly has a value, where the default would silently take its place."""
+    near = near_miss(hint, context)
+    if near:
+        message = f"{quote(parameter.name)} would be its default, but {near}; give it by name or by its type"
         raise ToolError(tool, message)
-    return context[fitting[0]] if fitting else MISSING
-
-
-AnnotatedAlias: Final[Any] = type(Annotated[int, None])
-"""The class of `Annotated[…]`; `get_origin` says the same in five times the time."""
-
-
-def alternatives_of(hint: Any) -> Sequence[Any]:
-    """Return the types that a parameter takes: those of a union, without None."""
-    while isinstance(hint, AnnotatedAlias):
-        hint = hint.__origin__
-    members = members_of(hint)
-    if members[0] is hint:
-        return () if hint is None else members
-    return [part for arg in members if arg is not NoneType for part in alternatives_of(arg)]
-
-
-def members_of(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union; of anything else, itself alone."""
-    return hint.__args__ if is_union(hint) else (hint,)
-
-
-def is_union(hint: Any) -> bool:
-    """Return whether an annotation is a union, however it is written."""
-    return isinstance(hint, UnionType) or getattr(hint, "__origin__", None) is Union
 
 
 def call_arguments(

@@ -24,6 +24,7 @@ from ..introspect.hints import Scope
 from ..introspect.names import name_of
 from ..wording import clip, escape, quote
 from .binding import CallPlan
+from .host_classes import framework_fields
 from .input_tool import InputTool, pickle_through_tool
 from .input_types import install, make_input_type
 from .metadata import pascal_case, snake_case
@@ -203,8 +204,13 @@ def _make_tool(
         annotation, doc = _input_type(callee, parameters), None
     else:
         annotation, doc = parameters.input_annotation, _input_doc(callee, parameters, owner, complaints)
+    before = len(complaints)
     codec = register_input(annotation, owner, options, complaints)
-    if codec is None:
+    accepted = () if codec is None else framework_fields(codec.graph)
+    if codec is None or accepted:
+        from .unmarked import with_unmarked
+
+        complaints[before:] = with_unmarked(complaints[before:], parameters, owner, accepted)
         raise SchemaError(owner, complaints, "function")
     input_parameter = None if parameters.input_annotation is None else parameters.visible[0].name
     metadata = make_metadata(name, options, doc_of(codec) if doc is None else doc, codec)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .binding import is_union
+from .alternatives import is_union
 
 __all__ = ["coroutine_mark", "copy_attributes"]
 

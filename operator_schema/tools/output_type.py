@@ -14,7 +14,7 @@ from ..immutable import Value
 from ..introspect.classes import form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
 from ..json_values import has_surrogate, to_json_text
-from .binding import is_union
+from .alternatives import is_union
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,7 +14,8 @@ from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_ty
 from ..introspect.names import name_of, show_error
 from ..introspect.shipped_leaves import shipped_leaf
 from ..wording import listed, nearest, quote, received
-from .binding import AnnotatedAlias, alternatives_of, members_of
+from .alternatives import AnnotatedAlias, alternatives_of, members_of, takes_none
+from .host_classes import is_registered
 from .input_types import copy_of_default
 from .local_names import enclosing_names, mentioned_names
 from .raw_arguments import RawArguments
@@ -121,8 +122,12 @@ def read_parameters(
     takes_raw = False
     for parameter, hint in zip(written, hints, strict=True):
         is_plain = isinstance(hint, (type, GenericAlias))
-        if parameter.name in skip or (not is_plain and _is_marked(hint)):
-            injected.append((parameter, _injected_hint(hint, scope)))
+        if parameter.name in skip or (not is_plain and _is_marked(hint)) or is_registered(hint):
+            # What `*args` and `**kwargs` take isn't what their annotation says.
+            kind = None if parameter.kind in {"rest", "extra"} else _injected_hint(hint, scope)
+            if parameter.default is None and kind is not None and not takes_none(hint):
+                complaints.append(_complain_default(parameter, hint, owner))
+            injected.append((parameter, kind))
             continue
         if hint is RawArguments or (not is_plain and _may_be_raw(hint)):
             takes_raw = True
@@ -161,6 +166,15 @@ def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
 
 _EVALUATED = frozenset({type, GenericAlias, UnionType, NoneType, type(MISSING)})
 """Kinds of annotations that are never forward references."""
+
+
+def _complain_default(parameter: Parameter, hint: Any, owner: str) -> Complaint:
+    """Complain about a parameter that would silently be None where the context has no value for it."""
+    name, shown = parameter.name, name_of(alternatives_of(hint)[0])
+    message = f"its default is None, which {shown} doesn't include"
+    optional = f"{name}: Annotated[{shown} | None, skip] = None"
+    remedy = f"If it may be left out, write {optional}; if not, take out the default"
+    return Complaint((name,), "bad_default", owner, message, remedy)
 
 
 def _injected_hint(hint: Any, scope: Scope) -> Any:

@@ -1,0 +1,139 @@
+"""Classes whose instances your program or its framework gives, never the model."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from ..introspect.leaves import CheckedEncoder
+from ..introspect.names import class_name, name_of
+from ..introspect.nodes import LeafNode, ObjectNode
+from ..wording import received
+from .alternatives import alternatives_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..introspect.graph import Graph
+    from ..introspect.nodes import Node
+
+__all__ = ["framework_fields", "framework_of", "host_class_in", "is_registered", "register_injected"]
+
+C = TypeVar("C", bound=type)
+
+_registered: Final[dict[int, weakref.ref[type]]] = {}
+"""Identity of a class to a reference that does not keep it alive; a metaclass may have a hash of its own."""
+
+_NEVER = frozenset({"builtins", "typing", "abc"})
+
+
+def register_injected(cls: C, /) -> C:
+    """Say that a class is the host's: parameters of it need no `skip` in tools made from now on.
+
+    This counts for its subclasses, for generic types of it (`RunContext[Db]`) and for `X | None`.
+    Any thread may call it, also several times for one class. It does not keep the class alive.
+
+    Args:
+        cls: a class, such as that of a framework's context. It can also be a decorator of the class.
+
+    Returns:
+        The same class.
+
+    Raises:
+        TypeError: it isn't a class, or it is a built-in class or one of `typing`.
+    """
+    if not isinstance(cls, type):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        message = f"register_injected takes a class, not {received(cls)}"
+        raise TypeError(message)
+    if cls.__module__ in _NEVER:
+        message = f"register_injected takes a class of the host, and {name_of(cls)} is one of Python's own"
+        raise TypeError(message)
+    key = id(cls)
+    # The entry goes before another class can have this identity.
+    _registered[key] = weakref.ref(cls, lambda _: _registered.pop(key, None))
+    return cls
+
+
+def is_registered(hint: Any) -> bool:
+    """Return whether an annotation is of classes that `register_injected` was given."""
+    if not _registered:
+        return False
+    kinds = alternatives_of(hint)
+    return bool(kinds) and all(map(_is_of_host, kinds))
+
+
+def _is_of_host(hint: Any) -> bool:
+    cls = hint if type(hint) is type else getattr(hint, "__origin__", hint)
+    return isinstance(cls, type) and any(_is_entry(base) for base in cls.__mro__)
+
+
+def _is_entry(cls: type) -> bool:
+    found = _registered.get(id(cls))
+    return found is not None and found() is cls
+
+
+def host_class_in(hint: Any) -> type | None:
+    """Return the one class that an annotation is of, without None and arguments, if it has one."""
+    kinds: Sequence[Any] = alternatives_of(hint)
+    if len(kinds) != 1:
+        return None
+    cls = kinds[0] if isinstance(kinds[0], type) else getattr(kinds[0], "__origin__", None)
+    return cls if isinstance(cls, type) else None
+
+
+def framework_fields(graph: Graph) -> Sequence[str]:
+    """Return the attributes of an input that are instances of a framework's class, such as its context.
+
+    Some of these classes have a schema, and a model would have to invent a context. An empty string stands
+    for the input itself.
+    """
+    root = graph.resolve_root()
+    if not isinstance(root, ObjectNode):
+        return ()
+    found = [field.name for field in root.fields if _is_framework(field.node)]
+    return ["", *found] if framework_of(root.type) else found
+
+
+def _is_framework(node: Node) -> bool:
+    if isinstance(node, ObjectNode):
+        return framework_of(node.type) is not None
+    if isinstance(node, LeafNode):
+        # What isn't a model of pydantic is a leaf because somebody wants it from the model.
+        return isinstance(node.leaf.encode, CheckedEncoder) and framework_of(node.leaf.type) is not None
+    return False
+
+
+def framework_of(cls: type) -> str | None:
+    """Return the package whose framework gives instances of a class, as far as we know it."""
+    for base in cls.__mro__:
+        for package in _KNOWN.get(class_name(base), ()):
+            if f"{base.__module__}.".startswith(f"{package}."):
+                return package
+    return None
+
+
+_KNOWN: Final[Mapping[str, Sequence[str]]] = {
+    "Agent": ("agno", "strands", "google.adk"),
+    "AsyncCallbackManagerForToolRun": ("langchain_core",),
+    "BaseCallbackManager": ("langchain_core",),
+    "BaseStore": ("langgraph",),
+    "CallbackManagerForToolRun": ("langchain_core",),
+    "Context": ("mcp", "fastmcp", "llama_index", "workflows", "google.adk"),
+    "InvocationContext": ("google.adk",),
+    "Kernel": ("semantic_kernel",),
+    "KernelArguments": ("semantic_kernel",),
+    "ReadonlyContext": ("google.adk",),
+    "RequestContext": ("mcp",),
+    "RunContext": ("pydantic_ai", "agno"),
+    "RunContextWrapper": ("agents",),
+    "RunnableConfig": ("langchain_core",),
+    "Runtime": ("langgraph",),
+    "ServerRequestContext": ("mcp",),
+    "ServerSession": ("mcp",),
+    "State": ("haystack",),
+    "Team": ("agno",),
+    "ToolCall": ("llm",),
+    "ToolContext": ("agents", "google.adk", "strands"),
+    "ToolRuntime": ("langchain", "langgraph"),
+}
+"""Name of a class to the packages that have one; nothing is imported for it."""
