@@ -150,10 +150,7 @@ def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
         owners = [_definer(source, bases) for source in sources]
         hints = known.evaluate(written, owners)
         scopes = [known.of(owner) for owner in owners]
-    found: dict[str, Declared] = {}
-    for source, hint, scope in zip(sources, hints, scopes):  # noqa: B905  # `repeat` has no end
-        declared = _of_dataclass(source, hint, scope)
-        found[declared.name] = declared
+    found = _of_dataclass(sources, hints, scopes)
     if "__pydantic_fields__" in cls.__dict__:
         from .foreign_classes import read_pydantic_defaults
 
@@ -161,19 +158,27 @@ def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
     return found
 
 
-def _of_dataclass(source: Any, hint: Any, scope: Scope) -> Declared:
-    # Assignments take half the time of an `__init__` with as many parameters.
-    declared = Declared.__new__(Declared)
-    name = source.name
-    declared.name = name if type(name) is str else exact_text(name)
-    declared.init_only = init_only = type(hint) is InitVar
-    declared.hint = hint.type if init_only else hint  # pyright: ignore[reportUnknownMemberType]  # of whatever type
-    declared.scope = scope
-    declared.default = source.default
-    declared.has_factory = source.default_factory is not MISSING
-    declared.required = None
-    declared.metadata = source.metadata
-    return declared
+def _of_dataclass(
+    sources: Sequence[Any], hints: Sequence[Any], scopes: Iterable[Scope]
+) -> dict[str, Declared]:
+    """Return fields of a dataclass by name."""
+    found: dict[str, Declared] = {}
+    for source, hint, scope in zip(sources, hints, scopes):  # noqa: B905  # `repeat` has no end
+        # Assignments take half the time of an `__init__` with as many parameters.
+        declared = Declared.__new__(Declared)
+        name = source.name
+        if type(name) is not str:
+            name = exact_text(name)
+        found[name] = declared
+        declared.name = name
+        declared.init_only = init_only = type(hint) is InitVar
+        declared.hint = hint.type if init_only else hint  # pyright: ignore[reportUnknownMemberType]  # of whatever type
+        declared.scope = scope
+        declared.default = source.default
+        declared.has_factory = source.default_factory is not MISSING
+        declared.required = None
+        declared.metadata = source.metadata
+    return found
 
 
 def with_computed_fields(cls: Any, declared: Mapping[str, Declared], outer: Scope) -> Mapping[str, Declared]:
@@ -191,7 +196,7 @@ def with_computed_fields(cls: Any, declared: Mapping[str, Declared], outer: Scop
         elif source._field_type.name == "_FIELD":  # noqa: SLF001  # dataclasses has no public way to ask
             scope = outer.of_base(_definer(source, cls.__mro__[:-1]), None)
             hint = evaluate_forward(evaluate_forward(source.type, scope), scope)
-            found[source.name] = _of_dataclass(source, hint, scope)
+            found.update(_of_dataclass([source], [hint], [scope]))
     return found
 
 
