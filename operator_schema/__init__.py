@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .introspect.leaves import SchemaLeaf, register_leaf
     from .introspect.local_times import LocalDateTime, LocalTime
     from .tools.calls import RawCall, ToolResult
+    from .tools.content import Audio, File, Image, Part, Resource, Text
     from .tools.describe import describe_tools
     from .tools.execution.executor import Executor
     from .tools.function import tool, tool_input
@@ -48,6 +49,7 @@ __version__ = "0.1.0"
 __all__ = [
     "URL",
     "ArgumentStream",
+    "Audio",
     "CallError",
     "Codec",
     "Complaint",
@@ -56,11 +58,14 @@ __all__ = [
     "DuplicateToolError",
     "EncodeError",
     "Executor",
+    "File",
     "IgnoredKey",
+    "Image",
     "InputTool",
     "LocalDateTime",
     "LocalTime",
     "MissingContextError",
+    "Part",
     "Partial",
     "Problem",
     "Progress",
@@ -69,8 +74,10 @@ __all__ = [
     "RawCall",
     "Registry",
     "Repair",
+    "Resource",
     "SchemaError",
     "SchemaLeaf",
+    "Text",
     "Tool",
     "ToolDefinition",
     "ToolError",
@@ -94,6 +101,7 @@ __all__ = [
 
 _HOMES = {
     "ArgumentStream": ".codec.partial.stream",
+    "Audio": ".tools.content",
     "CallError": ".errors",
     "Codec": ".codec.codec",
     "Complaint": ".errors",
@@ -102,11 +110,14 @@ _HOMES = {
     "DuplicateToolError": ".errors",
     "EncodeError": ".errors",
     "Executor": ".tools.execution.executor",
+    "File": ".tools.content",
     "IgnoredKey": ".codec.report",
+    "Image": ".tools.content",
     "InputTool": ".tools.input_tool",
     "LocalDateTime": ".introspect.local_times",
     "LocalTime": ".introspect.local_times",
     "MissingContextError": ".errors",
+    "Part": ".tools.content",
     "Partial": ".codec.partial.stream",
     "Problem": ".errors",
     "Progress": ".tools.progress",
@@ -115,8 +126,10 @@ _HOMES = {
     "RawCall": ".tools.calls",
     "Registry": ".tools.registry",
     "Repair": ".codec.report",
+    "Resource": ".tools.content",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
+    "Text": ".tools.content",
     "Tool": ".tools.tool",
     "ToolDefinition": ".tools.tool_properties",
     "ToolError": ".errors",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from inspect import Signature
     from typing import ClassVar, Self
 
-__all__ = ["Value", "ValueType", "content_of", "set_once"]
+__all__ = ["Value", "ValueType", "content_of", "instead_of", "set_once"]
 
 set_once = object.__setattr__
 
@@ -120,6 +120,12 @@ class Value(metaclass=ValueType):
 def content_of(value: Value) -> tuple[Any, ...]:
     """Return the values of the attributes, in the order in which the constructor takes them."""
     return tuple([getattr(value, name) for name in value.__slots__])
+
+
+def instead_of(cls: type) -> str | None:
+    """Return what a class of values says (`__instead__`) to do where its values stand in a wrong place."""
+    said: str | None = vars(cls).get("__instead__") if type(cls) is ValueType else None
+    return said
 
 
 def _by_name(cls: ValueType, content: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:

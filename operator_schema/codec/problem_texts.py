@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem
+from ..immutable import instead_of
 from ..introspect.limits import LimitError
 from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from ..introspect.traits import received_types, spread_members
@@ -275,7 +276,8 @@ def no_json_form(steps: Steps, value: object) -> Problem:
     if isinstance(value, type):
         came = f"the class {_name(value.__name__)}"
         return Problem(steps, "wrong_type", f"got {came}, not an instance", "a JSON value", came)
-    message = f"{kind(value)} has no JSON form; give its type a SchemaLeaf or make it a dataclass"
+    instead = instead_of(type(value)) or "Give its type a SchemaLeaf or make it a dataclass"
+    message = f"{kind(value)} has no JSON form; {instead[0].lower()}{instead[1:]}"
     return Problem(steps, "wrong_type", message, "a JSON value", received(value))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final, get_origin
 
+from ..immutable import ValueType, instead_of
 from .classes import annotations_of
 from .leaves import has_attribute
 from .names import is_annotation, name_of, show_annotation, types_in
@@ -40,6 +41,9 @@ def remedy_for(annotation: Any, *, is_root: bool) -> str:
     spelling = _spelling(annotation)
     if spelling is not None:
         return spelling
+    instead = instead_of(annotation) if type(annotation) is ValueType else None
+    if instead is not None:
+        return instead
     kind: type[Any] = annotation.__class__
     if is_root and not isinstance(annotation, type):
         if has_attribute(kind, "__dataclass_fields__"):

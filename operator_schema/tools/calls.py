@@ -94,8 +94,7 @@ class ToolResult(Value):
         json: the result as a JSON value, of which `content` is the text: `"5"` and `5` differ. For a
             string it is the string. For content parts it says what they are, without their data. None
             if the function returned None, if there is no result, and for one of `native_results`. It
-            is the result's own: changing it changes nothing in `value`, unless the encoder of a
-            `SchemaLeaf` returns a list or dict that the value keeps.
+            shares nothing with `value`: you may change it.
         value: what the function returned, the object itself; None if there is no result. Pickling a
             result leaves it out.
     """

@@ -13,6 +13,7 @@ from ..errors import EncodeError, SchemaError
 from ..immutable import Value
 from ..introspect.classes import form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
+from ..introspect.nodes import AnyNode, ArrayNode
 from ..json_values import has_surrogate, to_json_text
 from .alternatives import is_union
 
@@ -100,15 +101,7 @@ class OutputType:
         found = self._register()
         if self._codec is not None or not _is_unwritable(hint):
             return []
-        return [
-            complaint.replace(
-                path=(where, *complaint.path),
-                type=owner,
-                message=f"the result can't be written as JSON: {complaint.message}",
-                remedy=f"{complaint.remedy}, or declare Any",
-            )
-            for complaint in found
-        ]
+        return [_of_result(complaint, owner, where) for complaint in found]
 
     def _register(self) -> list[Complaint]:
         """Make the codec, and forget what it is made from; return what is wrong with the type."""
@@ -154,18 +147,16 @@ class OutputType:
         text = _plain_text(value)
         if text is not None and self._takes_any_text():
             return WrittenOutput(text, text)
-        notes: tuple[Problem, ...] = ()
         codec = self._codec_for(value, text)
+        if text is None and _is_open(codec) and _holds_parts(value):
+            return _in_parts(value, name, is_lenient=is_lenient)
         try:
-            if is_lenient:
-                json, notes = codec.encode_leniently(value)
-            else:
-                json = codec.encode(value)
+            return _in_json(codec, value, text, is_lenient=is_lenient)
         except EncodeError as error:
+            if is_lenient and _holds_parts(value):  # its work is done, and there is something to show
+                written = _in_parts(value, name, is_lenient=True)
+                return written.replace(notes=(*error.problems, *written.notes))
             raise EncodeError(name, error.problems, error.omitted) from None
-        if text is None:
-            text = json if _is_string(value) and _is_string(json) else to_json_text(json)
-        return WrittenOutput(text, json, notes)
 
     def _takes_any_text(self) -> bool:
         hint = self._type
@@ -175,6 +166,43 @@ class OutputType:
         if text is None and _is_string(value):  # it has a lone surrogate
             return codec_of(Any)
         return self.codec() or codec_of(_own_type(value), codec=ResultCodec)
+
+
+def _in_json(codec: Codec[Any], value: object, text: str | None, *, is_lenient: bool) -> WrittenOutput:
+    json, notes = codec.encode_leniently(value) if is_lenient else (codec.encode(value), ())
+    if text is None:
+        text = json if _is_string(value) and _is_string(json) else to_json_text(json)
+    return WrittenOutput(text, json, notes)
+
+
+def _is_open(codec: Codec[Any]) -> bool:
+    """Return whether a type says nothing of what a value, or a list of values, holds."""
+    root = codec.graph.root
+    return isinstance(root.items if isinstance(root, ArrayNode) else root, AnyNode)
+
+
+def _holds_parts(value: object) -> bool:
+    """Return whether a value is a content part, or a list or tuple in which there is one."""
+    if type(value) is dict or value is None:
+        return False  # spares most results the import
+    from .content_output import holds_parts
+
+    return holds_parts(value, items_of(value))
+
+
+def _in_parts(value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
+    from .content_output import write_parts
+
+    def write(item: object) -> tuple[str, Any, tuple[Problem, ...]]:
+        text, codec = _plain_text(item), codec_of(_own_type(item), codec=ResultCodec)
+        written = _in_json(codec, item, text, is_lenient=is_lenient)
+        return written.text, written.json, written.notes
+
+    try:
+        found = write_parts(value, items_of(value), write)
+    except EncodeError as error:
+        raise EncodeError(name, error.problems, error.omitted) from None
+    return WrittenOutput(*found)
 
 
 def _is_string(value: object) -> TypeGuard[str]:
@@ -210,25 +238,48 @@ def _awaited(hint: Any) -> Any:
 _AWAITABLE = frozenset({collections.abc.Awaitable, collections.abc.Coroutine})
 
 
-def _is_unwritable(hint: Any) -> bool:
+def _is_unwritable(hint: Any, depth: int = 0) -> bool:
     """Return whether a type without a schema has values that can't be written as what they are.
 
     Types that only the model's arguments can't have, such as unions of look-alikes, are writable.
+
+    Args:
+        hint: the type.
+        depth: 0 for the whole result, 1 for the items of a list, more for other parts of it.
     """
-    if is_union(hint):
-        return any(_is_unwritable(member) for member in hint.__args__)
     while get_origin(hint) is Annotated:
         hint = hint.__origin__
+    if is_union(hint):
+        return any(_is_unwritable(member, depth) for member in hint.__args__)
     found = get_origin(hint) or hint
-    if not isinstance(found, type) or _has_schema(hint):
+    if not isinstance(found, type) or _has_schema(hint) or (depth <= 1 and _is_part(found)):
         return False
-    if any(_is_unwritable(argument) for argument in get_args(hint)):
+    inner = depth + 1 if found in _LISTS else depth + 2
+    if any(_is_unwritable(argument, inner) for argument in get_args(hint)):
         return True
     cls: type[Any] = found
     if form_of(cls) is not None or cls in _NEVER or issubclass(cls, (Iterator, AsyncIterator)):
         return True
     is_open = cls.__flags__ & _IS_ABSTRACT or getattr(cls, "_is_protocol", False)
     return not (is_open or issubclass(cls, _PLAIN))
+
+
+def _of_result(complaint: Complaint, owner: str, where: str) -> Complaint:
+    from .content import INSTEAD
+
+    remedy = complaint.remedy if complaint.remedy == INSTEAD else f"{complaint.remedy}, or declare Any"
+    message = f"the result can't be written as JSON: {complaint.message}"
+    return complaint.replace(path=(where, *complaint.path), type=owner, message=message, remedy=remedy)
+
+
+_LISTS: frozenset[Any] = frozenset({list, tuple, collections.abc.Sequence})
+"""What a list of content parts may be declared as."""
+
+
+def _is_part(cls: type) -> bool:
+    from .content import PARTS
+
+    return cls in PARTS
 
 
 _NEVER: frozenset[Any] = frozenset({Callable})
