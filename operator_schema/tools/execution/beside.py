@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from contextvars import copy_context
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["run_beside"]
 
 T = TypeVar("T")
+
+_PAUSE = 0.1
+"""Seconds between two questions whether the wait is cancelled."""
 
 
 def run_beside(start: Callable[[], Coroutine[Any, Any, T]], backend: Backend) -> T:
@@ -40,7 +43,7 @@ def run_beside(start: Callable[[], Coroutine[Any, Any, T]], backend: Backend) ->
     beside = _Beside(start, backend)
     thread = Thread(target=beside.work, name="execute_sync", daemon=True)
     thread.start()
-    interrupt = beside.serve()
+    interrupt = beside.serve(backend.cancellation())
     thread.join()
     try:
         if interrupt is not None:
@@ -88,8 +91,11 @@ class _Beside:
         if self._is_cancelled:
             cancel()
 
-    def serve(self) -> BaseException | None:
+    def serve(self, cancellation: Callable[[], BaseException | None] | None) -> BaseException | None:
         """Call what the coroutine gives to the waiting thread until it has ended.
+
+        Args:
+            cancellation: returns what is to interrupt the wait, or None; is asked again and again.
 
         Returns:
             What interrupted the wait, or None.
@@ -97,15 +103,26 @@ class _Beside:
         interrupt: BaseException | None = None
         while True:
             try:
-                function = self._functions.get()
-                if function is None:
+                if not self._serve_one(cancellation if interrupt is None else None):
                     return interrupt
-                function()
             except BaseException as error:
                 if interrupt is not None:
                     raise
                 interrupt = error
                 self.cancel()
+
+    def _serve_one(self, cancellation: Callable[[], BaseException | None] | None) -> bool:
+        """Call the next function; return False if there will be none."""
+        try:
+            function = self._functions.get(timeout=None if cancellation is None else _PAUSE)
+        except Empty:
+            error = None if cancellation is None else cancellation()
+            if error is not None:
+                raise error from None
+            return True
+        if function is not None:
+            function()
+        return function is not None
 
     def cancel(self) -> None:
         """Cancel the coroutine, from any thread."""

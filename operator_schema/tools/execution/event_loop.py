@@ -81,6 +81,14 @@ class Backend(Protocol):
             RuntimeError: the event loop is closed.
         """
 
+    def cancellation(self) -> Callable[[], BaseException | None] | None:
+        """Return a function that says whether a signal handler cancels the current task.
+
+        It returns what the task is then to raise. There is no such function where a handler raises that
+        itself.
+        """
+        ...
+
     def signal(self) -> Signal:
         """Make a signal for the current task."""
         ...

@@ -353,47 +353,55 @@ class Executor:
         return self._failures.cancelled(call, outcome)
 
     async def _run(self, run: RunCall, call: RawCall, tool: Tool[..., Any], seconds: float | None) -> Any:
-        is_long = self._uses_threads and takes_long(call.arguments)
-        if tool.is_async and not is_long:
+        if tool.is_async and not self._is_long(call):
             return await self._tasks.run(run.arun, tool.name, seconds)
+        from time import monotonic
+
+        end = None if seconds is None else monotonic() + seconds
+        if tool.is_async:
+            outcome = await self._decode(run.prepare, tool.name, seconds)
+        elif self._runs_inline(tool):
+            outcome = await self._run_inline(run, call, tool.name, seconds)
+        else:
+            outcome = await self._threads.run(run.run, tool.name, seconds)
+        if type(outcome) is not Pending:
+            return outcome
+        left = None if end is None else max(0.0, end - monotonic())
+        try:
+            return await self._tasks.run(lambda: run.finish(outcome), tool.name, left)
+        finally:
+            outcome.close()
+
+    def _is_long(self, call: RawCall) -> bool:
+        return self._uses_threads and takes_long(call.arguments)
+
+    def _runs_inline(self, tool: Tool[..., Any]) -> bool:
+        return not (self._uses_threads if tool.threads is None else tool.threads)
+
+    async def _run_inline(self, run: RunCall, call: RawCall, name: str, seconds: float | None) -> Any:
+        """Run a plain function in the thread of the event loop, or in the one that waits for that."""
         from time import monotonic
 
         from .lent_threads import lent_thread
 
+        lent = lent_thread()
+        function = run.run
+        if lent is None and self._is_long(call):
+            given = await self._decode(run.decode, name, seconds)
+            if issubclass(type(given), BaseException):
+                return given
+            function = partial(run.run_decoded, given)
         start = monotonic()
-        if tool.is_async:
-            outcome = await self._decode(run, tool.name, seconds)
-        elif not self._runs_inline(tool):
-            outcome = await self._threads.run(run.run, tool.name, seconds)
-        elif (lent := lent_thread()) is not None:
-            outcome = await self._threads.run_in(lent, run.run, tool.name)
-        else:
-            outcome = await self._decode(run, tool.name, seconds) if is_long else _here(run.run)
-        if type(outcome) is Pending:
-            outcome = await self._finish(run, outcome, tool.name, seconds, start)
+        outcome = _here(function) if lent is None else await self._threads.run_in(lent, function, name)
         took = monotonic() - start
         if seconds is not None and took > seconds and type(outcome) is ToolResult:
             return self._failures.late(call, outcome, took, seconds)
         return outcome
 
-    async def _finish(
-        self, run: RunCall, pending: Pending, name: str, seconds: float | None, start: float
-    ) -> Any:
-        from time import monotonic
-
-        left = None if seconds is None else max(0.0, start + seconds - monotonic())
-        try:
-            return await self._tasks.run(lambda: run.finish(pending), name, left)
-        finally:
-            pending.close()
-
-    def _runs_inline(self, tool: Tool[..., Any]) -> bool:
-        return not (self._uses_threads if tool.threads is None else tool.threads)
-
-    async def _decode(self, run: RunCall, name: str, seconds: float | None) -> Any:
+    async def _decode(self, function: Callable[[], Any], name: str, seconds: float | None) -> Any:
         """Decode long arguments in a thread: they would block the event loop."""
         try:
-            return await self._decoders.run(run.prepare, name, seconds)
+            return await self._decoders.run(function, name, seconds)
         except TimeoutError as late:
             raise TimeoutError(str(late) or "decoding its arguments took too long") from None
 

@@ -6,6 +6,7 @@ from asyncio import CancelledError, Runner, current_task, get_running_loop, new_
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from sys import modules
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -30,6 +31,17 @@ class AsyncioBackend:
     def call_soon(self, home: AbstractEventLoop, function: Callable[[], object]) -> None:
         """Call a function in the thread of an event loop, from any thread."""
         home.call_soon_threadsafe(function)
+
+    def cancellation(self) -> Callable[[], BaseException | None] | None:
+        """Return a function that says whether a signal handler cancels the current task.
+
+        The one that `asyncio.run` sets does so, instead of raising `KeyboardInterrupt`.
+        """
+        task = current_task()
+        if task is None or current_thread() is not main_thread():
+            return None
+        before = task.cancelling()
+        return lambda: CancelledError() if task.cancelling() > before else None
 
     def signal(self) -> AsyncioSignal:
         """Make a signal for the current task."""

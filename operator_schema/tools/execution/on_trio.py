@@ -31,6 +31,9 @@ class TrioBackend:
         """Call a function in the thread of a run, from any thread."""
         home.run_sync_soon(function)
 
+    def cancellation(self) -> None:
+        """Return None: the signal handler of trio raises `KeyboardInterrupt` in the task that runs."""
+
     def signal(self) -> TrioSignal:
         """Make a signal for the current task."""
         return TrioSignal()

@@ -111,7 +111,10 @@ class RunCall:
 
     def run(self) -> ToolResult | Pending | Passed:
         """Run a function that isn't async."""
-        given = self._decode()
+        return self.run_decoded(self.decode())
+
+    def run_decoded(self, given: Any) -> ToolResult | Pending | Passed:
+        """Run a function that isn't async with what `decode` returned."""
         if isinstance(given, (ToolResult, Passed)):
             return given
         try:
@@ -123,7 +126,7 @@ class RunCall:
 
     def prepare(self) -> ToolResult | Pending | Passed:
         """Decode the arguments of an async function, which `finish` then runs."""
-        given = self._decode()
+        given = self.decode()
         if isinstance(given, (ToolResult, Passed)):
             return given
         return Pending(given, self._tool.acall(given, context=self._context))
@@ -142,7 +145,7 @@ class RunCall:
             return self._failed(error, pending.given)
         return self._result(value)
 
-    def _decode(self) -> Any:
+    def decode(self) -> Any:
         """Return the input of the function, or the result that says why there is none."""
         arguments = self._call.arguments
         try:

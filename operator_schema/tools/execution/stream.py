@@ -6,14 +6,15 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ..calls import ToolResult
 from .backends import current_backend
+from .passing import results_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
     from typing import Self
 
-    from ..calls import ToolResult
     from .event_loop import Job, Signal, Start
 
 __all__ = ["JobGroup", "ResultStream"]
@@ -29,13 +30,16 @@ class JobGroup:
         starts: makes each of them, with a name.
     """
 
-    __slots__ = ("_backend", "_ended", "_home", "_jobs", "_running", "_signal", "_waits_for_all")
+    __slots__ = (
+        *("_backend", "_ended", "_home", "_is_dropped", "_jobs", "_running", "_signal"),
+        "_waits_for_all",
+    )
 
     def __init__(self, starts: Sequence[tuple[Start, str]]) -> None:
         self._backend = current_backend()
         self._home = self._backend.home()
         self._signal: Signal | None = None
-        self._waits_for_all = False
+        self._waits_for_all = self._is_dropped = False
         self._ended: deque[Job] = deque()
         self._jobs = [self._backend.start(start, name) for start, name in starts]
         self._running = set(self._jobs)
@@ -44,7 +48,8 @@ class JobGroup:
 
     def _note(self, job: Job) -> None:
         self._running.discard(job)
-        self._ended.append(job)
+        if not self._is_dropped:
+            self._ended.append(job)
         if self._signal is not None and not (self._waits_for_all and self._running):
             self._signal.send_here()
 
@@ -64,8 +69,8 @@ class JobGroup:
         Raises:
             StopAsyncIteration: each outcome has been returned.
         """
-        if not self._ended:
-            if not self._running:
+        while not self._ended:
+            if self._is_dropped or not self._running:
                 raise StopAsyncIteration
             await self._wait()
         return self._ended.popleft().outcome
@@ -96,6 +101,7 @@ class JobGroup:
 
     def drop(self) -> None:
         """Cancel those that run, in the thread of their event loop."""
+        self._is_dropped = True
         self._ended.clear()
         for job in self._running:
             _leaving.add(job)
@@ -135,10 +141,9 @@ class ResultStream:
         if self._group is None:
             raise StopAsyncIteration
         outcome: Any = await self._group.next()
-        if isinstance(outcome, BaseException):
+        if type(outcome) is not ToolResult:
             await self.aclose()
-            raise outcome
-        result: ToolResult = outcome
+        result: ToolResult = results_of([outcome], return_exceptions=False)[0]
         return result
 
     async def aclose(self) -> None:
