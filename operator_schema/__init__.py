@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .tools.registry import Registry
     from .tools.skip import skip
     from .tools.tool import Tool
+    from .tools.tool_annotations import ToolAnnotations
     from .tools.tool_properties import ToolDefinition
 
 __version__ = "0.1.0"
@@ -79,6 +80,7 @@ __all__ = [
     "SchemaLeaf",
     "Text",
     "Tool",
+    "ToolAnnotations",
     "ToolDefinition",
     "ToolError",
     "ToolNotFoundError",
@@ -131,6 +133,7 @@ _HOMES = {
     "SchemaLeaf": ".introspect.leaves",
     "Text": ".tools.content",
     "Tool": ".tools.tool",
+    "ToolAnnotations": ".tools.tool_annotations",
     "ToolDefinition": ".tools.tool_properties",
     "ToolError": ".errors",
     "ToolNotFoundError": ".errors",

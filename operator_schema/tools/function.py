@@ -113,6 +113,9 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
             arguments; True unless given.
         examples: arguments of calls, as dicts, JSON text or inputs.
         tags: labels by which your program can choose tools.
+        title: name for people.
+        read_only, destructive, idempotent, open_world, confirm, meta: what the tool says about
+            itself to the program that offers it; see `ToolAnnotations`.
         param_descriptions, unknown_fields, repair, leaves, namespace, max_depth, attribute_docs,
             json_loads: as for `Codec`; the leaves count for the result too.
 
@@ -158,6 +161,9 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
         timeout: seconds that a call may take; your program decides unless given.
         examples: arguments of calls, as dicts, JSON text or inputs.
         tags: labels by which your program can choose tools.
+        title: name for people.
+        read_only, destructive, idempotent, open_world, confirm, meta: what the tool says about
+            itself to the program that offers it; see `ToolAnnotations`.
         param_descriptions, unknown_fields, repair, leaves, namespace, max_depth, attribute_docs,
             json_loads: as for `Codec`; the leaves count for the result too.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from ..immutable import Value
 from ..introspect.docstrings import split_summary
 from .signature import is_coroutine_function, is_generator_function, needs_arguments
+from .tool_annotations import NOTHING_STATED, ToolAnnotations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +69,7 @@ class Metadata(Value):
         described_by: name of the tool that gives the long documentation, or None.
         describes_tools: whether it gives the documentation of other tools.
         threads: whether a function that isn't async runs in a thread; None leaves it to the executor.
+        annotations: what it says about itself.
     """
 
     name: str
@@ -79,11 +81,22 @@ class Metadata(Value):
     described_by: str | None = None
     describes_tools: bool = False
     threads: bool | None = None
+    annotations: ToolAnnotations = NOTHING_STATED
 
     if not TYPE_CHECKING:
 
         def __new__(
-            cls, name, documentation, enabled, timeout, tags, examples, described_by, describes_tools, threads
+            cls,
+            name,
+            documentation,
+            enabled,
+            timeout,
+            tags,
+            examples,
+            described_by,
+            describes_tools,
+            threads,
+            annotations,
         ):
             self = cls._draft()
             self.name = name
@@ -95,6 +108,7 @@ class Metadata(Value):
             self.described_by = described_by
             self.describes_tools = describes_tools
             self.threads = threads
+            self.annotations = annotations
             self.__class__ = cls
             return self
 

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.options import DEFAULTS, CodecOptions, checked_options
 from ..complaints import Complaint
+from ..json_values import has_surrogate
 from ..wording import as_written, clip, escape, nearest, quote
 from .metadata import is_duration, is_switch
+from .tool_annotations import (
+    FLAGS,
+    NOTHING_STATED,
+    STATEMENTS,
+    Statements,
+    ToolAnnotations,
+    as_json_object,
+    contradiction,
+)
 
 if TYPE_CHECKING:
     from .metadata import Enabled
@@ -21,10 +31,11 @@ __all__ = [
     "check_option_names",
     "check_options",
     "codec_options",
+    "stated",
 ]
 
 
-class _CommonOptions(CodecOptions, total=False):
+class _CommonOptions(CodecOptions, Statements, total=False):
     summary: str | None
     enabled: Enabled
     timeout: float | None
@@ -84,13 +95,27 @@ def codec_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name in CODEC_OPTIONS}
 
 
-def check_options(given: Mapping[str, Any], *, by_position: bool = False) -> dict[str, Complaint]:
+def stated(given: Mapping[str, Any], before: ToolAnnotations = NOTHING_STATED) -> ToolAnnotations:
+    """Return what checked options state, besides what was stated before."""
+    if STATEMENTS.isdisjoint(given):
+        return before
+    said = {name: given[name] for name in STATEMENTS & given.keys() if given[name] is not None}
+    if said.get("meta"):
+        said["meta"] = as_json_object(said["meta"])
+    made = before.replace(**said) if said else before
+    return made if made.as_dict() else NOTHING_STATED
+
+
+def check_options(
+    given: Mapping[str, Any], *, by_position: bool = False, before: ToolAnnotations = NOTHING_STATED
+) -> dict[str, Complaint]:
     """Return option to complaint, for the options whose value is of the wrong kind.
 
     Args:
         given: option to value, with a name.
         by_position: whether the description was given without its keyword, where a single word is
             taken for a name.
+        before: what the tool stated already.
     """
     name = given["name"]
     owner = clip(escape(name), 100) if name and isinstance(name, str) else "tool"
@@ -99,6 +124,10 @@ def check_options(given: Mapping[str, Any], *, by_position: bool = False) -> dic
         wrong = _complain(option, value)
         if wrong is not None:
             found[option] = Complaint((), "bad_option", owner, *wrong)
+    if not STATEMENTS.isdisjoint(given) and found.keys().isdisjoint(STATEMENTS):
+        contradicting = contradiction(stated(given, before))
+        if contradicting is not None:
+            found["read_only"] = Complaint((), "bad_option", owner, *contradicting)
     if by_position and _ONE_NAME.fullmatch(given["description"]):
         message = f"description is {as_written(given['description'])}, not a sentence"
         found["description"] = Complaint(
@@ -159,6 +188,14 @@ def _is_choice(value: object) -> bool:
     return value is None or isinstance(value, bool)
 
 
+def _is_title(value: object) -> bool:
+    return value is None or (isinstance(value, str) and bool(value.strip()) and not has_surrogate(value))
+
+
+def _is_meta(value: object) -> bool:
+    return value is None or (isinstance(value, Mapping) and as_json_object(value) is not None)
+
+
 _ANY: tuple[Callable[[Any], bool], str, str] = (lambda _: True, "", "")
 _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "name": (lambda name: isinstance(name, str), "a string", _NAME_REMEDY),
@@ -173,6 +210,9 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "examples": (_are_examples, "a list", "Give a list with the arguments of a call for each"),
     "tags": (_are_names, "a list of texts", 'Write tags=("files",)'),
     "output": _ANY,
+    "title": (_is_title, "a text", "Write a name for people"),
+    "meta": (_is_meta, "a JSON object", "Give a dict with strings as keys and JSON values"),
+    **dict.fromkeys(FLAGS, (_is_choice, "True or False", f"{_FLAG_REMEDY}, or leave it out")),
 }
 """The options that aren't the codec's: the check, what is wanted, and the remedy."""
 

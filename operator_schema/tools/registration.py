@@ -10,7 +10,7 @@ from ..introspect.names import name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, is_object
 from .metadata import Metadata, read_documentation
-from .options import codec_options
+from .options import codec_options, stated
 from .parameters import class_of
 from .raw_arguments import RawArguments
 
@@ -104,6 +104,7 @@ def make_metadata(name: str, options: Mapping[str, Any], doc: str | None, codec:
         tuple(options.get("tags", ())),
         tuple([_example(codec, example) for example in options.get("examples", ())]),
         threads=options.get("threads"),
+        annotations=stated(options),
     )
 
 
@@ -128,4 +129,4 @@ def changed_metadata(metadata: Metadata, given: Mapping[str, Any], codec: Codec[
         kept["tags"] = tuple(given["tags"])
     if "examples" in given:
         kept["examples"] = tuple([_example(codec, example) for example in given["examples"]])
-    return metadata.replace(**kept)
+    return metadata.replace(**kept, annotations=stated(given, metadata.annotations))

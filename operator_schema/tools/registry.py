@@ -18,9 +18,10 @@ from .tool_lists import tools_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import ModuleType
-    from typing import Self
+    from typing import Self, Unpack
 
     from .metadata import Enabled
+    from .selection import Wanted
     from .tool import Tool
     from .tool_properties import ToolDefinition
 
@@ -356,6 +357,29 @@ class Registry:
             for tool in tools
         ]
         made._add(longer, {names + name: switch for name, switch in switches.items()})
+        return made
+
+    def select(self, **wanted: Unpack[Wanted]) -> Registry:
+        """Make a registry of the tools that state what is wanted, such as `select(read_only=True)`.
+
+        Args:
+            tags: labels; a tool must have them all.
+            read_only, destructive, idempotent, open_world, confirm: what a tool must state. What it
+                doesn't state is neither True nor False.
+
+        Returns:
+            A new registry of the tools that are there now, with their switches. A tool of
+            `describe_tools` is not in it: it describes this one.
+
+        Raises:
+            TypeError: something else is asked for.
+        """
+        from .selection import selected
+
+        tools, switches = self._content()
+        found = selected(tools, wanted)
+        made = Registry()
+        made._add(found, {tool.name: switches[tool.name] for tool in found if tool.name in switches})
         return made
 
     @classmethod

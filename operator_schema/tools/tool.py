@@ -311,7 +311,7 @@ class Tool(ToolProperties, Generic[P, R]):
         check_option_names(self.name, given, "with_")
         metadata = self._metadata
         name: str = given.setdefault("name", metadata.name)
-        complaints = list(check_options(given).values())
+        complaints = list(check_options(given, before=metadata.annotations).values())
         if complaints:
             raise SchemaError(metadata.name, complaints, "tool")
         content: dict[str, Any] = {}

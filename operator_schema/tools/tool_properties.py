@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .binding import CallPlan
     from .metadata import Enabled, Metadata
     from .output_type import OutputType
+    from .tool_annotations import ToolAnnotations
 
 __all__ = ["ToolDefinition", "ToolProperties"]
 
@@ -76,6 +77,11 @@ class ToolProperties:
     def threads(self) -> bool | None:
         """Whether a function that isn't async runs in a thread; None leaves it to the executor."""
         return self._metadata.threads
+
+    @property
+    def annotations(self) -> ToolAnnotations:
+        """What it says about itself to the program that offers it; the model does not see it."""
+        return self._metadata.annotations
 
     @property
     def takes_progress(self) -> bool:
