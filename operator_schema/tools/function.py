@@ -212,7 +212,9 @@ def _make_tool(
         annotation, doc = parameters.input_annotation, _input_doc(callee, parameters, owner, complaints)
     before = len(complaints)
     codec = register_input(annotation, owner, options, complaints)
-    accepted = () if codec is None else framework_fields(codec.graph)
+    accepted = (
+        () if codec is None else framework_fields(codec.graph, is_made=parameters.input_annotation is None)
+    )
     if codec is None or accepted:
         from .unmarked import with_unmarked
 

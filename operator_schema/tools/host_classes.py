@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
 
-__all__ = ["framework_fields", "framework_of", "host_class_in", "is_registered", "register_injected"]
+__all__ = [
+    "framework_fields",
+    "framework_of",
+    "has_registered",
+    "host_class_in",
+    "is_registered",
+    "register_injected",
+]
 
 C = TypeVar("C", bound=type)
 
@@ -54,10 +61,13 @@ def register_injected(cls: C, /) -> C:
     return cls
 
 
+def has_registered() -> bool:
+    """Return whether any class is registered, so that most programs need not ask for each parameter."""
+    return bool(_registered)
+
+
 def is_registered(hint: Any) -> bool:
     """Return whether an annotation is of classes that `register_injected` was given."""
-    if not _registered:
-        return False
     kinds = alternatives_of(hint)
     return bool(kinds) and all(map(_is_of_host, kinds))
 
@@ -81,25 +91,35 @@ def host_class_in(hint: Any) -> type | None:
     return cls if isinstance(cls, type) else None
 
 
-def framework_fields(graph: Graph) -> Sequence[str]:
+def framework_fields(graph: Graph, *, is_made: bool) -> Sequence[str]:
     """Return the attributes of an input that are instances of a framework's class, such as its context.
 
     Some of these classes have a schema, and a model would have to invent a context. An empty string stands
     for the input itself.
+
+    Args:
+        graph: of the input.
+        is_made: whether its class was made for the parameters of a function.
     """
     root = graph.resolve_root()
     if not isinstance(root, ObjectNode):
         return ()
-    found = [field.name for field in root.fields if _is_framework(field.node)]
-    return ["", *found] if framework_of(root.type) else found
+    found: list[str] = []
+    for field in root.fields:
+        if field.node.__class__ in _WITH_CLASS and _is_framework(field.node):
+            found.append(field.name)  # noqa: PERF401  # a comprehension would cost each registration a call
+    return found if is_made or framework_of(root.type) is None else ["", *found]
+
+
+_WITH_CLASS: Final[frozenset[Any]] = frozenset({ObjectNode, LeafNode})
 
 
 def _is_framework(node: Node) -> bool:
     if isinstance(node, ObjectNode):
         return framework_of(node.type) is not None
-    if isinstance(node, LeafNode):
-        # What isn't a model of pydantic is a leaf because somebody wants it from the model.
-        return isinstance(node.leaf.encode, CheckedEncoder) and framework_of(node.leaf.type) is not None
+    # What isn't a model of pydantic is a leaf because somebody wants it from the model.
+    if isinstance(node, LeafNode) and isinstance(node.leaf.encode, CheckedEncoder):
+        return framework_of(node.leaf.type) is not None
     return False
 
 

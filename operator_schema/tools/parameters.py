@@ -15,7 +15,7 @@ from ..introspect.names import name_of, show_error
 from ..introspect.shipped_leaves import shipped_leaf
 from ..wording import listed, nearest, quote, received
 from .alternatives import AnnotatedAlias, alternatives_of, members_of, takes_none
-from .host_classes import is_registered
+from .host_classes import has_registered, is_registered
 from .input_types import copy_of_default
 from .local_names import enclosing_names, mentioned_names
 from .raw_arguments import RawArguments
@@ -119,15 +119,14 @@ def read_parameters(
     visible: list[Parameter] = []
     declared: list[Declared] = []
     injected: list[tuple[Parameter, Any]] = [] if receiver is None else [(receiver, None)]
-    takes_raw = False
+    takes_raw, may_be_host = False, has_registered()
     for parameter, hint in zip(written, hints, strict=True):
         is_plain = isinstance(hint, (type, GenericAlias))
-        if parameter.name in skip or (not is_plain and _is_marked(hint)) or is_registered(hint):
-            # What `*args` and `**kwargs` take isn't what their annotation says.
-            kind = None if parameter.kind in {"rest", "extra"} else _injected_hint(hint, scope)
-            if parameter.default is None and kind is not None and not takes_none(hint):
+        is_marked = parameter.name in skip or (not is_plain and _is_marked(hint))
+        if is_marked or (may_be_host and is_registered(hint)):
+            injected.append((parameter, _injected_hint(parameter, hint, scope)))
+            if parameter.default is None and injected[-1][1] is not None and not takes_none(hint):
                 complaints.append(_complain_default(parameter, hint, owner))
-            injected.append((parameter, kind))
             continue
         if hint is RawArguments or (not is_plain and _may_be_raw(hint)):
             takes_raw = True
@@ -177,8 +176,12 @@ def _complain_default(parameter: Parameter, hint: Any, owner: str) -> Complaint:
     return Complaint((name,), "bad_default", owner, message, remedy)
 
 
-def _injected_hint(hint: Any, scope: Scope) -> Any:
+def _injected_hint(parameter: Parameter, hint: Any, scope: Scope) -> Any:
     """Return the type that is looked up in a context; None if it isn't known."""
+    if parameter.kind in {"rest", "extra"}:
+        return None  # `*args` and `**kwargs` take several of what their annotation says
+    if isinstance(hint, AnnotatedAlias):
+        hint = hint.__origin__
     if hint is MISSING or isinstance(hint, (type, Unresolved)):
         return hint if isinstance(hint, type) else None
     written = alternatives_of(hint)

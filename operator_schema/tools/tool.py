@@ -5,27 +5,22 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, overload
 
-from ..errors import DecodeError, MissingContextError, SchemaError, ToolError
-from ..introspect.nodes import ObjectNode
-from ..wording import received
+from ..errors import MissingContextError, SchemaError, ToolError
 from .awaitables import close_awaitable, is_awaitable
 from .binding import call_arguments, injected_values
-from .error_hints import error_hint, unknown_keys
 from .function_attributes import copy_attributes, coroutine_mark
 from .metadata import pascal_case
 from .methods import about_instance, bound, check_first_parameter
 from .options import check_option_names, check_options, codec_options
-from .raw_arguments import RawArguments
 from .registration import changed_metadata, register_input
 from .signature import caller_module
-from .tool_properties import ToolProperties
+from .tool_arguments import ToolArguments
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec
-    from ..codec.report import DecodeReport
     from ..errors import Problem
     from .binding import CallPlan
     from .metadata import Metadata
@@ -44,14 +39,12 @@ S = TypeVar("S")
 C = TypeVar("C", bound="type[Any]")
 
 
-class Tool(ToolProperties, Generic[P, R]):
+class Tool(ToolArguments, Generic[P, R]):
     """What a model can call; made by `tool` or `tool_input`.
 
     In Python it is called like the function that it was made of, and it binds as a method like one.
     It is immutable.
     """
-
-    _options: Mapping[str, Any]
 
     def __init__(self) -> None:
         message = "a Tool is made by @tool or @tool_input"
@@ -124,56 +117,6 @@ class Tool(ToolProperties, Generic[P, R]):
         check_first_parameter(self.name, self._plan, owner)
 
     # --- calls -----------------------------------------------------------------------------------
-
-    def decode(self, arguments: object) -> Any:
-        """Turn a model's arguments into an input.
-
-        Args:
-            arguments: a dict of JSON values, or JSON text.
-
-        Returns:
-            An instance of `input_type`.
-
-        Raises:
-            DecodeError: with every problem.
-        """
-        codec = self._codec
-        return self._completed(self._decoded(arguments, codec.decode, codec.decode_json))
-
-    def decode_report(self, arguments: object) -> DecodeReport[Any]:
-        """Turn a model's arguments into an input, and return what was done on the way.
-
-        Args:
-            arguments: a dict of JSON values, or JSON text.
-
-        Returns:
-            An instance of `input_type`, the repairs that were made and the keys that were ignored.
-
-        Raises:
-            DecodeError: with every problem.
-        """
-        codec = self._codec
-        report: DecodeReport[Any] = self._decoded(arguments, codec.decode_report, codec.decode_json_report)
-        if isinstance(report.instance, RawArguments):
-            return report.replace(instance=self._completed(report.instance))
-        return report
-
-    def _decoded(
-        self, arguments: object, decode: Callable[[Any], Any], decode_json: Callable[[Any], Any]
-    ) -> Any:
-        try:
-            is_text = isinstance(arguments, (str, bytes, bytearray))
-            return decode_json(arguments) if is_text else decode(arguments)
-        except DecodeError as error:
-            hint = error_hint(self, unknown_keys(error))
-            raise error.with_hint(hint) from None
-
-    def _completed(self, decoded: Any) -> Any:
-        """Return an input; raw arguments with what their own errors need."""
-        if not isinstance(decoded, RawArguments):
-            return decoded
-        hint = error_hint(self, [])
-        return decoded.replace(tool=self.name, hint=hint, repair=bool(self._options.get("repair")))
 
     def call(self, given: Any, /, *, context: Context | None = None, **injected: Any) -> R:
         """Call the function with an input.
@@ -342,7 +285,7 @@ class Tool(ToolProperties, Generic[P, R]):
         plan = self._plan
         if plan is None:
             raise ToolError(self.name, "it has no function: your program runs the call")
-        self._check_input(given)
+        self._check_input(given, "call")
         values: Mapping[str, Any] = {}
         if plan.injected or injected:
             try:
@@ -351,17 +294,6 @@ class Tool(ToolProperties, Generic[P, R]):
                 raise about_instance(self, plan, error) from None
         positional, named, extra = call_arguments(plan.callee.parameters, values, plan.input_parameter, given)
         return self._function(*positional, **named, **extra)
-
-    def _check_input(self, given: Any) -> None:
-        node = self._codec.graph.resolve_root()
-        expected: Any = RawArguments
-        if isinstance(node, ObjectNode):
-            expected = dict if node.form == "typed_dict" else node.type
-        if not isinstance(given, expected):
-            wanted = getattr(self.input_type, "__name__", "input")
-            raise ToolError(
-                self.name, f"call takes an input ({wanted}), not {received(given)}; decode makes one"
-            )
 
     # --- whether it is a coroutine function -----------------------------------------------------
 
@@ -394,6 +326,11 @@ class Tool(ToolProperties, Generic[P, R]):
             self.__dict__[name] = value
             return
         message = f"a Tool is immutable: {name} can't be set; with_ returns a changed copy"
+        if not hasattr(self.__class__, name):  # as decorators of frameworks do
+            message = (
+                f"a Tool isn't a function, and {name} can't be set on it; give a framework its function "
+                "(tool.__wrapped__), or tool.definition() and run the calls with an Executor"
+            )
         raise AttributeError(message)
 
     def __delattr__(self, name: str) -> NoReturn:

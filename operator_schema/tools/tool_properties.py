@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..introspect.docstrings import split_summary
@@ -11,6 +12,8 @@ from .methods import is_unbound
 from .signature import is_coroutine_function
 
 if TYPE_CHECKING:
+    from inspect import Signature
+
     from ..codec.codec import Codec
     from .binding import CallPlan
     from .metadata import Enabled, Metadata
@@ -147,6 +150,22 @@ class ToolProperties:
     def output_type(self) -> Any:
         """The declared type of its result; None if none is declared or its name is not known."""
         return self._output.type
+
+    @property
+    def signature(self) -> Signature:
+        """The signature of the function without what your program injects, with evaluated annotations.
+
+        `inspect.signature(tool)` is that of the whole function. For a tool without a function it is the
+        signature that makes an input.
+        """
+        from .visible_signature import visible_signature  # `inspect` takes longer to load than this package
+
+        returns: Any = MISSING
+        if self._output.is_declared:
+            returns = self._output.type
+            if returns is None and self._plan is not None:
+                returns = self._plan.callee.returns  # as written, if it can't be evaluated
+        return visible_signature(self._plan, self._codec.type, returns)
 
     def input_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of its arguments, with `"type": "object"`, as a fresh dict."""
