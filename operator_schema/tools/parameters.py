@@ -311,7 +311,9 @@ def _input_annotation(
 
 def description_in(hint: Any) -> str | None:
     """Return the description in the metadata of an annotation: the last string or `Doc` (PEP 727)."""
-    metadata: tuple[Any, ...] = getattr(hint, "__metadata__", ())
+    if not isinstance(hint, AnnotatedAlias):
+        return None
+    metadata: tuple[Any, ...] = hint.__metadata__
     texts = [item if isinstance(item, str) else getattr(item, "documentation", None) for item in metadata]
     return next((text for text in reversed(texts) if isinstance(text, str)), None)
 
