@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import is_object
@@ -63,11 +64,9 @@ def _param_descriptions(
     sources: list[object] = [] if given is None else [given]
     for base in cls.__mro__[:-1]:
         members = base.__dict__
-        if members.keys().isdisjoint(_SPELLINGS):
-            continue
         if ATTRIBUTE in members:
             sources.append(members[ATTRIBUTE])
-        else:
+        elif not members.keys().isdisjoint(_MISSPELT):
             _report_misspelt(members, names, report)
     if not sources or ATTRIBUTE in names:
         return {}
@@ -83,7 +82,6 @@ _MISSPELT = frozenset(
     {"param_description", "params_description", "params_descriptions", "paramDescriptions"}
     | {"parameter_description", "parameter_descriptions"}
 )
-_SPELLINGS = _MISSPELT | {ATTRIBUTE}
 
 
 def _report_misspelt(members: Mapping[str, object], names: Collection[str], report: Report) -> None:
@@ -93,16 +91,17 @@ def _report_misspelt(members: Mapping[str, object], names: Collection[str], repo
             report(name, "bad_description", message, f"Rename it to {ATTRIBUTE}", quote(ATTRIBUTE))
 
 
+_TEXT: Final = frozenset({str})
+
+
 def _checked(cls: type, source: object, names: Mapping[str, Declared], report: Report) -> dict[str, str]:
     if not is_object(source):
         message = f"{ATTRIBUTE} is {received(source)}, not a dict"
         report(ATTRIBUTE, "bad_description", message, f"Map {_noun(cls)} names to descriptions", None)
         return {}
     if type(source) is dict:
-        for key, text in source.items():
-            if type(key) is not str or type(text) is not str or key not in names:
-                break
-        else:
+        are_texts = _TEXT.issuperset(map(type, chain(source, source.values())))
+        if are_texts and source.keys() <= names.keys():
             return source  # most often all is well, and it need not be copied
     right: dict[str, str] = {}
     unknown: list[object] = []
