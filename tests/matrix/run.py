@@ -29,13 +29,17 @@ ENVIRONMENTS = ROOT / ".venv-matrix"
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 PYODIDE_VERSION = "3.14"
 PYODIDE = "pyodide@314"
-# The last releases without compiled parts; the tests skip what has none.
+# The last releases without compiled parts; the tests skip what has none, or needs threads or processes.
 PURE = {
+    "anyio": [],
     "hypothesis": ["hypothesis==6.155.2"],
+    "ipykernel": [],
     "jsonschema": ["jsonschema[format-nongpl]==4.17.3", "pyrsistent==0.20.0"],
     "jsonschema-rs": [],
     "msgspec": [],
+    "nbclient": [],
     "pydantic": [],
+    "trio": [],
 }
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
 PYTEST = ("-q", "-p", "no:cacheprovider")
