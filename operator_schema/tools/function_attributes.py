@@ -7,7 +7,7 @@ from typing import Any
 
 from .alternatives import is_union
 
-__all__ = ["coroutine_mark", "copy_attributes"]
+__all__ = ["coroutine_mark", "copy_attributes", "not_a_function"]
 
 _COPIED = (
     *("__module__", "__name__", "__qualname__", "__doc__"),
@@ -42,6 +42,18 @@ def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any
     if value is not None:
         content[annotations] = value
     return content
+
+
+def not_a_function(what: str) -> str:
+    """Return the message for a framework that was given a tool instead of a function.
+
+    Args:
+        what: what it tried.
+    """
+    return (
+        f"a Tool isn't a function, and {what}; give the framework the function, tool.__wrapped__, or give it "
+        "tool.definition() and run the calls with an Executor"
+    )
 
 
 def coroutine_mark(module: str, *names: str) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, ov
 from ..errors import MissingContextError, SchemaError, ToolError
 from .awaitables import close_awaitable, is_awaitable
 from .binding import call_arguments, injected_values
-from .function_attributes import copy_attributes, coroutine_mark
+from .function_attributes import copy_attributes, coroutine_mark, not_a_function
 from .metadata import pascal_case
 from .methods import about_instance, bound, check_first_parameter
 from .options import check_option_names, check_options, codec_options
@@ -308,6 +308,17 @@ class Tool(ToolArguments, Generic[P, R]):
         # `asyncio.iscoroutinefunction` does so before Python 3.14.
         return coroutine_mark("asyncio.coroutines", "_is_coroutine") if self.is_async else None
 
+    # --- where a framework expects a function ----------------------------------------------------
+
+    if not TYPE_CHECKING:  # checkers would find no misspelt name any more
+
+        def __getattr__(self, name: str) -> Any:
+            # An attribute of the class would count for the annotation `Tool` too.
+            if name == "__get_pydantic_core_schema__":
+                return _refuse_pydantic
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
+
     # --- as a value ------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
@@ -327,10 +338,7 @@ class Tool(ToolArguments, Generic[P, R]):
             return
         message = f"a Tool is immutable: {name} can't be set; with_ returns a changed copy"
         if not hasattr(self.__class__, name):  # as decorators of frameworks do
-            message = (
-                f"a Tool isn't a function, and {name} can't be set on it; give a framework its function "
-                "(tool.__wrapped__), or tool.definition() and run the calls with an Executor"
-            )
+            message = not_a_function(f"{name} can't be set on it")
         raise AttributeError(message)
 
     def __delattr__(self, name: str) -> NoReturn:
@@ -346,3 +354,8 @@ class Tool(ToolArguments, Generic[P, R]):
     def __reduce__(self) -> Any:
         # As a function is pickled: by its place in its module.
         return getattr(self, "__qualname__", self.name)
+
+
+def _refuse_pydantic(*_: object) -> NoReturn:
+    message = not_a_function("pydantic can't read it")
+    raise TypeError(message)

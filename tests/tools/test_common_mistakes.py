@@ -17,6 +17,7 @@ from operator_schema import (
     RawCall,
     Registry,
     SchemaError,
+    Tool,
     describe_tools,
     schema_response,
     skip,
@@ -289,3 +290,53 @@ def test_a_description_of_no_parameter_is_about_parameters():
 
         @tool(param_descriptions={"aa": "What."})
         def seek(x: int) -> int: ...
+
+
+# --- a tool where a framework expects a function ----------------------------------------------------------
+
+INSTEAD = (
+    "give the framework the function, tool.__wrapped__, or give it tool.definition() and run the calls "
+    "with an Executor"
+)
+
+
+@pytest.mark.parametrize("name", ["__fastmcp__", "__kernel_function__", "metadata_of_a_framework"])
+def test_a_framework_can_not_set_attributes(name):
+    with pytest.raises(AttributeError) as caught:
+        setattr(find, name, 1)
+    assert str(caught.value) == f"a Tool isn't a function, and {name} can't be set on it; {INSTEAD}"
+    assert not hasattr(find, name)
+
+
+@pytest.mark.parametrize("name", ["name", "timeout", "input_schema"])
+def test_a_change_to_a_tool_is_made_with_with(name):
+    with pytest.raises(AttributeError, match=f"immutable: {name} can't be set; with_ returns a changed copy"):
+        setattr(find, name, 1)
+
+
+def test_pydantic_can_not_read_a_tool():
+    pydantic = pytest.importorskip("pydantic")
+    with pytest.raises(TypeError) as caught:
+        pydantic.TypeAdapter(find)
+    assert str(caught.value) == f"a Tool isn't a function, and pydantic can't read it; {INSTEAD}"
+
+    class Agent(pydantic.BaseModel, arbitrary_types_allowed=True):
+        tools: list[Tool]
+        first: Tool
+
+    assert Agent(tools=[find], first=find).tools == [find]
+
+
+def test_an_attribute_that_a_tool_has_not():
+    with pytest.raises(AttributeError, match=r"'Tool' object has no attribute 'nam'") as caught:
+        find.nam  # noqa: B018  # the mistake
+    assert (caught.value.name, caught.value.obj) == ("nam", find)
+
+
+def test_the_signature_for_frameworks_has_all_parameters():
+    @tool
+    def ask(question: str, *, user: Annotated[Own, skip]) -> str: ...
+
+    # A framework that would not see `user` would find out in each call.
+    assert list(inspect.signature(ask).parameters) == ["question", "user"]
+    assert list(ask.signature.parameters) == ["question"]
