@@ -23,7 +23,7 @@ pytest_collect_file = Sybil(
     excludes=[
         "CHANGELOG.md",
         *(
-            ["docs/executing.md", "docs/faq.md", "docs/other-libraries.md"]
+            ["docs/executing.md", "docs/results.md", "docs/faq.md", "docs/other-libraries.md"]
             if sys.platform == "emscripten"
             else []
         ),

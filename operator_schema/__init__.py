@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .tools.raw_arguments import RawArguments
     from .tools.registry import Registry
     from .tools.skip import skip
+    from .tools.structured_output import StructuredOutput
     from .tools.tool import Tool
     from .tools.tool_annotations import ToolAnnotations
     from .tools.tool_properties import ToolDefinition
@@ -78,6 +79,7 @@ __all__ = [
     "Resource",
     "SchemaError",
     "SchemaLeaf",
+    "StructuredOutput",
     "Text",
     "Tool",
     "ToolAnnotations",
@@ -131,6 +133,7 @@ _HOMES = {
     "Resource": ".tools.content",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
+    "StructuredOutput": ".tools.structured_output",
     "Text": ".tools.content",
     "Tool": ".tools.tool",
     "ToolAnnotations": ".tools.tool_annotations",

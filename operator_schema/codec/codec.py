@@ -655,6 +655,17 @@ class ResultCodec(Codec[T]):
 
     _walk_class = ResultWalk
 
+    def json_schema_under(self, key: str) -> dict[str, Any]:
+        """Return the JSON Schema of an object that has a value of the type under one key.
+
+        Definitions are at its root, as in every document.
+        """
+        from ..introspect.nodes import Field, ObjectNode
+
+        field = Field(key, key, self._graph.root, True, MISSING, False, False, None, ())  # noqa: FBT003  # by position alone, for speed
+        root = ObjectNode(dict, key, "typed_dict", (field,), closed=False)
+        return _renderer()(self._graph.replace(root=root), self._encode_default)
+
 
 # --- a cache of codecs -----------------------------------------
 

@@ -79,7 +79,7 @@ class OutputType:
             self._type = _awaited(hint)
         return self._type
 
-    def codec(self) -> Codec[Any] | None:
+    def codec(self) -> ResultCodec[Any] | None:
         """Return the codec of the type; None if there is no type, or it has no schema."""
         if self._codec is MISSING:
             self._register()

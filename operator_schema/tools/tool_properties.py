@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .binding import CallPlan
     from .metadata import Enabled, Metadata
     from .output_type import OutputType
+    from .structured_output import StructuredOutput
     from .tool_annotations import ToolAnnotations
 
 __all__ = ["ToolDefinition", "ToolProperties"]
@@ -177,6 +178,18 @@ class ToolProperties:
         """Return the JSON Schema of its result; None if no type is declared, or it has no schema."""
         codec = self._output.codec()
         return None if codec is None else codec.json_schema()
+
+    def structured_output(self) -> StructuredOutput | None:
+        """Return how its result becomes a JSON object, for those who take nothing else.
+
+        Returns:
+            None if no type is declared, it has no schema, or it is `str` or `Any`: the text of such a
+            result says as much. Otherwise `schema` is the JSON Schema of the object, and `of(result.json)`
+            the object. A result that may be anything but an object is wrapped as `{"result": …}`.
+        """
+        from .structured_output import structured_output_of
+
+        return structured_output_of(self._output.codec())
 
     def definition(self) -> ToolDefinition:
         """Return name, description and input schema, in the form that providers start from.

@@ -240,6 +240,7 @@ def test_every_kind_of_part():
 def test_a_type_with_parts_is_taken_and_has_no_schema(declared):
     made = giving(IMAGE, declared)
     assert made.output_schema() is None
+    assert made.structured_output() is None
 
 
 @dataclass
