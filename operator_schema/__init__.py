@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .tools.function import tool, tool_input
     from .tools.host_classes import register_injected
     from .tools.input_tool import InputTool
+    from .tools.listeners import RegistryChange
     from .tools.neutral import parameters_of, schema_response
     from .tools.progress import Progress, ProgressUpdate
     from .tools.raw_arguments import RawArguments
@@ -75,6 +76,7 @@ __all__ = [
     "RawArguments",
     "RawCall",
     "Registry",
+    "RegistryChange",
     "Repair",
     "Resource",
     "SchemaError",
@@ -129,6 +131,7 @@ _HOMES = {
     "RawArguments": ".tools.raw_arguments",
     "RawCall": ".tools.calls",
     "Registry": ".tools.registry",
+    "RegistryChange": ".tools.listeners",
     "Repair": ".codec.report",
     "Resource": ".tools.content",
     "SchemaError": ".errors",

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["near_miss", "value_for"]
+__all__ = ["WholeContext", "near_miss", "value_for"]
 
 _BASES_AT_MOST = 100
 _EXACT, _OPEN, _DERIVED = range(3)  # how well a key fits, the best first
+
+
+class WholeContext:
+    """Annotates an injected parameter that gets the context itself."""
 
 
 class _Shape(NamedTuple):
@@ -51,6 +55,8 @@ def value_for(tool: str, parameter: Parameter, hint: Any, context: Context) -> A
     if type(hint) is type and hint in context:
         return context[hint]
     for wanted in alternatives_of(hint):
+        if wanted is WholeContext:
+            return context
         fitting = _best_keys(wanted, context)
         if len(fitting) > 1:
             names = listed([name_of(key) for key in fitting])

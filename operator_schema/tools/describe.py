@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..wording import clip, escape, listed, nearest
+from .context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from .documentation import documentation_of
 from .function import tool
+from .skip import skip
 from .tool import Tool
 from .tool_lists import tools_of
 
@@ -51,13 +53,17 @@ def describe_tools(
     source: Any = tools if hasattr(tools, "__len__") or isinstance(tools, Tool) else list(tools)
     tools_of(source)  # raises now, and not at a call of the model
 
-    def describe(tools: Annotated[list[str], _NotEmpty, "Names of the tools to describe."]) -> str:
+    def describe(
+        tools: Annotated[list[str], _NotEmpty, "Names of the tools to describe."],
+        _whole_context: Annotated[WholeContext | None, skip] = None,
+    ) -> str:
         # A registry offers those tools that the model may call.
-        offered = source.offered() if hasattr(source, "offered") else source
+        offered = source.offered(context=_whole_context) if hasattr(source, "offered") else source
         known = {entry.name: entry for entry in tools_of(offered)}
         return _answer(known, list(dict.fromkeys(tools)))
 
-    return tool(_TEXT, name=name)(describe).as_describer()
+    made: Any = tool(_TEXT, name=name)(describe)
+    return made.as_describer()  # type: ignore[no-any-return]  # callers don't see the context
 
 
 def _answer(known: Mapping[str, Tool[..., Any]], names: list[str]) -> str:

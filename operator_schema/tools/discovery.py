@@ -1,19 +1,19 @@
-"""Tools in modules, and in the entry points of installed distributions."""
+"""Tools in modules, in objects, and in the entry points of installed distributions."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from ..wording import listed, quote
+from ..wording import clip, escape, listed, quote
 from .tool import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["GROUP", "offered_by_distributions", "own_tools_of", "tools_in"]
+__all__ = ["GROUP", "methods_of", "offered_by_distributions", "own_tools_of", "tools_in"]
 
 _SHOWN_NAMES = 5
 
@@ -90,6 +90,60 @@ def _is_imported(found: Tool[..., Any], module: ModuleType) -> bool:
         return False
     # What the function of another module made for this one is in this one alone.
     return any(value is found for value in [*vars(sys.modules[home]).values()])
+
+
+def methods_of(instance: object) -> list[Tool[..., Any]]:
+    """List the tools among the methods of an object, bound to it, those of the bases first.
+
+    Only classes are looked at, so that no code of the object runs. An attribute of the instance that has
+    the name of a method counts instead of it.
+
+    Raises:
+        TypeError: it is a class or a module.
+    """
+    _refuse_place(instance)
+    owner = type(instance)
+    own: Mapping[str, Any] = getattr(instance, "__dict__", {})
+    # A class that defines a method anew does not change its place in the order.
+    found = {name: value for cls in reversed(owner.__mro__) for name, value in vars(cls).items()}
+    tools: dict[int, Tool[..., Any]] = {}
+    for name, value in found.items():
+        inside = _tool_inside(value)
+        if inside is None or name.startswith("_"):
+            continue
+        tool = own[name] if name in own else _bound(value, instance, owner)
+        if isinstance(tool, Tool):
+            tools.setdefault(id(inside), cast("Tool[..., Any]", tool))
+    return list(tools.values())
+
+
+def _tool_inside(attribute: Any) -> Tool[..., Any] | None:
+    """Return the tool that an attribute of a class is, or that a class or static method is made of."""
+    inside: Any = attribute.__func__ if type(attribute) in _WRAPPERS else attribute
+    return cast("Tool[..., Any]", inside) if isinstance(inside, Tool) else None
+
+
+_WRAPPERS = frozenset({classmethod, staticmethod})
+
+
+def _bound(attribute: Any, instance: Any, owner: type[Any]) -> Any:
+    tool = _tool_inside(attribute)
+    if tool is None or type(attribute) is staticmethod:
+        return tool
+    # Until Python 3.12 a class method binds what it is made of itself, later it is a method around it.
+    return tool.__get__(owner if type(attribute) is classmethod else instance, owner)
+
+
+def _refuse_place(instance: Any) -> None:
+    if isinstance(instance, ModuleType):
+        message = f"{instance.__name__} is a module: write Registry.from_module({instance.__name__})"
+        raise TypeError(message)
+    if isinstance(instance, type):
+        name = clip(escape(instance.__name__), 100)
+        message = (
+            f"{name} is a class, and its methods need an instance: write Registry.from_object({name}(…))"
+        )
+        raise TypeError(message)
 
 
 def offered_by_distributions(group: str) -> Iterator[tuple[str, Any]]:

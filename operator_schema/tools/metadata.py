@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ..immutable import Value
 from ..introspect.docstrings import split_summary
-from .signature import is_coroutine_function, is_generator_function, needs_arguments
 from .tool_annotations import NOTHING_STATED, ToolAnnotations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Enabled = bool | Callable[[], bool] | None
+    from .switches import Enabled
 
 __all__ = [
     "Metadata",
     "Documentation",
     "is_duration",
-    "is_switch",
     "pascal_case",
     "read_documentation",
     "snake_case",
@@ -134,16 +130,6 @@ def read_documentation(
         return Documentation(text, None, text)
     first, rest = split_summary(text)
     return Documentation(first, rest, text)
-
-
-def is_switch(value: object) -> bool:
-    """Return whether it is a boolean, or a function that returns one without being awaited."""
-    if isinstance(value, bool):
-        return True
-    if not callable(value) or needs_arguments(value):
-        return False
-    # Coroutines and generators count as true, whatever they would return.
-    return not is_coroutine_function(value) and not is_generator_function(value)
 
 
 def is_duration(value: object) -> TypeGuard[float]:

@@ -10,7 +10,8 @@ from ..codec.options import DEFAULTS, CodecOptions, checked_options
 from ..complaints import Complaint
 from ..json_values import has_surrogate
 from ..wording import as_written, clip, escape, nearest, quote
-from .metadata import is_duration, is_switch
+from .metadata import is_duration
+from .switches import SWITCH_REMEDY, is_switch
 from .tool_annotations import (
     FLAGS,
     NOTHING_STATED,
@@ -22,7 +23,7 @@ from .tool_annotations import (
 )
 
 if TYPE_CHECKING:
-    from .metadata import Enabled
+    from .switches import Enabled
 
 __all__ = [
     "InputToolOptions",
@@ -204,7 +205,7 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "described_by": (_is_name, "the name of a tool", "Give the name of a tool"),
     "skip": (_are_names, "a list of names", 'Write skip=("db",)'),
     "flatten": (_is_flag, "True or False", _FLAG_REMEDY),
-    "enabled": (_is_enabled, "a boolean", "Give True, False, or a function without parameters (def)"),
+    "enabled": (_is_enabled, "a boolean", SWITCH_REMEDY),
     "timeout": (_is_timeout, "a positive number", "Give it in seconds"),
     "threads": (_is_choice, "True or False", _FLAG_REMEDY),
     "examples": (_are_examples, "a list", "Give a list with the arguments of a call for each"),

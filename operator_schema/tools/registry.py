@@ -5,14 +5,12 @@ from __future__ import annotations
 from _thread import RLock  # `threading` itself is not needed
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import DuplicateToolError, ToolNotFoundError
-from ..json_values import copy_json
-from ..wording import nearest_names, received
-from .awaitables import close_awaitable, is_awaitable
-from .discovery import GROUP, offered_by_distributions, own_tools_of
-from .log import WARNING, write_log
-from .metadata import is_switch
-from .signature import needs_arguments
+from ..errors import DuplicateToolError, SchemaError, ToolNotFoundError
+from ..wording import nearest_names
+from .discovery import GROUP, methods_of, offered_by_distributions, own_tools_of
+from .listeners import Listeners
+from .snapshot import Snapshot
+from .switches import check_switch
 from .tool_lists import tools_of
 
 if TYPE_CHECKING:
@@ -20,89 +18,19 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Self, Unpack
 
-    from .metadata import Enabled
+    from .listeners import RegistryChange
     from .selection import Wanted
+    from .switches import Switch
     from .tool import Tool
     from .tool_properties import ToolDefinition
 
-    Switch = bool | Callable[[], bool]
+    Context = Mapping[Any, Any]
 
 __all__ = ["Registry"]
 
 AnyTool = TypeVar("AnyTool", bound="Tool[..., Any]")
 
 _SUGGESTED = 3
-
-
-class _Snapshot:
-    """The content of a registry at one time; immutable.
-
-    Attributes:
-        tools: name to tool, in the order of registration.
-        switches: name to the switch that the registry has for this one tool.
-        enabled: the switch of tools without one of their own.
-    """
-
-    __slots__ = ("tools", "switches", "enabled", "_describer", "_definitions", "_shown")
-
-    def __init__(
-        self,
-        tools: dict[str, Tool[..., Any]],
-        switches: dict[str, Switch],
-        enabled: Switch,
-        describer: str | None,
-    ) -> None:
-        self.tools = tools
-        self.switches = switches
-        self.enabled = enabled
-        self._describer = describer
-        # Filled on demand, by name and describing tool; two threads may write the same entry twice.
-        self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
-        self._definitions: dict[tuple[str, str | None], ToolDefinition] = {}
-
-    def switch_of(self, name: str) -> Switch:
-        own: Enabled = self.switches.get(name)
-        if own is None:
-            own = self.tools[name].enabled
-        return self.enabled if own is None else own
-
-    def is_enabled(self, name: str) -> bool:
-        switch = self.switch_of(name)
-        return _asked(switch) if callable(switch) else switch
-
-    def is_offered(self, name: str) -> bool:
-        """Return whether a tool is enabled; one whose switch fails isn't."""
-        try:
-            return self.is_enabled(name)
-        except Exception as error:  # noqa: BLE001  # a switch is your program's own code
-            write_log(WARNING, "%s: its switch failed, so it counts as disabled", name, error=error)
-            return False
-
-    def offered(self) -> list[str]:
-        return [name for name in self.tools if self.is_offered(name)]
-
-    def described_by(self) -> str | None:
-        """Return the name of the tool that gives the long documentation now, or None."""
-        name = self._describer
-        return name if name is not None and self.is_offered(name) else None
-
-    def shown(self, name: str, described_by: str | None) -> Tool[..., Any]:
-        key = name, described_by
-        tool = self._shown.get(key)
-        if tool is None:
-            tool = self.tools[name]
-            if described_by is not None and tool.described_by is None and not tool.describes_tools:
-                tool = tool.with_(described_by=described_by)
-            self._shown[key] = tool
-        return tool
-
-    def definition(self, name: str, described_by: str | None) -> ToolDefinition:
-        key = name, described_by
-        definition = self._definitions.get(key)
-        if definition is None:
-            definition = self._definitions[key] = self.shown(name, described_by).definition()
-        copied: ToolDefinition = copy_json(definition)
-        return copied
 
 
 class Registry:
@@ -112,17 +40,26 @@ class Registry:
     change or after it. With a tool of `describe_tools` among them, the definitions of the others have
     their summary alone, and their errors mention that tool.
 
+    A copy, deep or not, has the same tools and switches and shares no changes. A tool of `describe_tools`
+    in it still describes the tools of the first registry. A registry can be pickled if its tools and
+    switches can: as functions are, by their names in a module. Listeners are not copied.
+
     Args:
-        tools: the first tools, or a mapping from the name of each to the tool.
+        tools: the first tools, or a mapping from names to tools: a tool gets its key as its name.
         enabled: whether the model may call the tools without a switch of their own: a boolean, or a
-            function without parameters that is called every time.
+            function that is called every time. One that needs an argument gets the context of the call,
+            or an empty mapping if there is none.
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: something isn't a tool, a key isn't the name of its tool, or `enabled` is neither.
+        SchemaError: providers refuse a key of the mapping as a name.
+        TypeError: something isn't a tool, a key isn't a string, or `enabled` is neither.
     """
 
-    __slots__ = ("_describers", "_enabled", "_lock", "_snapshot", "_switches", "_tools", "__weakref__")
+    __slots__ = (
+        *("_describers", "_enabled", "_listeners", "_lock", "_snapshot", "_switches", "_tools"),
+        "__weakref__",
+    )
 
     def __init__(
         self,
@@ -132,21 +69,22 @@ class Registry:
         enabled: Switch = True,
     ) -> None:
         self._lock = RLock()
+        self._listeners = Listeners()
         self._tools: dict[str, Tool[..., Any]] = {}
         self._switches: dict[str, Switch] = {}
         self._describers: list[str] = []
-        self._enabled = _checked_switch(enabled)
+        self._enabled = check_switch(enabled)
         # Made at the first read after a change, so that registering one by one takes no copy each.
-        self._snapshot: _Snapshot | None = None
+        self._snapshot: Snapshot | None = None
         self.merge(tools)
 
     @property
-    def _entries(self) -> _Snapshot:
+    def _entries(self) -> Snapshot:
         entries = self._snapshot
         if entries is None:
             with self._lock:
                 describer = self._describers[0] if self._describers else None
-                entries = _Snapshot(dict(self._tools), dict(self._switches), self._enabled, describer)
+                entries = Snapshot(dict(self._tools), dict(self._switches), self._enabled, describer)
                 self._snapshot = entries
         return entries
 
@@ -181,6 +119,7 @@ class Registry:
             if name in self._describers:
                 self._describers.remove(name)
             self._snapshot = None
+        self._listeners.tell(removed=(name,))
         return tool
 
     def merge(self, *others: Registry | Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any]]) -> Self:
@@ -189,12 +128,16 @@ class Registry:
         The switches of another registry go with its tools. A tool of `describe_tools` describes
         its own registry, so it isn't added.
 
+        Args:
+            others: registries, lists of tools, or mappings, as for the class.
+
         Returns:
             This registry.
 
         Raises:
             DuplicateToolError: two tools have the same name.
-            TypeError: something isn't a tool.
+            SchemaError: providers refuse a key of a mapping as a name.
+            TypeError: something isn't a tool, or a key isn't a string.
         """
         added: list[Tool[..., Any]] = []
         switches: dict[str, Switch] = {}
@@ -213,22 +156,25 @@ class Registry:
 
         Args:
             name: of the tool.
-            enabled: a boolean, or a function that is called every time; None leaves it to the tool
-                and then to the registry, as before.
+            enabled: a boolean, or a function that is called every time, as for the class; None leaves it
+                to the tool and then to the registry, as before.
 
         Raises:
             ToolNotFoundError: there is none of this name.
             TypeError: `enabled` is neither.
         """
         if enabled is not None:
-            _checked_switch(enabled)
+            check_switch(enabled)
         with self._lock:
             self.get(name)
+            if self._switches.get(name) is enabled:
+                return
             if enabled is None:
-                self._switches.pop(name, None)
+                del self._switches[name]
             else:
                 self._switches[name] = enabled
             self._snapshot = None
+        self._listeners.tell(switched=(name,))
 
     @property
     def enabled(self) -> Switch:
@@ -237,10 +183,38 @@ class Registry:
 
     @enabled.setter
     def enabled(self, enabled: Switch) -> None:
-        _checked_switch(enabled)
+        check_switch(enabled)
         with self._lock:
+            if enabled is self._enabled:
+                return
             self._enabled = enabled
             self._snapshot = None
+            entries = self._entries
+        self._listeners.tell(
+            switched=tuple([name for name in entries.tools if not entries.has_own_switch(name)])
+        )
+
+    def on_change(self, listener: Callable[[RegistryChange], object], /) -> Callable[[], None]:
+        """Call a function after each change of the registry.
+
+        It is called once for each call that adds, removes or switches tools, and not for one that changes
+        nothing; in the thread of that call, when everybody can see the change. It may change the registry
+        itself. If it raises an exception, that is logged, and nobody else notices. While several threads
+        change the registry, changes may arrive in another order: read the registry to see how it is now.
+
+        What a switch answers may change at any time, without a change of the registry.
+
+        Args:
+            listener: a plain function. The registry keeps a function, but not the instance of a bound
+                method: when nothing else refers to the instance, its method isn't called any more.
+
+        Returns:
+            A function that ends this. It may be called more than once.
+
+        Raises:
+            TypeError: it isn't a plain function.
+        """
+        return self._listeners.add(listener)
 
     def _add(self, added: list[Tool[..., Any]], switches: Mapping[str, Switch]) -> None:
         with self._lock:
@@ -254,6 +228,7 @@ class Registry:
             self._switches.update(switches)
             self._describers += [name for name, tool in named.items() if tool.describes_tools]
             self._snapshot = None
+        self._listeners.tell(added=tuple(named))
 
     def _content(self) -> tuple[list[Tool[..., Any]], dict[str, Switch]]:
         """Return the tools that another registry may take over, and their switches."""
@@ -283,45 +258,62 @@ class Registry:
         """Return a tool, as `get` does."""
         return self.get(name)
 
-    def shown(self, name: str, /) -> Tool[..., Any]:
+    def shown(self, name: str, /, *, context: Context | None = None) -> Tool[..., Any]:
         """Return a tool as the model sees it: with the name of the tool that describes it, if any.
+
+        Args:
+            name: of the tool.
+            context: as for `offered`.
 
         Raises:
             ToolNotFoundError: there is none of this name; tools that are switched off aren't suggested.
         """
         entries = self._entries
         if name not in entries.tools:
-            raise ToolNotFoundError(name, nearest_names(name, entries.offered(), _SUGGESTED))
-        return entries.shown(name, entries.described_by())
+            raise ToolNotFoundError(name, nearest_names(name, entries.offered(context), _SUGGESTED))
+        return entries.shown(name, entries.described_by(context))
 
-    def is_enabled(self, name: str, /) -> bool:
+    def is_enabled(self, name: str, /, *, context: Context | None = None) -> bool:
         """Return whether the model may call a tool now.
+
+        Args:
+            name: of the tool.
+            context: as for `offered`.
 
         Raises:
             ToolNotFoundError: there is none of this name.
             Exception: what its switch raises.
         """
-        self.get(name)
-        return self._entries.is_enabled(name)
-
-    def offered(self) -> list[Tool[..., Any]]:
-        """List the tools that the model may call now, as it sees them."""
         entries = self._entries
-        describer = entries.described_by()
-        return [entries.shown(name, describer) for name in entries.offered()]
+        if name not in entries.tools:
+            self.get(name)
+        return entries.is_enabled(name, context)
 
-    def definitions(self) -> list[ToolDefinition]:
+    def offered(self, *, context: Context | None = None) -> list[Tool[..., Any]]:
+        """List the tools that the model may call now, as it sees them.
+
+        Args:
+            context: for switches that take one: what the executor gets for the calls.
+        """
+        entries = self._entries
+        describer = entries.described_by(context)
+        return [entries.shown(name, describer) for name in entries.offered(context)]
+
+    def definitions(self, *, context: Context | None = None) -> list[ToolDefinition]:
         """List name, description and input schema of the tools that the model may call now.
 
         Schemas are made once; switches are checked every time. A tool whose switch raises
         something is left out, with a warning of the logger `operator_schema`.
 
+        Args:
+            context: as for `offered`.
+
         Returns:
             A fresh dict each, as `Tool.definition` returns it, in the order of registration.
         """
         entries = self._entries
-        describer = entries.described_by()
-        return [entries.definition(name, describer) for name in entries.offered()]
+        describer = entries.described_by(context)
+        return [entries.definition(name, describer) for name in entries.offered(context)]
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools
@@ -334,6 +326,30 @@ class Registry:
 
     def __repr__(self) -> str:
         return f"<Registry of {len(self)}>"
+
+    # --- as a value ------------------------------------------------------------------------------
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        """Return what copies and pickles consist of: no lock, no listeners."""
+        with self._lock:
+            content = list(self._tools.values()), dict(self._switches), self._enabled
+        return *content, dict(getattr(self, "__dict__", {}))
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        """Fill a copy."""
+        tools, switches, enabled, attributes = state
+        Registry.__init__(self, tools, enabled=enabled)
+        self._switches.update(switches)
+        if attributes:
+            self.__dict__.update(attributes)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # Switches are shared: they are asked for what holds in your program, not in a copy of it.
+        *content, attributes = self.__getstate__()
+        copied = object.__new__(type(self))
+        memo[id(self)] = copied
+        copied.__setstate__((*content, _deepcopy(attributes, memo)))
+        return copied
 
     # --- making others ---------------------------------------------------------------------------
 
@@ -402,12 +418,31 @@ class Registry:
         return cls(own_tools_of(module), enabled=enabled)
 
     @classmethod
+    def from_object(cls, instance: object, /, *, enabled: Switch = True) -> Self:
+        """Make a registry of the methods of an object that are tools.
+
+        Args:
+            instance: an instance of a class with methods that `@tool` decorates.
+            enabled: as for the class.
+
+        Returns:
+            The tools of its class and of the bases, bound to the instance: methods, class methods and
+            static methods, under names without a leading underscore. In the order of their definition,
+            those of the bases first. Properties are not run.
+
+        Raises:
+            DuplicateToolError: two of them have the same name.
+            TypeError: it is a class or a module, or a method can't be bound.
+        """
+        return cls(methods_of(instance), enabled=enabled)
+
+    @classmethod
     def from_entry_points(cls, group: str = GROUP, *, enabled: Switch = True) -> Self:
         """Make a registry of the tools that installed distributions offer.
 
         Args:
-            group: of entry points. Each leads to a tool, a module, a registry, or any other iterable
-                of tools.
+            group: of entry points. Each leads to a tool, a module, a registry, any other iterable of
+                tools, or a mapping, as for the class.
             enabled: as for the class.
 
         Returns:
@@ -415,16 +450,23 @@ class Registry:
 
         Raises:
             DuplicateToolError: two of them have the same name; a note says where the second one is.
+            SchemaError: providers refuse a key of a mapping as a name; a note says where.
             TypeError: an entry point leads to something else; a note says which.
         """
         registry = cls(enabled=enabled)
         for place, found in offered_by_distributions(group):
             try:
                 registry.merge(found)
-            except (DuplicateToolError, TypeError) as error:
+            except (DuplicateToolError, SchemaError, TypeError) as error:
                 error.add_note(f"in the entry point {place}, group {group}")
                 raise
         return registry
+
+
+def _deepcopy(value: Any, memo: dict[int, Any]) -> Any:
+    from copy import deepcopy
+
+    return deepcopy(value, memo)
 
 
 def _places_of(first: Tool[..., Any], second: Tool[..., Any]) -> tuple[str, str]:
@@ -438,23 +480,3 @@ def _places_of(first: Tool[..., Any], second: Tool[..., Any]) -> tuple[str, str]
 def _line_of(tool: Tool[..., Any]) -> str:
     code = getattr(getattr(tool, "__wrapped__", None), "__code__", None)
     return "" if code is None else f" (line {code.co_firstlineno})"
-
-
-def _checked_switch(enabled: Switch) -> Switch:
-    if not is_switch(enabled):
-        what = received(enabled)
-        if callable(enabled):
-            takes = needs_arguments(enabled)
-            what = "one that takes arguments" if takes else "one that is async or a generator"
-        message = f"enabled is a boolean or a function without parameters, not {what}"
-        raise TypeError(message)
-    return enabled
-
-
-def _asked(switch: Callable[[], bool]) -> bool:
-    answer: Any = switch()
-    if is_awaitable(answer):
-        close_awaitable(answer)
-        message = "a switch returns a boolean, not something to await"
-        raise TypeError(message)
-    return bool(answer)

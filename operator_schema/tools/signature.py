@@ -24,8 +24,8 @@ __all__ = [
     "is_coroutine_function",
     "is_generator_function",
     "name_of_callee",
-    "needs_arguments",
     "read_callee",
+    "required_parameters",
 ]
 
 Kind = Literal["positional_only", "positional", "keyword_only", "rest", "extra"]
@@ -288,22 +288,44 @@ def _inside(function: Any) -> Any:
     return getattr(function.__class__, "__call__", None)  # noqa: B004  # not whether, but what
 
 
-def needs_arguments(function: Any) -> bool:
-    """Return whether a callable can't be called without arguments, as far as can be seen."""
-    bound = 0
+def required_parameters(function: Any) -> tuple[int, int]:
+    """Return how many arguments a callable needs, as far as can be seen: by position, and by name alone."""
+    bound, named = 0, frozenset[str]()
     for _ in range(_WRAPPED_AT_MOST):
         if isinstance(function, functools.partial):
-            return False
-        if isinstance(function, MethodType):
+            bound, named = bound + len(function.args), named | function.keywords.keys()
+            function = function.func
+        elif isinstance(function, MethodType):
             bound, function = bound + 1, function.__func__
+        elif _passes_on(function):
+            function = function.__wrapped__
         elif isinstance(function, FunctionType):
-            code = function.__code__
-            by_name = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-            required = code.co_argcount - len(function.__defaults__ or ()) - bound
-            return required > 0 or any(name not in (function.__kwdefaults__ or ()) for name in by_name)
+            return _required(function, bound, named)
         else:
             bound, function = bound + 1, getattr(function.__class__, "__call__", None)  # noqa: B004  # not whether, but what
-    return False
+    return 0, 0
+
+
+def _passes_on(function: Any) -> bool:
+    """Return whether a callable hands its arguments to the one that it wraps."""
+    if not hasattr(function, "__wrapped__"):
+        return False
+    return not isinstance(function, FunctionType) or bool(function.__code__.co_flags & _REST)
+
+
+def _required(function: FunctionType, bound: int, named: Collection[str]) -> tuple[int, int]:
+    code, defaults = function.__code__, function.__defaults__ or ()
+    by_position = code.co_varnames[bound : code.co_argcount - len(defaults)]
+    end = code.co_argcount + code.co_kwonlyargcount
+    by_name = [
+        name
+        for name in code.co_varnames[code.co_argcount : end]
+        if name not in named and name not in (function.__kwdefaults__ or ())
+    ]
+    first_named = next((i for i, name in enumerate(by_position) if name in named), len(by_position))
+    # Behind what is bound by name, others can be given by name alone.
+    behind = [name for name in by_position[first_named:] if name not in named]
+    return first_named, len(behind) + len(by_name)
 
 
 def is_coroutine_function(function: Any) -> bool:

@@ -271,8 +271,10 @@ class Tool(ToolArguments, Generic[P, R]):
         if "leaves" in changed:
             content["_output"] = self._output.with_leaves(changed["leaves"])
         content["_metadata"] = changed_metadata(metadata, given, content.get("_codec", self._codec))
-        # A copy belongs to the module that makes it.
+        # A copy belongs to the module that makes it, unless that is one of this package.
         home = caller_module(sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose copy it is
+        if home.partition(".")[0] == __name__.partition(".")[0]:
+            home = self._home
         made: Tool[P, R] = self._copy(**content, _home=home, __changed__=True)
         return made
 

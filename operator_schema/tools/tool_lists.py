@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from ..wording import as_written, clip, escape, quote
+from ..wording import as_written, clip, escape, received
 from .methods import unbound_message
 from .tool import Tool
 
@@ -17,9 +17,12 @@ _WRAPPED_AT_MOST = 100
 def tools_of(tools: Any) -> list[Tool[..., Any]]:
     """List the tools of an iterable or mapping; a bound `classmethod` over a tool counts as one.
 
+    In a mapping, each tool gets its key as its name.
+
     Raises:
-        TypeError: something else is among them, or a method without its instance; a key isn't the name
-            of its tool; or `tools` is one tool.
+        SchemaError: providers refuse a key as a name.
+        TypeError: something else is among them, or a method without its instance; a key isn't a string;
+            or `tools` is one tool.
     """
     if isinstance(tools, Tool):
         message = f"expected a list of tools, not the tool {tools.name} alone: write [{tools.name}]"
@@ -41,12 +44,17 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
             raise TypeError(_not_a_tool(item))
         if tool.is_unbound:
             raise TypeError(unbound_message(cast("Tool[..., Any]", tool)))
-        if is_mapping and key != tool.name:
-            remedy = f"give a list, or rename the tool: {tool.name}.with_(name={quote(str(key))})"
-            message = f"the key {quote(str(key))} isn't the name of its tool, {quote(tool.name)}: {remedy}"
-            raise TypeError(message)
-        found.append(cast("Tool[..., Any]", tool))
+        made = cast("Tool[..., Any]", tool)
+        found.append(_named(made, key) if is_mapping else made)
     return found
+
+
+def _named(tool: Tool[..., Any], key: object) -> Tool[..., Any]:
+    """Return a tool under the name that a mapping gives it."""
+    if not isinstance(key, str):
+        message = f"the key of the tool {tool.name} is its name, a string, not {received(key)}"
+        raise TypeError(message)
+    return tool if key == tool.name else tool.with_(name=key)
 
 
 def _not_a_tool(item: object) -> str:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from ..codec.codec import Codec
     from .binding import CallPlan
-    from .metadata import Enabled, Metadata
+    from .metadata import Metadata
     from .output_type import OutputType
     from .structured_output import StructuredOutput
+    from .switches import Enabled
     from .tool_annotations import ToolAnnotations
 
 __all__ = ["ToolDefinition", "ToolProperties"]

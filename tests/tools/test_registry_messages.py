@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from operator_schema import DuplicateToolError, Registry, SchemaError, ToolNotFoundError, tool
+from operator_schema import DuplicateToolError, Registry, SchemaError, ToolNotFoundError, describe_tools, tool
 
 
 @tool
@@ -62,15 +62,33 @@ def test_a_merge_that_would_give_two_tools_one_name_adds_none_and_names_both():
     assert [entry.name for entry in registry] == ["add"]
 
 
-@pytest.mark.parametrize("make", [Registry, Registry().merge])
-def test_the_keys_of_a_mapping_are_the_names_of_the_tools(make):
-    message = (
-        r'the key "renamed" isn\'t the name of its tool, "add": '
-        r'give a list, or rename the tool: add\.with_\(name="renamed"\)'
+def test_the_keys_of_a_mapping_are_the_names_of_the_tools():
+    registry = Registry({"sum": add, "add": add}).merge({"total": add})
+    assert [entry.name for entry in registry] == ["sum", "add", "total"]
+    assert registry["add"] is add
+    assert registry["sum"].definition() == {**add.definition(), "name": "sum"}
+    assert (registry["sum"](1), registry["total"].home) == (1, add.home)
+    with pytest.raises(
+        DuplicateToolError, match=rf'"sum" already registered: {__name__}\.add \(line \d+\) is there twice'
+    ):
+        registry.register(add.with_(name="sum"))
+
+
+@pytest.mark.parametrize("make", [Registry, Registry().merge, describe_tools])
+def test_a_key_that_is_no_name_is_refused(make):
+    with pytest.raises(SchemaError, match='the name "a b" is refused by providers'):
+        make({"a b": add})
+    for key in (None, 5, ("add",)):
+        with pytest.raises(TypeError, match="the key of the tool add is its name, a string, not"):
+            make({key: add})
+
+
+def test_describe_tools_takes_the_names_of_a_mapping():
+    assert (
+        describe_tools({"total": add.with_(description="Add. More.")})
+        .run({"tools": ["total"]})
+        .startswith("## total")
     )
-    with pytest.raises(TypeError, match=message):
-        make({"renamed": add})
-    assert Registry({"add": add})["add"] is add
 
 
 def test_a_tool_by_its_name_in_brackets():
@@ -86,6 +104,26 @@ def of_context(context):
     return bool(context)
 
 
+def of_two(first, second):
+    return bool(first) and bool(second)
+
+
+def passing_on(function):
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return wrapped
+
+
+def answering(function):
+    @functools.wraps(function)
+    def wrapped():
+        return function({"user": "Ada"})
+
+    return wrapped
+
+
 class Asked:
     def __call__(self):
         return True
@@ -96,6 +134,13 @@ class Asked:
     def of(self, context):
         return bool(context)
 
+    def of_two(self, context, user):
+        return bool(context) and bool(user)
+
+    @classmethod
+    def of_class(cls, context):
+        return bool(context)
+
 
 class AskedWith:
     def __call__(self, context):
@@ -104,16 +149,27 @@ class AskedWith:
 
 @pytest.mark.parametrize(
     "switch",
-    [lambda context: True, of_context, lambda *, context: True, Asked().of, AskedWith()],  # the point
+    [
+        of_two,
+        lambda *, context: True,  # the point
+        lambda context, *, user: True,  # likewise
+        Asked().of_two,
+        Asked.of,
+        functools.partial(of_two),
+        functools.partial(of_two, first=1),
+        passing_on(of_two),
+    ],
 )
-def test_a_switch_that_takes_arguments_is_refused_at_once(switch):
-    with pytest.raises(SchemaError, match="a function without parameters"):
+def test_a_switch_that_takes_other_arguments_is_refused_at_once(switch):
+    with pytest.raises(SchemaError, match=r"a function \(def\) that takes nothing or the context"):
         tool(enabled=switch)(add)
-    with pytest.raises(SchemaError, match="a function without parameters"):
+    with pytest.raises(SchemaError, match="that takes nothing or the context"):
         add.with_(enabled=switch)
-    with pytest.raises(TypeError, match="a function without parameters, not one that takes arguments"):
+    with pytest.raises(
+        TypeError, match="a function that takes nothing or the context, not one that takes other arguments"
+    ):
         Registry([add], enabled=switch)
-    with pytest.raises(TypeError, match="takes arguments"):
+    with pytest.raises(TypeError, match="takes other arguments"):
         Registry([add]).switch("add", enabled=switch)
 
 
@@ -121,18 +177,47 @@ def test_a_switch_that_takes_arguments_is_refused_at_once(switch):
     "switch",
     [
         lambda: True,
-        lambda context=None: True,  # the point
-        lambda *args, **kwargs: True,  # likewise
-        lambda *, context=None: True,  # likewise
+        lambda context=None: not context,  # the point
+        lambda *args, **kwargs: not args,
+        lambda *, context=None: not context,  # likewise
         Asked(),
         Asked().method,
         functools.partial(of_context, 1),
+        functools.partial(of_context, context=1),
+        functools.partial(of_two, 1, second=1),
+        answering(of_context),
         bool,
     ],
 )
-def test_a_switch_that_needs_no_arguments_is_asked(switch):
+def test_a_switch_that_needs_no_arguments_gets_none(switch):
     registry = Registry([add], enabled=switch)
-    assert registry.is_enabled("add") is bool(switch())
+    assert registry.is_enabled("add", context={"user": "Ada"}) is bool(switch())
+
+
+@pytest.mark.parametrize(
+    "switch",
+    [
+        of_context,
+        lambda context, user=None: bool(context) and user is None,
+        lambda context, *args: bool(context) and not args,
+        Asked().of,
+        Asked.of_class,
+        AskedWith(),
+        functools.partial(of_two, 1),
+        functools.partial(of_two, second=1),
+        functools.cache(lambda context: len(context) > 0),
+        passing_on(of_context),
+    ],
+)
+def test_a_switch_that_needs_one_argument_gets_the_context(switch):
+    class Context(dict):
+        __hash__ = object.__hash__  # `functools.cache` asks for it
+
+    for registry in (Registry([add], enabled=switch), Registry([add.with_(enabled=switch)])):
+        if not hasattr(switch, "cache_info"):
+            assert not registry.is_enabled("add")
+            assert not registry.is_enabled("add", context={})
+        assert registry.is_enabled("add", context=Context(user="Ada"))
 
 
 @pytest.fixture

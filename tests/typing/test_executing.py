@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, assert_type
 
@@ -36,7 +37,12 @@ def test_a_registry_gives_tools() -> None:
     assert_type(registry.offered(), list[Tool[..., Any]])
     assert_type(list(registry), list[Tool[..., Any]])
     assert_type(registry.definitions(), list[ToolDefinition])
-    assert_type(registry.enabled, bool | Callable[[], bool])
+    assert_type(registry.enabled, bool | Callable[[], bool] | Callable[[Mapping[Any, Any]], bool])
+    assert_type(registry.offered(context={int: 1}), list[Tool[..., Any]])
+    assert_type(Registry([], enabled=lambda context: "user" in context), Registry)
+    assert_type(registry.on_change(lambda change: change.added), Callable[[], None])
+    assert_type(copy.deepcopy(registry), Registry)
+    assert_type(Registry.from_object(object()), Registry)
     assert_type(registry.prefix("x_", "X: "), Registry)
     assert_type(Registry({"add": add}).merge(registry.prefix("x_"), [add.with_(name="plus")]), Registry)
     assert_type(Registry.from_module(__name__, enabled=lambda: True), Registry)

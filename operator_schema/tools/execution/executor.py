@@ -328,7 +328,7 @@ class Executor:
 
     async def _execute(self, call: RawCall, context: Context | None, on_progress: OnProgress | None) -> Any:
         try:
-            found = self._find(call)
+            found = self._find(call, context)
         except Exception as error:  # noqa: BLE001  # a switch is your program's own code
             failed = "the switch of the tool failed"
             return self._failures.passed(call, error) or self._failures.not_started(call, error, failed)
@@ -405,13 +405,13 @@ class Executor:
         except TimeoutError as late:
             raise TimeoutError(str(late) or "decoding its arguments took too long") from None
 
-    def _find(self, call: RawCall) -> Tool[..., Any] | ToolResult:
-        registry = self._registry
+    def _find(self, call: RawCall, context: Context | None) -> Tool[..., Any] | ToolResult:
+        registry, name = self._registry, call.name
         try:
-            tool = registry.shown(call.name)
-            return tool if registry.is_enabled(call.name) else self._failures.disabled(call)
+            tool = registry.shown(name, context=context)
+            return tool if registry.is_enabled(name, context=context) else self._failures.disabled(call)
         except ToolNotFoundError as error:
-            names = [] if error.suggestions else [tool.name for tool in registry.offered()]
+            names = [] if error.suggestions else [tool.name for tool in registry.offered(context=context)]
             return self._failures.not_found(call, error, names)
 
     def _seconds(self, tool: Tool[..., Any]) -> float | None:

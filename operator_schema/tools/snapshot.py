@@ -1,0 +1,109 @@
+"""What a registry holds at one time, and which of it a model may call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..json_values import copy_json
+from .log import WARNING, write_log
+from .switches import NO_CONTEXT, question_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .switches import Enabled, Switch
+    from .tool import Tool
+    from .tool_properties import ToolDefinition
+
+    Context = Mapping[Any, Any]
+
+__all__ = ["Snapshot"]
+
+
+class Snapshot:
+    """The content of a registry at one time; immutable.
+
+    Attributes:
+        tools: name to tool, in the order of registration.
+        switches: name to the switch that the registry has for this one tool.
+        enabled: the switch of tools without one of their own.
+    """
+
+    __slots__ = ("tools", "switches", "enabled", "_definitions", "_describer", "_questions", "_shown")
+
+    def __init__(
+        self,
+        tools: dict[str, Tool[..., Any]],
+        switches: dict[str, Switch],
+        enabled: Switch,
+        describer: str | None,
+    ) -> None:
+        self.tools = tools
+        self.switches = switches
+        self.enabled = enabled
+        self._describer = describer
+        # Filled on demand, by name and describing tool; two threads may write the same entry twice.
+        self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
+        self._definitions: dict[tuple[str, str | None], ToolDefinition] = {}
+        self._questions: dict[str, bool | Callable[[Context], bool]] = {}
+
+    def has_own_switch(self, name: str) -> bool:
+        """Return whether a tool has a switch of its own, so that `enabled` doesn't count."""
+        return name in self.switches or self.tools[name].enabled is not None
+
+    def switch_of(self, name: str) -> Switch:
+        """Return the switch that decides about a tool."""
+        own: Enabled = self.switches.get(name)
+        if own is None:
+            own = self.tools[name].enabled
+        return self.enabled if own is None else own
+
+    def is_enabled(self, name: str, context: Context | None) -> bool:
+        """Return whether the model may call a tool.
+
+        Raises:
+            Exception: what its switch raises.
+        """
+        question = self._questions.get(name)
+        if question is None:
+            question = self._questions[name] = question_of(self.switch_of(name))
+        if isinstance(question, bool):
+            return question
+        return question(NO_CONTEXT if context is None else context)
+
+    def is_offered(self, name: str, context: Context | None) -> bool:
+        """Return whether a tool is enabled; one whose switch fails isn't."""
+        try:
+            return self.is_enabled(name, context)
+        except Exception as error:  # noqa: BLE001  # a switch is your program's own code
+            write_log(WARNING, "%s: its switch failed, so it counts as disabled", name, error=error)
+            return False
+
+    def offered(self, context: Context | None) -> list[str]:
+        """List the names of the tools that are enabled."""
+        return [name for name in self.tools if self.is_offered(name, context)]
+
+    def described_by(self, context: Context | None) -> str | None:
+        """Return the name of the tool that gives the long documentation now, or None."""
+        name = self._describer
+        return name if name is not None and self.is_offered(name, context) else None
+
+    def shown(self, name: str, described_by: str | None) -> Tool[..., Any]:
+        """Return a tool as the model sees it."""
+        key = name, described_by
+        tool = self._shown.get(key)
+        if tool is None:
+            tool = self.tools[name]
+            if described_by is not None and tool.described_by is None and not tool.describes_tools:
+                tool = tool.with_(described_by=described_by)
+            self._shown[key] = tool
+        return tool
+
+    def definition(self, name: str, described_by: str | None) -> ToolDefinition:
+        """Return the definition of a tool as the model sees it, the caller's own."""
+        key = name, described_by
+        definition = self._definitions.get(key)
+        if definition is None:
+            definition = self._definitions[key] = self.shown(name, described_by).definition()
+        copied: ToolDefinition = copy_json(definition)
+        return copied
