@@ -18,7 +18,7 @@ from .choices import read_enum, read_flag, read_literal
 from .containers import array_of, map_of, read_tuple
 from .hints import Place, evaluate_forward
 from .names import show_annotation
-from .nodes import ANY, NULL, ScalarNode, UnionNode
+from .nodes import ANY, NULL, ScalarNode, UnionNode, new_union
 from .traits import received_types
 from .type_parameters import declares
 
@@ -55,7 +55,7 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
     if len(members) == 1:
         return members[0]
     reader.has_choices = reader.has_choices or not _differ_at_sight(members)
-    return UnionNode(members)
+    return new_union(UnionNode, members)
 
 
 def _differ_at_sight(members: tuple[Node, ...]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..wording import received
 from .leaves import as_leaf, own_leaf, registered_leaf
 from .names import name_of, show_error
-from .nodes import LeafNode
+from .nodes import LeafNode, new_leaf
 from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _LEAF_METHOD: Final = "Make it a class method that returns SchemaLeaf(cls, …)"
 def leaf_node(reader: Reader, cls: type, place: Place) -> Node | None:
     """Return the node of a class that has a leaf, None for any other class."""
     if reader.leaves and cls in reader.leaves:  # met as the origin of a generic
-        return LeafNode(reader.leaves[cls])
+        return new_leaf(LeafNode, reader.leaves[cls])
     try:
         own = own_leaf(cls)
     except MemoryError:
@@ -34,10 +34,10 @@ def leaf_node(reader: Reader, cls: type, place: Place) -> Node | None:
         return reader.complain(place, "bad_leaf", message, _LEAF_METHOD)
     if own is None:
         leaf = registered_leaf(cls) or shipped_leaf(cls)
-        return None if leaf is None else LeafNode(leaf)
+        return None if leaf is None else new_leaf(LeafNode, leaf)
     leaf = as_leaf(own)
     if leaf is not None and leaf.type is cls:
-        return LeafNode(leaf)
+        return new_leaf(LeafNode, leaf)
     message = f"__schema_leaf__ gives {_describe_leaf(own)}, not a SchemaLeaf for {name_of(cls)}"
     return reader.complain(place, "bad_leaf", message, _LEAF_METHOD)
 
@@ -59,4 +59,4 @@ def model_node(reader: Reader, cls: Any, place: Place) -> Node | None:
     if fault is not None:
         return reader.complain(place, "unsupported", f"{name_of(cls)} can't be used: {fault[0]}", fault[1])
     leaf = reader.leaves[cls] = model_leaf(cls)  # where the model is met again, it is the same leaf
-    return LeafNode(leaf)
+    return new_leaf(LeafNode, leaf)

@@ -18,6 +18,7 @@ from .nodes import (
     MapNode,
     ScalarNode,
     TupleNode,
+    new_array,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
         if container in _SETS:
             reader.has_choices = True
         items = reader.item_node(args[0] if args else Any, place)
-        return ArrayNode(items, container, accepts or container)
+        return new_array(ArrayNode, items, container, accepts or container)
 
     return read
 
