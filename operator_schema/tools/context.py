@@ -175,9 +175,7 @@ def _with_arguments(argument: Any, given: Mapping[Any, Any]) -> Any:
     parameters = getattr(argument, "__parameters__", ())
     try:
         return argument[tuple([given.get(one, one) for one in parameters])] if parameters else argument
-    except MemoryError:
-        raise
-    except Exception:  # noqa: BLE001  # not all forms take all kinds of arguments; it stays open then
+    except TypeError:  # not all forms take all kinds of arguments; it stays open then
         return argument
 
 

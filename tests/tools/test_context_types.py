@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import typing
 from collections.abc import Awaitable, Callable, Hashable, Mapping
+from types import GenericAlias
 from typing import Annotated, Any, Generic, NewType, Protocol, TypedDict, TypeVar, runtime_checkable
 
 import pytest
@@ -226,6 +227,67 @@ type Broken = missing
     assert given(names["Broken"], names["Broken"], Db) == "0"
     with pytest.raises(MissingContextError):
         given(names["Broken"], Db)
+
+
+def test_aliases_of_typing_extensions():
+    extensions = pytest.importorskip("typing_extensions")
+    alias = extensions.TypeAliasType("alias", RunContext[Db] | None)
+    assert given(alias, RunContext[Cache], RunContext) == "1"
+
+    class Failing:
+        @property
+        def __value__(self) -> None:
+            raise self.error
+
+    Failing.__name__ = "TypeAliasType"
+    failing = Failing()
+    failing.error = NameError("missing")
+    assert given(failing, failing, Db) == "0"
+    failing.error = MemoryError()
+    with pytest.raises(MemoryError):
+        given(failing, Db)
+
+
+def test_code_of_a_class_that_fails():
+    class Meta(type):
+        error: type[BaseException] = RuntimeError
+
+        def __subclasscheck__(cls, other: type) -> bool:
+            raise cls.error
+
+    class Base(metaclass=Meta):
+        pass
+
+    class Derived(Base):
+        pass
+
+    assert given(Base, Db, Derived) == "1"
+    Meta.error = MemoryError
+    with pytest.raises(MemoryError):
+        given(Base, Db)
+
+
+def test_memory_that_runs_out_is_not_hidden():
+    class Large(Odd):
+        __hash__ = object.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        given(UserId, Large())
+
+
+def test_classes_that_give_odd_arguments():
+    class Loose(RunContext[typing.List[T]]):  # noqa: UP006  # which checks its arguments
+        pass
+
+    class Circular(RunContext[Db]):
+        pass
+
+    Circular.__orig_bases__ = (Circular,)
+    assert given(RunContext[list[Db]], GenericAlias(Loose, ((1, 2),))) == "0"
+    assert given(RunContext[Cache], Circular) == "0"  # as if it said nothing about its arguments
 
 
 def test_generic_models_of_pydantic():

@@ -119,13 +119,13 @@ def unknown(x: int) -> Missing: ...  # noqa: F821  # known to type checkers alon
         (tool(move), f"(to: {__name__}.Point) -> str"),
         (tool(flatten=False)(move), f"(to: {__name__}.Point) -> str"),
         (tool(read), "(arguments: operator_schema.tools.raw_arguments.RawArguments)"),
-        (tool(configure), f"(**options: {Unpack[Options]!r}) -> None"),
+        (tool(configure), f"(**options: {inspect.formatannotation(Unpack[Options])}) -> None"),
         (tool(unknown), "(x: int) -> 'Missing'"),
         (tool_input(Point), "(x: int, y: int = 0)"),
         (tool_input(output=bool)(Point), "(x: int, y: int = 0) -> bool"),
         (tool_input(output=None)(Point), "(x: int, y: int = 0) -> None"),
         (tool_input(Pair), "(a: int, b: str = 'b')"),
-        (tool_input(Options), f"(**arguments: {Unpack[Options]!r})"),
+        (tool_input(Options), f"(**arguments: {inspect.formatannotation(Unpack[Options])})"),
     ],
 )
 def test_other_tools(made, shown):
