@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage matrix campaign damage mutation bench bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-frameworks lock-frameworks coverage matrix campaign damage mutation bench bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -17,6 +17,21 @@ demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run a conversati
 
 test: $(VENV)/.test ## run all tests
 	$(BIN)/python -m pytest $(ARGS)
+
+# Not all frameworks can be installed side by side, so there are several environments.
+FRAMEWORKS ?= $(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in)))
+FRAMEWORKS_VENV := .venv-frameworks
+test-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## run the tests with real agent frameworks, which are installed first
+	@failed=; for name in $(FRAMEWORKS); do \
+		$(FRAMEWORKS_VENV)/$$name/bin/python -m pytest tests/frameworks/$$name $(ARGS) || failed="$$failed $$name"; \
+	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
+lock-frameworks: $(FRAMEWORKS_VENV)/.uv ## pin all that the frameworks of tests/frameworks/*/requirements.in need
+	for name in $(FRAMEWORKS); do \
+		$(FRAMEWORKS_VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --upgrade \
+			--override tests/frameworks/overrides.txt --custom-compile-command "make lock-frameworks" \
+			tests/frameworks/$$name/requirements.in --output-file tests/frameworks/$$name/requirements.txt || exit 1; \
+	done
 
 coverage: $(VENV)/.test ## check that the engine's tests cover all its branches
 	$(BIN)/python -m coverage run -m pytest -q tests/introspect tests/codec tests/tools tests/foreign tests/test_arms.py tests/test_limits.py tests/pitfalls tests/test_docs.py tests/test_first_examples.py tests/test_schema.py tests/test_errors.py tests/test_value.py
@@ -63,7 +78,7 @@ format: $(VENV)/.dev ## fix and format with ruff
 	$(BIN)/ruff format .
 
 clean: ## remove environments and caches
-	rm -rf $(VENV) .venv-bench* .venv-matrix build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'
@@ -84,6 +99,19 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg
 
 $(VENV)/.mutation: $(VENV)/.test
 	$(PIP) install --editable '.[mutation]'
+	@touch $@
+
+# Everything is in the list: no resolver, which would refuse what overrides.txt says.
+$(FRAMEWORKS_VENV)/%/.built: tests/frameworks/%/requirements.txt pyproject.toml setup.cfg
+	@echo "installing the frameworks of tests/frameworks/$*"
+	$(PYTHON) -m venv $(FRAMEWORKS_VENV)/$*
+	$(FRAMEWORKS_VENV)/$*/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --requirement $<
+	$(FRAMEWORKS_VENV)/$*/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --editable .
+	@touch $@
+
+$(FRAMEWORKS_VENV)/.uv:
+	$(PYTHON) -m venv $(FRAMEWORKS_VENV)
+	$(FRAMEWORKS_VENV)/bin/python -m pip --disable-pip-version-check --quiet install uv
 	@touch $@
 
 # "compat" puts the folder on the path by name: no finder that costs every interpreter its start.

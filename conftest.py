@@ -15,6 +15,9 @@ from operator_schema.introspect import leaves
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# They need frameworks that `make test-frameworks` installs, and have settings of their own.
+collect_ignore = ["tests/frameworks"]
+
 # A block without prompts defines names for the sessions after it.
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)],
