@@ -22,6 +22,7 @@ from .threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
+    from typing import Self
 
     from ...errors import DecodeError
     from ..tool import Tool
@@ -52,6 +53,10 @@ class Executor:
     once. A tool that itself waits for a call of the same executor needs a second place under
     `max_concurrency`.
 
+    A copy has the same options, and limits of its own: it does not count the calls of the first one. A
+    deep copy has a copy of the registry too. An executor can be pickled if its registry can, and what the
+    options name.
+
     Args:
         registry: the tools, or any iterable of them. It may change later.
         timeout: seconds that a call may take, unless its tool has a timeout; None (for a tool:
@@ -80,7 +85,7 @@ class Executor:
     """
 
     __slots__ = (
-        *("_decoders", "_failures", "_registry", "_slots", "_successes"),
+        *("_decoders", "_failures", "_options", "_registry", "_slots", "_successes"),
         *("_tasks", "_threads", "_timeout", "_uses_threads"),
         "__weakref__",
     )
@@ -108,8 +113,42 @@ class Executor:
         self._threads = Threads(max_threads)
         self._decoders = Threads(max_threads)  # apart: tools that hang must not stop decoding
         self._tasks = Tasks(grace)
-        self._failures = Failures(show_errors, report, exception_classes(pass_through))
-        self._successes = Successes(self._failures, result_classes(native_results), strict=strict_results)
+        passed, native = exception_classes(pass_through), result_classes(native_results)
+        self._failures = Failures(show_errors, report, passed)
+        self._successes = Successes(self._failures, native, strict=strict_results)
+        self._options: Mapping[str, Any] = {
+            "timeout": timeout,
+            "max_concurrency": max_concurrency,
+            "threads": threads,
+            "max_threads": max_threads,
+            "grace": grace,
+            "show_errors": show_errors,
+            "report": report,
+            "strict_results": strict_results,
+            "native_results": native.classes,
+            "pass_through": passed.classes,
+        }
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        """Return what copies and pickles consist of."""
+        return self._registry, self._options, dict(getattr(self, "__dict__", {}))
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        """Fill a copy."""
+        registry, options, attributes = state
+        Executor.__init__(self, registry, **options)
+        if attributes:  # of a subclass
+            self.__dict__.update(attributes)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from copy import deepcopy
+
+        registry, options, attributes = self.__getstate__()
+        copied = object.__new__(type(self))
+        memo[id(self)] = copied
+        # What the options name is shared: classes, and a function of your program.
+        copied.__setstate__((deepcopy(registry, memo), options, deepcopy(attributes, memo)))
+        return copied
 
     @property
     def registry(self) -> Registry:

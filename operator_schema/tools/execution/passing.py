@@ -33,6 +33,11 @@ class HostClasses:
     def __init__(self, classes: Sequence[type]) -> None:
         self._classes = classes
 
+    @property
+    def classes(self) -> Sequence[type]:
+        """The classes, as they were given."""
+        return self._classes
+
     def __bool__(self) -> bool:
         return bool(self._classes)
 
