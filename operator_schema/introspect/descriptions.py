@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import is_object
@@ -91,17 +90,16 @@ def _report_misspelt(members: Mapping[str, object], names: Collection[str], repo
             report(name, "bad_description", message, f"Rename it to {ATTRIBUTE}", quote(ATTRIBUTE))
 
 
-_TEXT: Final = frozenset({str})
-
-
 def _checked(cls: type, source: object, names: Mapping[str, Declared], report: Report) -> dict[str, str]:
     if not is_object(source):
         message = f"{ATTRIBUTE} is {received(source)}, not a dict"
         report(ATTRIBUTE, "bad_description", message, f"Map {_noun(cls)} names to descriptions", None)
         return {}
     if type(source) is dict:
-        are_texts = _TEXT.issuperset(map(type, chain(source, source.values())))
-        if are_texts and source.keys() <= names.keys():
+        for key, text in source.items():
+            if type(key) is not str or type(text) is not str or key not in names:
+                break
+        else:
             return source  # most often all is well, and it need not be copied
     right: dict[str, str] = {}
     unknown: list[object] = []
