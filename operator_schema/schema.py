@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
     EncodeValue = Callable[[Node, Any], Any]
     Names = Mapping[Target, str]
+    MakeRenderer = Callable[[Names, Mapping[Hashable, str], EncodeValue, int], "Renderer"]
 
-__all__ = ["INTEGER_KEY", "MAX_INLINED", "Renderer", "render"]
+__all__ = ["INTEGER_KEY", "MAX_INLINED", "Renderer", "render", "write"]
 
 MAX_INLINED = 1000
 """Schemas in a document, past which what is used more than once shares a definition."""
@@ -44,12 +45,13 @@ INTEGER_KEY = "^(0|-?[1-9][0-9]*)$"
 """How an integer is written as a JSON key."""
 
 
-def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
+def render(graph: Graph, encode_value: EncodeValue, make: MakeRenderer | None = None) -> dict[str, Any]:
     """Render a graph as a JSON Schema document.
 
     Args:
         graph: of a registered type.
         encode_value: turns a Python value of a node into its JSON value, for defaults and examples.
+        make: makes the renderer of a dialect; takes what `Renderer` takes.
 
     Returns:
         A fresh document: the root inline, so that it says `"type": "object"` for a dataclass;
@@ -57,20 +59,35 @@ def render(graph: Graph, encode_value: EncodeValue) -> dict[str, Any]:
         would then hold more than `MAX_INLINED` schemas: classes and aliases that are used more than
         once are under `$defs` too.
     """
+    make = make or Renderer
     definitions = graph.definitions
-    names = _definition_names(definitions) if definitions else {}
-    renderer = Renderer(names, {}, encode_value, MAX_INLINED)
-    document = _write(graph, definitions, renderer)
+    document, renderer = write(graph, definitions, {}, encode_value, MAX_INLINED, make)
     if renderer.left >= 0:
         return document
     shared = _shared_nodes(graph)
-    definitions = {**definitions, **shared}
-    names = _definition_names(definitions)
-    by_identity = {target.identity: names[target] for target in shared}
-    return _write(graph, definitions, Renderer(names, by_identity, encode_value, sys.maxsize))
+    return write(graph, {**definitions, **shared}, shared, encode_value, sys.maxsize, make)[0]
 
 
-def _write(graph: Graph, definitions: Mapping[Target, Node], renderer: Renderer) -> dict[str, Any]:
+def write(
+    graph: Graph,
+    definitions: Mapping[Target, Node],
+    shared: Iterable[Target],
+    encode_value: EncodeValue,
+    most: int,
+    make: MakeRenderer,
+) -> tuple[dict[str, Any], Renderer]:
+    """Write a document, and return it with the renderer that did so.
+
+    Args:
+        graph: of a registered type.
+        definitions: what goes under `$defs`.
+        shared: those of them that aren't recursive types.
+        encode_value: as `render` takes it.
+        most: schemas that the document may hold; it lacks some where `left` of the renderer is below zero.
+        make: makes the renderer.
+    """
+    names = _definition_names(definitions) if definitions else {}
+    renderer = make(names, {target.identity: names[target] for target in shared}, encode_value, most)
     root = graph.resolve_root()
     # What the class says of itself is the tool's description, not its parameters'.
     document = renderer.object(root) if isinstance(root, ObjectNode) else renderer.schema(root)
@@ -81,7 +98,7 @@ def _write(graph: Graph, definitions: Mapping[Target, Node], renderer: Renderer)
         document["$defs"] = _rendered(definitions, renderer)
     if renderer.hoisted is not None:
         document["$defs"] = {**document.get("$defs", {}), **renderer.hoisted.found}
-    return document
+    return document, renderer
 
 
 def _rendered(definitions: Mapping[Target, Node], renderer: Renderer) -> dict[str, Any]:
@@ -171,7 +188,10 @@ class Renderer:
 
     def leaf(self, node: LeafNode) -> dict[str, Any]:
         """Render a leaf, whose definitions move to the root."""
-        document: dict[str, Any] = copy_json(node.leaf.json_schema)
+        return self.hoist(copy_json(node.leaf.json_schema))
+
+    def hoist(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema of a leaf without its definitions, which move to the root."""
         if "$defs" in document or "definitions" in document:
             from .introspect.schema_references import HoistedDefinitions
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.reader import Defaulted
+    from ..schema_styles import StyleOptions
     from .options import CodecOptions
     from .partial.stream import ArgumentStream, Partial
     from .report import DecodeReport, Repair
@@ -134,12 +135,30 @@ class Codec(Generic[T]):
         """The meaning of the type, as a graph of nodes."""
         return self._graph
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
         """Return the JSON Schema 2020-12 document of the type.
 
+        Args:
+            inline: whether only recursive types are under `$defs`; for hosts that follow no references.
+            boolean_schemas: whether `true` and `false` may stand for a schema, as in `"items": false`.
+            empty_schemas: whether a schema may leave open what type a value has, as `{}` does.
+
         Returns:
-            A fresh dict, the caller's own; `"type": "object"` at the root for a dataclass.
+            A fresh dict, the caller's own; `"type": "object"` at the root for a dataclass. It takes
+            the same values whatever the options.
+
+        Raises:
+            SchemaError: with `inline` it would hold more than 10,000 schemas.
+            TypeError: an option doesn't exist, or is neither True nor False.
         """
+        if options:
+            from ..schema_styles import style_of
+
+            style = style_of(options)
+            if style is not None:
+                from ..host_schema import render_for_host
+
+                return render_for_host(self._graph, self._encode_default, style, self._name)
         return _renderer()(self._graph, self._encode_default)
 
     def decode(self, value: object) -> T:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from .codec import codec_of
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from ..schema_styles import StyleOptions
     from .codec import Codec
 
 __all__ = ["decode", "decode_json", "encode", "encode_json", "json_schema"]
@@ -14,19 +17,24 @@ __all__ = ["decode", "decode_json", "encode", "encode_json", "json_schema"]
 T = TypeVar("T")
 
 
-def json_schema(annotation: Any, /) -> dict[str, Any]:
+def json_schema(annotation: Any, /, **options: Unpack[StyleOptions]) -> dict[str, Any]:
     """Return the JSON Schema 2020-12 document of a type.
 
     Args:
         annotation: a dataclass, or any other supported annotation.
+        inline: whether only recursive types are under `$defs`; for hosts that follow no references.
+        boolean_schemas: whether `true` and `false` may stand for a schema, as in `"items": false`.
+        empty_schemas: whether a schema may leave open what type a value has, as `{}` does.
 
     Returns:
-        A fresh dict, the caller's own.
+        A fresh dict, the caller's own. It takes the same values whatever the options.
 
     Raises:
-        SchemaError: with every complaint about the type.
+        SchemaError: with every complaint about the type; also where `inline` would give more than
+            10,000 schemas.
+        TypeError: an option doesn't exist, or is neither True nor False.
     """
-    return codec_of(annotation).json_schema()
+    return codec_of(annotation).json_schema(**options)
 
 
 @overload

@@ -18,11 +18,23 @@ if TYPE_CHECKING:
     Rename = Callable[[str], str]
     Place = tuple[str, str]  # which of the two keywords, and the name below it
 
-__all__ = ["HoistedDefinitions", "describe_reference_fault", "resolve", "with_references_resolved"]
+__all__ = [
+    "DEFINITIONS",
+    "HoistedDefinitions",
+    "definitions_of",
+    "describe_reference_fault",
+    "place_of",
+    "reached_from",
+    "rebuilt",
+    "resolve",
+    "with_references_resolved",
+]
 
-_DEFINITIONS: Final = ("$defs", "definitions")
+DEFINITIONS: Final = ("$defs", "definitions")
+"""The keywords under which a schema has its definitions."""
+
 _DATA: Final = frozenset({"const", "enum", "default", "examples", "example"})
-_NAMED_SCHEMAS: Final = frozenset({"properties", "patternProperties", "dependentSchemas", *_DEFINITIONS})
+_NAMED_SCHEMAS: Final = frozenset({"properties", "patternProperties", "dependentSchemas", *DEFINITIONS})
 _UNSUPPORTED: Final = frozenset({"$dynamicRef", "$recursiveRef", "$id"})
 _REMEDY: Final = 'Define what is referred to under "$defs" at the root, and refer to it as "#/$defs/Name"'
 
@@ -61,7 +73,7 @@ def _keywords(schema: Mapping[str, Any]) -> set[str]:
 
     def note(inner: Mapping[str, Any]) -> Schema:
         found.update(inner)
-        return _rebuilt(inner, note)
+        return rebuilt(inner, note)
 
     note(schema)
     return found
@@ -69,7 +81,7 @@ def _keywords(schema: Mapping[str, Any]) -> set[str]:
 
 def _renamed(schema: Schema, rename: Rename) -> Schema:
     """Return a copy of a schema in which each reference is what `rename` makes of it."""
-    copy = _rebuilt(schema, lambda inner: _renamed(inner, rename))
+    copy = rebuilt(schema, lambda inner: _renamed(inner, rename))
     if isinstance(copy.get("$ref"), str):
         copy["$ref"] = rename(copy["$ref"])
     mapping = _mapping(copy)
@@ -85,7 +97,7 @@ def _mapping(schema: Schema) -> dict[str, str]:
     return discriminator.get("mapping", {}) if isinstance(discriminator, dict) else {}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]  # of whatever items
 
 
-def _rebuilt(schema: Mapping[str, Any], visit: Callable[[Schema], Any]) -> Schema:
+def rebuilt(schema: Mapping[str, Any], visit: Callable[[Schema], Any]) -> Schema:
     """Return a copy of a schema with what `visit` makes of each schema right inside it."""
     copy: Schema = {}
     for keyword, value in schema.items():
@@ -107,7 +119,7 @@ def _visited(value: Any, visit: Callable[[Schema], Any]) -> Any:
 def resolve(schema: Mapping[str, Any], reference: str) -> Any:
     """Return what a reference below the definitions of a schema points to, None where nothing is there."""
     steps = _steps(reference)
-    if len(steps) < 2 or steps[0] not in _DEFINITIONS:  # noqa: PLR2004  # the keyword and the name
+    if len(steps) < 2 or steps[0] not in DEFINITIONS:  # noqa: PLR2004  # the keyword and the name
         return None
     found: Any = schema
     for step in steps:
@@ -125,6 +137,19 @@ def _steps(reference: str) -> list[str]:
     if not reference.startswith("#/"):
         return []
     return [unquote(step).replace("~1", "/").replace("~0", "~") for step in reference[2:].split("/")]
+
+
+def definitions_of(schema: Mapping[str, Any]) -> dict[Place, Schema]:
+    """Return the definitions at the root of a schema, by where they are."""
+    return {
+        (keyword, name): inner for keyword in DEFINITIONS for name, inner in schema.get(keyword, {}).items()
+    }
+
+
+def place_of(reference: str) -> Place:
+    """Return the definition that a reference leads to, or into."""
+    keyword, name, *_ = _steps(reference)
+    return keyword, name
 
 
 class HoistedDefinitions:
@@ -150,17 +175,13 @@ class HoistedDefinitions:
         Args:
             schema: with definitions, and references that lead to them.
         """
-        definitions = {
-            (keyword, name): inner
-            for keyword in _DEFINITIONS
-            for name, inner in schema.get(keyword, {}).items()
-        }
-        document = {key: value for key, value in schema.items() if key not in _DEFINITIONS}
+        definitions = definitions_of(schema)
+        document = {key: value for key, value in schema.items() if key not in DEFINITIONS}
         if "$ref" in document:
             document.pop("type", None)  # what is referred to says it
-        used = _reached(definitions, document)
+        used = reached_from(definitions, document)
         definitions = {place: inner for place, inner in definitions.items() if place in used}
-        reached = {place: _reached(definitions, inner) for place, inner in definitions.items()}
+        reached = {place: reached_from(definitions, inner) for place, inner in definitions.items()}
         texts = {place: repr(inner) for place, inner in definitions.items()}
         names: dict[Place, str] = {}
         new: list[Place] = []
@@ -192,16 +213,16 @@ class HoistedDefinitions:
         return free
 
 
-def _reached(definitions: Mapping[Place, Schema], schema: Schema) -> set[Place]:
+def reached_from(definitions: Mapping[Place, Schema], schema: Schema) -> set[Place]:
     """Return the definitions that a schema refers to, directly or not."""
     reached: set[Place] = set()
     pending = [schema]
     while pending:
         for reference in _references(pending.pop()):
-            keyword, name, *_ = _steps(reference)
-            if (keyword, name) not in reached:
-                reached.add((keyword, name))
-                pending.append(definitions[keyword, name])
+            place = place_of(reference)
+            if place not in reached:
+                reached.add(place)
+                pending.append(definitions[place])
     return reached
 
 
@@ -220,7 +241,7 @@ def with_references_resolved(schema: Schema, most: int) -> Schema:
         reference = inner.get("$ref")
         if not isinstance(reference, str):
             kept = {key: value for key, value in inner.items() if key not in _LEFT_OUT}
-            return _rebuilt(kept, lambda part: resolved(part, above))
+            return rebuilt(kept, lambda part: resolved(part, above))
         left -= 1
         meant: Schema = resolve(schema, reference)
         others = {key: value for key, value in inner.items() if key != "$ref"}
@@ -231,4 +252,4 @@ def with_references_resolved(schema: Schema, most: int) -> Schema:
     return resolved(schema, ())
 
 
-_LEFT_OUT: Final = frozenset({*_DEFINITIONS, "discriminator"})
+_LEFT_OUT: Final = frozenset({*DEFINITIONS, "discriminator"})

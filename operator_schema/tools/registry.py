@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Self, Unpack
 
+    from ..schema_styles import StyleOptions
     from .listeners import RegistryChange
     from .selection import Wanted
     from .switches import Switch
@@ -299,7 +300,9 @@ class Registry:
         describer = entries.described_by(context)
         return [entries.shown(name, describer) for name in entries.offered(context)]
 
-    def definitions(self, *, context: Context | None = None) -> list[ToolDefinition]:
+    def definitions(
+        self, *, context: Context | None = None, **options: Unpack[StyleOptions]
+    ) -> list[ToolDefinition]:
         """List name, description and input schema of the tools that the model may call now.
 
         Schemas are made once; switches are checked every time. A tool whose switch raises
@@ -307,13 +310,19 @@ class Registry:
 
         Args:
             context: as for `offered`.
+            inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
 
         Returns:
             A fresh dict each, as `Tool.definition` returns it, in the order of registration.
         """
+        style = None
+        if options:
+            from ..schema_styles import style_of
+
+            style = style_of(options)
         entries = self._entries
         describer = entries.described_by(context)
-        return [entries.definition(name, describer) for name in entries.offered(context)]
+        return [entries.definition(name, describer, style) for name in entries.offered(context)]
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools

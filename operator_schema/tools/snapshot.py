@@ -11,6 +11,7 @@ from .switches import NO_CONTEXT, question_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ..schema_styles import SchemaStyle, StyleOptions
     from .switches import Enabled, Switch
     from .tool import Tool
     from .tool_properties import ToolDefinition
@@ -44,7 +45,7 @@ class Snapshot:
         self._describer = describer
         # Filled on demand, by name and describing tool; two threads may write the same entry twice.
         self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
-        self._definitions: dict[tuple[str, str | None], ToolDefinition] = {}
+        self._definitions: dict[tuple[str, str | None, SchemaStyle | None], ToolDefinition] = {}
         self._questions: dict[str, bool | Callable[[Context], bool]] = {}
 
     def has_own_switch(self, name: str) -> bool:
@@ -99,11 +100,12 @@ class Snapshot:
             self._shown[key] = tool
         return tool
 
-    def definition(self, name: str, described_by: str | None) -> ToolDefinition:
+    def definition(self, name: str, described_by: str | None, style: SchemaStyle | None) -> ToolDefinition:
         """Return the definition of a tool as the model sees it, the caller's own."""
-        key = name, described_by
+        key = name, described_by, style
         definition = self._definitions.get(key)
         if definition is None:
-            definition = self._definitions[key] = self.shown(name, described_by).definition()
+            options: StyleOptions = {} if style is None else style.as_options()
+            definition = self._definitions[key] = self.shown(name, described_by).definition(**options)
         copied: ToolDefinition = copy_json(definition)
         return copied

@@ -13,8 +13,10 @@ from .signature import is_coroutine_function
 
 if TYPE_CHECKING:
     from inspect import Signature
+    from typing import Unpack
 
     from ..codec.codec import Codec
+    from ..schema_styles import StyleOptions
     from .binding import CallPlan
     from .metadata import Metadata
     from .output_type import OutputType
@@ -169,16 +171,24 @@ class ToolProperties:
                 returns = self._plan.callee.returns  # as written, if it can't be evaluated
         return visible_signature(self._plan, self._codec.type, returns)
 
-    def input_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of its arguments, with `"type": "object"`, as a fresh dict."""
-        document = self._codec.json_schema()
+    def input_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
+        """Return the JSON Schema of its arguments, with `"type": "object"`, as a fresh dict.
+
+        Args:
+            inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
+        """
+        document = self._codec.json_schema(**options)
         # Every provider wants both at the root, also where the input is a union.
         return {"type": "object", "properties": {}, **document}
 
-    def output_schema(self) -> dict[str, Any] | None:
-        """Return the JSON Schema of its result; None if no type is declared, or it has no schema."""
+    def output_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any] | None:
+        """Return the JSON Schema of its result; None if no type is declared, or it has no schema.
+
+        Args:
+            inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
+        """
         codec = self._output.codec()
-        return None if codec is None else codec.json_schema()
+        return None if codec is None else codec.json_schema(**options)
 
     def structured_output(self) -> StructuredOutput | None:
         """Return how its result becomes a JSON object, for those who take nothing else.
@@ -192,14 +202,17 @@ class ToolProperties:
 
         return structured_output_of(self._output.codec())
 
-    def definition(self) -> ToolDefinition:
+    def definition(self, **options: Unpack[StyleOptions]) -> ToolDefinition:
         """Return name, description and input schema, in the form that providers start from.
+
+        Args:
+            inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
 
         Returns:
             A fresh dict. If another tool gives the details on demand (`described_by`), its
             description and those of the parameters are their summaries.
         """
-        description, schema = self.description, self.input_schema()
+        description, schema = self.description, self.input_schema(**options)
         if self.described_by is not None:
             description = self.summary
             for parameter in schema.get("properties", {}).values():
