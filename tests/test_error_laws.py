@@ -6,8 +6,10 @@ import copy
 import json
 import pickle
 import re
+from dataclasses import make_dataclass
 from typing import Any, Literal
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import OBJECTS, TYPES, edited, misses
@@ -15,6 +17,7 @@ from strategies import OBJECTS, TYPES, edited, misses
 from operator_schema import Codec, DecodeError
 from operator_schema.codec.example.smallest import NO_EXAMPLE
 from operator_schema.codec.example.smallest import example_of as make_example
+from operator_schema.codec.expected import expected_fields
 from operator_schema.codec.problems import Problems
 from operator_schema.errors import SHOWN_PROBLEMS
 from operator_schema.testing import arguments
@@ -175,3 +178,14 @@ def test_only_a_class_of_ones_own_may_have_none(annotation):
         assert codec.graph.definitions
     else:
         assert {problem.code for problem in codec.problems(made)} == {"rejected"}
+
+
+@pytest.mark.parametrize(("required", "others"), [(60, 60), (60, 0), (2, 200), (0, 90)])
+def test_what_a_tool_expects_is_one_line_however_many_fields_there_are(required, others):
+    fields = [(f"required_{i:02}_{'x' * 12}", int) for i in range(required)]
+    fields += [(f"other_{i:02}_{'y' * 12}", int, 3) for i in range(others)]
+    line = expected_fields("many", Codec(make_dataclass("Many", fields)).graph)
+    assert len(line) < 600
+    assert "\n" not in line
+    assert ("also required: " in line) == (required == 60)
+    assert ("not required: " in line) == (others > 0 and required > 0)

@@ -221,3 +221,11 @@ def test_an_integer_of_thousands_of_digits_has_no_text():
     assert encode_json(10**4000) == "1" + "0" * 4000
     with pytest.raises(EncodeError):
         encode_json(10**5000)
+
+
+def test_an_instance_is_followed_down_to_the_last_level():
+    codec = Codec(Any, max_depth=2)
+    assert codec.encode([[1]]) == [[1]]
+    with pytest.raises(EncodeError) as caught:
+        codec.encode([[[1]]])
+    assert [(problem.path, problem.code) for problem in caught.value.problems] == [((0, 0), "too_deep")]

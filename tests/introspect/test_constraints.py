@@ -6,6 +6,7 @@ from dataclasses import dataclass, make_dataclass
 from datetime import date
 from decimal import Decimal
 from typing import (
+    Annotated,
     Any,
     Literal,
     NewType,
@@ -30,7 +31,7 @@ from annotation_samples import (
 )
 from judge import validator
 
-from operator_schema import Codec, EncodeError, SchemaLeaf
+from operator_schema import Codec, EncodeError, SchemaError, SchemaLeaf, json_schema
 from operator_schema.introspect.limits import LIMITS
 
 
@@ -330,3 +331,11 @@ def test_the_table_says_what_breaks_a_constraint(slot, limit, within, outside):
     [row] = [row for row in LIMITS if row.slot == slot]
     assert not row.breaks(within, limit)
     assert row.breaks(outside, limit)
+
+
+@pytest.mark.parametrize("exponent", [1, 10, 20])
+def test_steps_that_every_validator_calculates_exactly(exponent):
+    step = 3 * 2.0**-exponent
+    assert json_schema(Annotated[float, MultipleOf(step)]) == {"type": "number", "multipleOf": step}
+    with pytest.raises(SchemaError, match="has no exact binary form"):
+        json_schema(Annotated[float, MultipleOf(3 * 2.0**-21)])

@@ -3,8 +3,10 @@
 import sys
 from dataclasses import dataclass
 from typing import (
+    Generic,
     NotRequired,
     TypedDict,
+    TypeVar,
 )
 
 import pytest
@@ -26,7 +28,9 @@ from annotation_samples import (
     schema_of,
 )
 
-from operator_schema import Codec, EncodeError
+from operator_schema import Codec, EncodeError, json_schema
+
+T = TypeVar("T")
 
 needs_3_12_bases = pytest.mark.skipif(
     sys.version_info < (3, 12), reason="a TypedDict knows its bases since Python 3.12"
@@ -212,3 +216,19 @@ def test_typed_dicts_inside_other_types():
     check_agreement(GenericDict[int] | None)
     check_agreement(list[TaggedA | TaggedB])
     assert Codec(dict[str, TaggedA]).decode({"k": {"kind": "cat", "a": 1}}) == {"k": {"kind": "cat", "a": 1}}
+
+
+def test_a_generic_base_describes_what_it_declares():
+    class Base(TypedDict, Generic[T]):
+        """A base.
+
+        Args:
+            x: The x of the base.
+        """
+
+        x: T
+
+    class Child(Base[int]):
+        y: int
+
+    assert json_schema(Child)["properties"]["x"] == {"type": "integer", "description": "The x of the base."}

@@ -285,3 +285,25 @@ def test_values_are_compared_for_those_members_alone_whose_keys_fit_best(monkeyp
         "Second",
     }
     assert len(compared) < 20
+
+
+def test_a_union_inside_a_member_counts_when_members_are_told_apart():
+    @dataclass
+    class Inch:
+        inches: int
+
+    @dataclass
+    class Meter:
+        meters: int
+
+    @dataclass
+    class Box:
+        side: Inch | Meter
+        weight: int
+
+    @dataclass
+    class Weight:
+        weight: int
+
+    decoded = Codec(Box | Weight).decode({"side": {"meters": 2}, "weight": 3})
+    assert decoded == Box(Meter(2), 3)

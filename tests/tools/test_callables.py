@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+from types import ModuleType
 
 import pytest
 from tool_samples import Derived, Point, Service, codes_of, scale, wrapping
@@ -98,6 +99,18 @@ def test_a_signature_that_is_said_in_so_many_words():
 
     call.__signature__ = inspect.signature(example)
     assert tool(call).run({"a": 1}) == "(1,){'b': 'b'}"
+
+
+def test_the_text_in_a_signature_means_what_it_means_where_the_inner_function_is():
+    module = ModuleType("far_away")
+    exec("Size = int\ndef resize(to: 'Size') -> 'Size': return to", vars(module))  # noqa: S102  # as in a file of its own
+
+    @functools.wraps(module.resize)
+    def call(*args, **kwargs):
+        return module.resize(*args, **kwargs)
+
+    call.__signature__ = inspect.signature(module.resize)
+    assert tool(call).input_schema()["properties"] == {"to": {"type": "integer"}}
 
 
 @pytest.mark.parametrize(

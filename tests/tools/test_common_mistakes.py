@@ -6,6 +6,7 @@ import asyncio
 import functools
 import inspect
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -340,3 +341,16 @@ def test_the_signature_for_frameworks_has_all_parameters():
     # A framework that would not see `user` would find out in each call.
     assert list(inspect.signature(ask).parameters) == ["question", "user"]
     assert list(ask.signature.parameters) == ["question"]
+
+
+def test_a_complaint_names_the_tool_or_the_class_inside_it():
+    @dataclass
+    class Inside:
+        action: Callable[[], None]
+
+    def run(inside: Inside, action: Callable[[], None]) -> None: ...
+
+    with pytest.raises(SchemaError) as caught:
+        tool(run)
+    found = [(complaint.type, complaint.path) for complaint in caught.value.complaints]
+    assert found == [("Inside", ("inside", "action")), ("run", ("action",))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import typing
 from typing import (
     Annotated,
     Any,
@@ -213,3 +214,11 @@ def test_a_default_that_can_not_be_copied():
         (("y",), "bad_default"),
     ]
     assert tool(skip=("x", "y"))(hold).input_schema() == {"type": "object", "properties": {}}
+
+
+def test_a_tool_has_the_annotations_of_its_function():
+    def double(value: int) -> int:
+        return value * 2
+
+    assert typing.get_type_hints(tool(double)) == {"value": int, "return": int}
+    assert tool(double).__annotations__ == double.__annotations__

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import math
+import re
+from pathlib import Path
 
 import pytest
 from executor_samples import add
@@ -43,3 +47,20 @@ def test_an_executor_makes_a_registry_of_tools():
 def test_one_call_alone_is_not_a_list_of_calls():
     with pytest.raises(TypeError, match=r"^expected a list of calls, not one RawCall alone: write \[call\]$"):
         Executor([add]).execute_all_sync(RawCall("c", "add", {}))
+
+
+def test_the_docs_table_has_the_default_of_every_option():
+    page = Path(__file__).parents[3] / "docs" / "executing.md"
+    section = (
+        page.read_text(encoding="utf-8").partition("## Options of the executor")[2].partition("\n## ")[0]
+    )
+    said = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|", section, re.MULTILINE))
+    options = {
+        name: parameter.default
+        for name, parameter in inspect.signature(Executor).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    }
+    assert said.keys() == options.keys()
+    for name, default in options.items():
+        text = said[name].strip("`")
+        assert text == "str" if default is str else ast.literal_eval(text) == default, name
