@@ -19,6 +19,7 @@ from .alternatives import is_union
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Self
 
     from ..codec.codec import Codec
     from ..errors import Complaint, Problem
@@ -42,6 +43,18 @@ class WrittenOutput(Value):
     json: Any
     notes: tuple[Problem, ...] = ()
     parts: tuple[Part, ...] = ()
+
+    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every call makes one
+
+        def __new__(cls, text: str, json: Any, notes: tuple[Problem, ...], parts: tuple[Part, ...]) -> Self:
+            """Make an output."""
+            self = cls._draft()
+            self.text = text
+            self.json = json
+            self.notes = notes
+            self.parts = parts
+            self.__class__ = cls
+            return self
 
 
 class OutputType:

@@ -14,7 +14,7 @@ from .backends import current_backend, is_cancellation, running_backends
 from .checks import check_on_progress, check_options, checked_call, checked_calls
 from .concurrency import Slots, blocked
 from .failures import Failures, ShowErrors
-from .passing import Passed, exception_classes, result_classes, results_of
+from .passing import Passed, exception_classes, result_classes, result_of, results_of
 from .run_call import Pending, RunCall, takes_long
 from .successes import Successes
 from .tasks import Tasks
@@ -183,8 +183,7 @@ class Executor:
         outcome = await self._outcome(checked_call(call), context, on_progress)
         if type(outcome) is ToolResult:
             return outcome
-        result: ToolResult = results_of([outcome], return_exceptions=False)[0]
-        return result
+        return result_of(outcome)
 
     @overload
     async def execute_all(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ...errors import DecodeError, ToolNotFoundError
     from ..calls import RawCall, ResultCode
-    from .passing import HostClasses
+    from .passing import ClassSet
 
 __all__ = ["Failures", "ShowErrors"]
 
@@ -42,7 +42,7 @@ class Failures:
     __slots__ = ("_pass_through", "_report", "_show")
 
     def __init__(
-        self, show: ShowErrors, report: Callable[[DecodeError], str], pass_through: HostClasses
+        self, show: ShowErrors, report: Callable[[DecodeError], str], pass_through: ClassSet
     ) -> None:
         self._show: ShowErrors = show
         self._report = report

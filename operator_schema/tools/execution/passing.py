@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     Outcome: TypeAlias = "ToolResult | Passed | BaseException"
 
-__all__ = ["HostClasses", "Passed", "exception_classes", "result_classes", "results_of"]
+__all__ = ["ClassSet", "Passed", "exception_classes", "result_classes", "result_of", "results_of"]
 
 
-class HostClasses:
+class ClassSet:
     """Classes of values that are handed over as they are.
 
     Subclasses count. A value is looked at by its type alone: what it says of itself (`__class__`), and
@@ -63,6 +63,11 @@ class Passed:
         self.error = error
 
 
+def result_of(outcome: Outcome) -> ToolResult:
+    """Return what came of a call, or raise what has to be raised."""
+    return outcome if type(outcome) is ToolResult else results_of([outcome], return_exceptions=False)[0]
+
+
 def results_of(outcomes: Iterable[Outcome], *, return_exceptions: bool) -> list[Any]:
     """Return what came of several calls, or raise what has to be raised.
 
@@ -86,7 +91,7 @@ def results_of(outcomes: Iterable[Outcome], *, return_exceptions: bool) -> list[
     return results
 
 
-def exception_classes(given: object) -> HostClasses:
+def exception_classes(given: object) -> ClassSet:
     """Check the option `pass_through`.
 
     Raises:
@@ -99,7 +104,7 @@ def exception_classes(given: object) -> HostClasses:
         if _is_of_python(cls):
             message = f"pass_through can't take {cls.__name__}: Python itself ends functions by it"
             raise ValueError(message)
-    return HostClasses(classes)
+    return ClassSet(classes)
 
 
 def _is_of_python(cls: type[BaseException]) -> bool:
@@ -109,7 +114,7 @@ def _is_of_python(cls: type[BaseException]) -> bool:
     return cls.__name__ == "CancelledError" and not issubclass(cls, Exception)
 
 
-def result_classes(given: object) -> HostClasses:
+def result_classes(given: object) -> ClassSet:
     """Check the option `native_results`.
 
     Raises:
@@ -120,7 +125,7 @@ def result_classes(given: object) -> HostClasses:
         if any(cls is plain for plain in _PLAIN):  # its metaclass may have an `__eq__`
             message = f"native_results can't take {cls.__name__}: such results are written as JSON"
             raise ValueError(message)
-    return HostClasses(classes)
+    return ClassSet(classes)
 
 
 _PLAIN = (object, str, int, float, bool, NoneType, list, tuple, dict, set, frozenset)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..calls import RawCall
     from ..tool import Tool
     from .failures import Failures
-    from .passing import HostClasses
+    from .passing import ClassSet
 
 __all__ = ["Successes"]
 
@@ -34,7 +34,7 @@ class Successes:
 
     __slots__ = ("_failures", "_native", "_strict")
 
-    def __init__(self, failures: Failures, native: HostClasses, *, strict: bool) -> None:
+    def __init__(self, failures: Failures, native: ClassSet, *, strict: bool) -> None:
         self._failures = failures
         self._native = native
         self._strict = strict

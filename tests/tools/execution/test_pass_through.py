@@ -116,6 +116,29 @@ def test_the_other_results_can_be_had_too():
     assert (type(second), type(third)) == (AskHuman, Interrupt)
 
 
+def test_a_stream_raises_it_at_its_place_and_ends_the_others():
+    ended = []
+
+    @tool
+    async def wait() -> None:
+        try:
+            await asyncio.sleep(30)
+        finally:
+            ended.append("wait")
+
+    async def main():
+        executor = Executor([add, ask, wait], pass_through=(Interrupt,))
+        results = executor.stream([RawCall("1", "wait"), *CALLS[:2]])
+        assert (await anext(results)).content == "2"
+        with pytest.raises(AskHuman):
+            await anext(results)
+        assert ended == ["wait"]
+        with pytest.raises(StopAsyncIteration):
+            await anext(results)
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("return_exceptions", [False, True])
 def test_what_ends_the_program_is_raised_first(return_exceptions):
     @tool
