@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from ..errors import MissingContextError, ToolError
 from ..introspect.names import name_of
 from ..wording import listed, nearest, quote
-from .alternatives import alternatives_of
 from .context import near_miss, value_for
 
 if TYPE_CHECKING:
@@ -27,7 +26,8 @@ class CallPlan:
 
     Attributes:
         callee: the function and its parameters.
-        injected: the parameters that your program injects, each with its evaluated annotation or None.
+        injected: the parameters that your program injects, each with the types that it may have, as far
+            as they are known.
         input_parameter: name of the parameter that takes the input itself; None if each field of the
             input has a parameter of its own.
     """
@@ -35,7 +35,7 @@ class CallPlan:
     __slots__ = ("_takes_progress", "callee", "injected", "input_parameter")
 
     def __init__(
-        self, callee: Callee, injected: Sequence[tuple[Parameter, Any]], input_parameter: str | None
+        self, callee: Callee, injected: Sequence[tuple[Parameter, Sequence[Any]]], input_parameter: str | None
     ) -> None:
         self.callee = callee
         self.injected = injected
@@ -48,14 +48,13 @@ class CallPlan:
         if self._takes_progress is None:
             from .progress import Progress
 
-            kinds = [kind for _, hint in self.injected for kind in alternatives_of(hint)]
-            self._takes_progress = any(kind is Progress for kind in kinds)
+            self._takes_progress = any(kind is Progress for _, kinds in self.injected for kind in kinds)
         return self._takes_progress
 
 
 def injected_values(
     tool: str,
-    injected: Sequence[tuple[Parameter, Any]],
+    injected: Sequence[tuple[Parameter, Sequence[Any]]],
     given: Mapping[str, Any],
     context: Context | None,
 ) -> dict[str, Any]:
@@ -63,7 +62,7 @@ def injected_values(
 
     Args:
         tool: name of the tool, for messages.
-        injected: each of them, with its evaluated annotation, or None.
+        injected: each of them, with the types that it may have.
         given: parameter name to value; wins.
         context: type or parameter name to value.
 
@@ -88,42 +87,41 @@ def injected_values(
             message = f"{quote(name)} isn't one of its injected parameters: {known}{hint}"
             raise ToolError(tool, message)
     found: dict[str, Any] = {}
-    missing: list[tuple[Parameter, Any]] = []
-    for parameter, hint in injected:
+    missing: list[tuple[Parameter, Sequence[Any]]] = []
+    for parameter, kinds in injected:
         value = given.get(parameter.name, MISSING)
         if value is MISSING and context:
-            value = value_for(tool, parameter, hint, context)
+            value = value_for(tool, parameter, kinds, context)
             if value is MISSING and parameter.default is not MISSING:
-                _refuse_near_miss(tool, parameter, hint, context)
+                _refuse_near_miss(tool, parameter, kinds, context)
         if value is MISSING:
             value = parameter.default
         if value is not MISSING:
             found[parameter.name] = value
         elif parameter.kind not in {"rest", "extra"}:
-            missing.append((parameter, hint))
+            missing.append((parameter, kinds))
     if missing:
         names = [parameter.name for parameter, _ in missing]
         raise MissingContextError(tool, names, _how_to_inject(missing) + _hint_of(missing, context))
     return found
 
 
-def _how_to_inject(missing: Sequence[tuple[Parameter, Any]]) -> str:
+def _how_to_inject(missing: Sequence[tuple[Parameter, Sequence[Any]]]) -> str:
     """Return how the first of the missing values is given."""
-    parameter, hint = missing[0]
+    parameter, kinds = missing[0]
     by_name = f'by name ({parameter.name}=… or context={{"{parameter.name}": …}})'
-    types = alternatives_of(hint)
-    return f"{by_name} or by type (context={{{name_of(types[0])}: …}})" if types else by_name
+    return f"{by_name} or by type (context={{{name_of(kinds[0])}: …}})" if kinds else by_name
 
 
-def _hint_of(missing: Sequence[tuple[Parameter, Any]], context: Context | None) -> str:
+def _hint_of(missing: Sequence[tuple[Parameter, Sequence[Any]]], context: Context | None) -> str:
     """Return what may be wrong: what in the context was probably meant."""
-    found = (near_miss(hint, context or {}) for _, hint in missing)
+    found = (near_miss(kinds, context or {}) for _, kinds in missing)
     return next((f"; {near}" for near in found if near), "")
 
 
-def _refuse_near_miss(tool: str, parameter: Parameter, hint: Any, context: Context) -> None:
+def _refuse_near_miss(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Context) -> None:
     """Refuse a context that nearly has a value, where the default would silently take its place."""
-    near = near_miss(hint, context)
+    near = near_miss(kinds, context)
     if near:
         message = f"{quote(parameter.name)} would be its default, but {near}; give it by name or by its type"
         raise ToolError(tool, message)

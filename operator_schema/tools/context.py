@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin
 from ..errors import ToolError
 from ..introspect.names import class_name, name_of
 from ..wording import clip, escape, listed, quote
-from .alternatives import AnnotatedAlias, alternatives_of
+from .alternatives import AnnotatedAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ class _Shape(NamedTuple):
     args: tuple[Any, ...]
 
 
-def value_for(tool: str, parameter: Parameter, hint: Any, context: Context) -> Any:
+def value_for(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Context) -> Any:
     """Return what a context holds for a parameter, or `dataclasses.MISSING`.
 
     By type, the best key counts: the same type with the same arguments; the same type where one of
@@ -44,7 +44,7 @@ def value_for(tool: str, parameter: Parameter, hint: Any, context: Context) -> A
     Args:
         tool: name of the tool, for messages.
         parameter: that your program injects.
-        hint: its evaluated annotation, or None.
+        kinds: the types that it may have.
         context: type or parameter name to value.
 
     Raises:
@@ -52,9 +52,9 @@ def value_for(tool: str, parameter: Parameter, hint: Any, context: Context) -> A
     """
     if parameter.name in context:
         return context[parameter.name]
-    if type(hint) is type and hint in context:
-        return context[hint]
-    for wanted in alternatives_of(hint):
+    for wanted in kinds:
+        if type(wanted) is type and wanted in context:
+            return context[wanted]
         if wanted is WholeContext:
             return context
         fitting = _best_keys(wanted, context)
@@ -72,9 +72,11 @@ def _best_keys(wanted: Any, context: Context) -> Sequence[Any]:
     shape = _shape(wanted)
     found: dict[int, list[Any]] = {}
     for key in context:
+        if key is wanted:
+            return [key]
         if isinstance(key, str):
             continue
-        fit = _EXACT if key is wanted else _fit(_shape(key), shape)
+        fit = _fit(_shape(key), shape)
         if fit == _EXACT:
             return [key]
         if fit is not None:
@@ -105,9 +107,10 @@ def _fit(key: _Shape, wanted: _Shape) -> int | None:
         if len(key.args) == len(wanted.args) and all(map(_is_same, key.args, wanted.args)):
             return _EXACT
         return _OPEN if _agree(key.args, wanted.args) else None
-    if not _is_derived(key, wanted) or not _agree(_arguments_in(key, wanted.origin), wanted.args):
+    if not _is_derived(key, wanted):
         return None
-    return _DERIVED
+    is_fit = not wanted.args or _agree(_arguments_in(key, wanted.origin), wanted.args)
+    return _DERIVED if is_fit else None
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -179,35 +182,44 @@ def _with_arguments(argument: Any, given: Mapping[Any, Any]) -> Any:
         return argument
 
 
-def near_miss(hint: Any, context: Context) -> str | None:
-    """Return what in a context was probably meant for a type, and why it does not fit; None if nothing.
+def near_miss(kinds: Sequence[Any], context: Context) -> str | None:
+    """Return what in a context was probably meant for a parameter, and why it does not fit; None if nothing.
 
     Args:
-        hint: the evaluated annotation of a parameter, or None.
+        kinds: the types that the parameter may have.
         context: without a value for it.
     """
-    for wanted in alternatives_of(hint):
+    for wanted in kinds:
         shape = _shape(wanted)
+        cls = shape.origin
+        if not isinstance(cls, type) or cls.__module__ == "builtins":
+            continue
+        name = class_name(cls)
         for key in context:
-            found = _near(key, wanted, shape)
+            if isinstance(key, str):
+                found = _near_text(key, cls) if name in key else None
+            elif not shape.args and type(key) is type and key.__name__ != name:
+                continue
+            else:
+                found = _near_type(key, wanted, shape)
             if found:
                 return f"the context has {found}"
     return None
 
 
-def _near(key: Any, wanted: Any, shape: _Shape) -> str | None:
-    cls = shape.origin
-    if not isinstance(cls, type) or cls.__module__ == "builtins":
-        return None
-    full = f"{cls.__module__}.{cls.__qualname__}"
-    if isinstance(key, str):
-        texts = {class_name(cls), cls.__qualname__, full}
-        return f"the text {quote(key)} as a key, not the class" if key in texts else None
+def _near_text(key: str, cls: type) -> str | None:
+    texts = {class_name(cls), cls.__qualname__, f"{cls.__module__}.{cls.__qualname__}"}
+    return f"the text {quote(key)} as a key, not the class" if key in texts else None
+
+
+def _near_type(key: Any, wanted: Any, shape: _Shape) -> str | None:
+    cls: type = shape.origin
     other = _shape(key)
     if not isinstance(other.origin, type):
         return None
     if other.origin is cls or _is_derived(other, shape):
         return f"{name_of(key)}, not {name_of(wanted)}"
-    if f"{other.origin.__module__}.{other.origin.__qualname__}" != full:
+    if (other.origin.__module__, other.origin.__qualname__) != (cls.__module__, cls.__qualname__):
         return None
-    return f"another class named {clip(escape(full), 100)}, as after its module was loaded again"
+    full = clip(escape(f"{cls.__module__}.{cls.__qualname__}"), 100)
+    return f"another class named {full}, as after its module was loaded again"

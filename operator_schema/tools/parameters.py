@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING
 from types import GenericAlias, NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, Unpack, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Unpack, get_args, get_origin
 
 from ..complaints import Complaint
 from ..introspect.classes import declared_fields, form_of
@@ -36,7 +36,7 @@ class Parameters:
     Attributes:
         visible: those that the model gives.
         declared: the same as fields of an object.
-        injected: those that your program injects, each with its evaluated annotation or None.
+        injected: those that your program injects, each with the types that it may have, as far as known.
         input_annotation: of the one visible parameter that takes the whole input, or None.
         complaints: what is wrong with them.
     """
@@ -47,7 +47,7 @@ class Parameters:
         self,
         visible: list[Parameter],
         declared: list[Declared],
-        injected: list[tuple[Parameter, Any]],
+        injected: list[tuple[Parameter, Sequence[Any]]],
         input_annotation: Any,
         complaints: list[Complaint],
     ) -> None:
@@ -118,14 +118,15 @@ def read_parameters(
     complaints: list[Complaint] = []
     visible: list[Parameter] = []
     declared: list[Declared] = []
-    injected: list[tuple[Parameter, Any]] = [] if receiver is None else [(receiver, None)]
+    injected: list[tuple[Parameter, Sequence[Any]]] = [] if receiver is None else [(receiver, ())]
     takes_raw, may_be_host = False, has_registered()
     for parameter, hint in zip(written, hints, strict=True):
         is_plain = isinstance(hint, (type, GenericAlias))
         is_marked = parameter.name in skip or (not is_plain and _is_marked(hint))
         if is_marked or (may_be_host and is_registered(hint)):
-            injected.append((parameter, _injected_hint(parameter, hint, scope)))
-            if parameter.default is None and injected[-1][1] is not None and not takes_none(hint):
+            kinds = _injected_types(parameter, hint, scope)
+            injected.append((parameter, kinds))
+            if parameter.default is None and kinds and not takes_none(hint):
                 complaints.append(_complain_default(parameter, hint, owner))
             continue
         if hint is RawArguments or (not is_plain and _may_be_raw(hint)):
@@ -176,20 +177,29 @@ def _complain_default(parameter: Parameter, hint: Any, owner: str) -> Complaint:
     return Complaint((name,), "bad_default", owner, message, remedy)
 
 
-def _injected_hint(parameter: Parameter, hint: Any, scope: Scope) -> Any:
-    """Return the type that is looked up in a context; None if it isn't known."""
+def _injected_types(parameter: Parameter, hint: Any, scope: Scope) -> Sequence[Any]:
+    """Return the types that are looked up in a context, as far as they are known."""
     if parameter.kind in {"rest", "extra"}:
-        return None  # `*args` and `**kwargs` take several of what their annotation says
+        return ()  # `*args` and `**kwargs` take several of what their annotation says
     if isinstance(hint, AnnotatedAlias):
         hint = hint.__origin__
-    if hint is MISSING or isinstance(hint, (type, Unresolved)):
-        return hint if isinstance(hint, type) else None
-    written = alternatives_of(hint)
-    kinds = [evaluate_forward(kind, scope) for kind in written]
-    if all(kind is own for kind, own in zip(kinds, written, strict=True)):
+    if isinstance(hint, type):
+        return (hint,)
+    if hint is MISSING or isinstance(hint, Unresolved):
+        return ()
+    kinds = [_with_forward_arguments(evaluate_forward(kind, scope), scope) for kind in alternatives_of(hint)]
+    return tuple(
+        [inner for kind in kinds if not isinstance(kind, Unresolved) for inner in alternatives_of(kind)]
+    )
+
+
+def _with_forward_arguments(hint: Any, scope: Scope) -> Any:
+    """Return a generic type with the arguments that are text in it evaluated: `RunContext["Db"]`."""
+    args = getattr(hint, "__args__", ())
+    if isinstance(hint, type) or not any(isinstance(arg, (str, ForwardRef)) for arg in args):
         return hint
-    known = tuple([kind for kind in kinds if not isinstance(kind, Unresolved)])
-    return Union[known] if known else None  # noqa: UP007  # of as many as there are
+    known = [evaluate_forward(arg, scope) for arg in args]
+    return hint.__origin__[tuple([Any if isinstance(arg, Unresolved) else arg for arg in known])]
 
 
 def _is_marked(hint: Any) -> bool:

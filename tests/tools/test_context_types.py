@@ -192,6 +192,15 @@ def test_two_keys_that_fit_equally_well(annotation, keys):
     assert taker(annotation).run({}, context={"x": "by name", **dict.fromkeys(keys)}) == "by name"
 
 
+def test_arguments_that_are_text():
+    for annotation in (RunContext["Db"], typing.List["Db"], list["Db"]):  # noqa: UP006  # text on purpose
+        key = typing.get_origin(annotation)[Db]
+        assert given(annotation, key) == "0"
+        with pytest.raises(MissingContextError):
+            given(annotation, typing.get_origin(annotation)[Cache])
+    assert given(RunContext["Missing"], RunContext[Db]) == "0"  # what isn't known may be anything
+
+
 def test_a_parameter_of_many_values_is_given_by_name_alone():
     @tool
     def act(*dbs: Annotated[Db, skip], **more: Annotated[Db, skip]) -> int:
