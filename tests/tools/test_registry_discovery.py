@@ -12,6 +12,7 @@ from registry_samples import MODULE, names
 from operator_schema import (
     DuplicateToolError,
     Registry,
+    SchemaError,
     tool_input,
 )
 
@@ -50,16 +51,18 @@ def test_from_entry_points(folder):
     (folder / "rtools_a.py").write_text(MODULE.format(imports=""))
     more = "from rtools_a import first\nfrom operator_schema import Registry\n"
     more += "ones = Registry([first]).prefix('r_')\nlisted = [first.with_(name='listed')]\nnothing = 5\n"
+    more += "named = {'renamed': first}\n"
     (folder / "rtools_e.py").write_text(more)
     group = "[operator_schema.tools]"
     distribution(folder, "z-tools", f"{group}\nall = rtools_a\n\n[console_scripts]\nx = rtools_e:nothing\n")
     distribution(
         folder,
         "a-tools",
-        f"{group}\nb = rtools_e:ones\na = rtools_e:listed\n[other.group]\none = rtools_a:first\n",
+        f"{group}\nb = rtools_e:ones\na = rtools_e:listed\n"
+        "[other.group]\none = rtools_a:first\ntwo = rtools_e:named\n",
     )
     assert names(Registry.from_entry_points()) == ["listed", "r_first", "second", "first", "third"]
-    assert names(Registry.from_entry_points("other.group")) == ["first"]
+    assert names(Registry.from_entry_points("other.group")) == ["first", "renamed"]
     assert names(Registry.from_entry_points("no.group")) == []
     assert [tool.name for tool in Registry.from_entry_points("other.group").offered()] == ["first"]
     assert Registry.from_entry_points(enabled=False).definitions() == []
@@ -78,6 +81,7 @@ def test_from_entry_points(folder):
             ModuleNotFoundError,
             "while loading the entry point x of b-tools, group operator_schema.tools",
         ),
+        ("rtools_b:named", SchemaError, "in the entry point x of b-tools, group operator_schema.tools"),
         ("rtools_a:plain", TypeError, "in the entry point x of b-tools, group operator_schema.tools"),
         (
             "rtools_a:first",
@@ -88,6 +92,7 @@ def test_from_entry_points(folder):
 )
 def test_an_entry_point_that_is_wrong_says_where(folder, target, error, note):
     (folder / "rtools_a.py").write_text(MODULE.format(imports=""))
+    (folder / "rtools_b.py").write_text("from rtools_a import first\nnamed = {'not a name': first}\n")
     distribution(folder, "a-tools", "[operator_schema.tools]\nall = rtools_a\n")
     distribution(folder, "b-tools", f"[operator_schema.tools]\nx = {target}\n")
     with pytest.raises(error) as caught:

@@ -128,3 +128,16 @@ def test_iteration_sees_the_registry_as_it_was():
     for entry in registry:
         registry.unregister(entry.name)
     assert len(registry) == 0
+
+
+def test_a_describing_tool_that_is_removed_describes_no_more():
+    registry = Registry([web_search])
+    registry.register(describe_tools(registry))
+    assert registry.shown("web_search").described_by == "describe_tools"
+    registry.unregister("describe_tools")
+    assert registry.shown("web_search").described_by is None
+
+
+def test_an_unknown_tool_is_neither_on_nor_off():
+    with pytest.raises(ToolNotFoundError, match='did you mean "read_file"'):
+        Registry([read_file]).is_enabled("read_fil")
