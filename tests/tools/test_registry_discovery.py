@@ -64,7 +64,7 @@ def test_from_entry_points(folder):
     assert names(Registry.from_entry_points()) == ["listed", "r_first", "second", "first", "third"]
     assert names(Registry.from_entry_points("other.group")) == ["first", "renamed"]
     assert names(Registry.from_entry_points("no.group")) == []
-    assert [tool.name for tool in Registry.from_entry_points("other.group").offered()] == ["first"]
+    assert [tool.name for tool in Registry.from_entry_points("other.group").offered()] == ["first", "renamed"]
     assert Registry.from_entry_points(enabled=False).definitions() == []
 
 
