@@ -26,7 +26,7 @@ from .introspect.traits import visit_places
 from .json_values import copy_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 
     from .introspect.graph import Graph
     from .introspect.nodes import Field, Node
@@ -71,7 +71,7 @@ def render(graph: Graph, encode_value: EncodeValue, make: MakeRenderer | None = 
 def write(
     graph: Graph,
     definitions: Mapping[Target, Node],
-    shared: Iterable[Target],
+    shared: Collection[Target],
     encode_value: EncodeValue,
     most: int,
     make: MakeRenderer,
@@ -87,7 +87,8 @@ def write(
         make: makes the renderer.
     """
     names = _definition_names(definitions) if definitions else {}
-    renderer = make(names, {target.identity: names[target] for target in shared}, encode_value, most)
+    by_identity = {target.identity: names[target] for target in shared} if shared else {}
+    renderer = make(names, by_identity, encode_value, most)
     root = graph.resolve_root()
     # What the class says of itself is the tool's description, not its parameters'.
     document = renderer.object(root) if isinstance(root, ObjectNode) else renderer.schema(root)
