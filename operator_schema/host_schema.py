@@ -99,8 +99,10 @@ _ONE: Final = frozenset({"items", "contains", "propertyNames", "not", "if", "the
 _OPEN: Final = frozenset({"additionalProperties", "unevaluatedProperties", "unevaluatedItems"})
 _LISTED: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
-_ANNOTATIONS = frozenset({"title", "description", "default", "examples", "deprecated", "readOnly"})
-_ANNOTATIONS |= {"writeOnly", "$comment", "$id", "$schema", "$defs", "definitions"}
+_TEXTS: Final = frozenset({"title", "description", "$comment", "$id", "$schema"})
+_ANNOTATIONS: Final = _TEXTS | {
+    "$defs", "default", "definitions", "deprecated", "examples", "readOnly", "writeOnly",
+}  # fmt: skip
 """What says nothing about the values."""
 
 
