@@ -350,15 +350,17 @@ class Executor:
         self, call: RawCall, context: Context | None, on_progress: OnProgress | None
     ) -> ToolResult | Passed | BaseException:
         """Return the result of a call, or an exception that is to be raised: a task must not raise it."""
-        slots = self._slots
-        home = current_backend().home() if slots.is_limited else None
-        await slots.acquire(None, home)
+        slots, home = self._slots, None
+        if slots.is_limited:
+            home = current_backend().home()
+            await slots.acquire(None, home)
         try:
             outcome = await self._execute(call, context, on_progress)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
             outcome = error
         finally:
-            slots.release(home)
+            if home is not None:
+                slots.release(home)
         if type(outcome) is not ToolResult and issubclass(type(outcome), Exception):
             return self._failures.failed_badly(call, outcome)
         result: ToolResult | Passed | BaseException = outcome

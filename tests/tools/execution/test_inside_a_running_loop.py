@@ -18,6 +18,8 @@ import pytest
 from executor_samples import SOON, add, gone, ping
 
 from operator_schema import Executor, RawCall, tool
+from operator_schema.tools.execution.backends import current_backend
+from operator_schema.tools.execution.beside import _Beside
 
 pytestmark = pytest.mark.needs_threads
 
@@ -439,6 +441,45 @@ def test_what_a_signal_handler_raises_cancels_the_calls():
         signal.signal(signal.SIGALRM, before)
     assert ended == [True]
     assert no_threads_left()
+
+
+def test_a_signal_handler_that_cancels_the_task_cancels_the_calls():
+    """`asyncio.run` has such a handler for SIGINT."""
+    ended = []
+
+    @tool
+    async def nap() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    executor = Executor([nap])
+    before = signal.getsignal(signal.SIGALRM)
+    try:
+
+        async def run():
+            task = asyncio.current_task()
+            signal.signal(signal.SIGALRM, lambda *_: task.cancel())
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            executor.execute_sync(RawCall("1", "nap"))
+
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(run())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert ended == [True]
+    assert no_threads_left()
+
+
+def test_an_interrupt_before_the_calls_began():
+    async def run():
+        await asyncio.sleep(60)
+
+    beside = _Beside(run, current_backend())
+    beside.cancel()
+    beside.work()
+    assert type(beside.error) is asyncio.CancelledError
 
 
 def test_a_second_interrupt_does_not_wait():

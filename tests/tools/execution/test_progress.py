@@ -14,6 +14,7 @@ import pytest
 from executor_samples import SOON, both
 
 from operator_schema import Executor, Progress, ProgressUpdate, RawCall, skip, tool
+from operator_schema.tools.execution.reports import ProgressReports
 
 pytestmark = pytest.mark.needs_threads
 
@@ -211,6 +212,21 @@ def test_after_the_call_a_report_does_nothing(caplog):
     kept[0](3)  # nor when the loop is closed
     assert got == []
     assert not caplog.records
+
+
+def test_an_update_that_arrives_while_the_call_ends_is_dropped():
+    """A thread may be in the middle of a report at that moment."""
+    got = []
+
+    async def run():
+        reports = ProgressReports(COUNT, lambda call, update: got.append(update.done))
+        reports._add(ProgressUpdate(1))
+        reports.end()
+        reports._add(ProgressUpdate(2))
+        await asyncio.sleep(SOON)
+
+    asyncio.run(run())
+    assert got == [1]
 
 
 @both
