@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -15,19 +14,18 @@ from .checks import check_on_progress, check_options, checked_call, checked_call
 from .concurrency import Slots, blocked
 from .failures import Failures, ShowErrors
 from .passing import Passed, exception_classes, result_classes, result_of, results_of
-from .run_call import Pending, RunCall, takes_long
+from .run_call import RunCall
+from .runner import Runner
 from .successes import Successes
-from .tasks import Tasks
-from .threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable
+    from collections.abc import Callable, Coroutine, Iterable, Mapping
     from typing import Self
 
     from ...errors import DecodeError
     from ..tool import Tool
     from .event_loop import Start
-    from .reports import OnProgress, ProgressReports
+    from .reports import OnProgress
     from .stream import ResultStream
 
     Context = Mapping[Any, Any]
@@ -85,8 +83,7 @@ class Executor:
     """
 
     __slots__ = (
-        *("_decoders", "_failures", "_options", "_registry", "_slots", "_successes"),
-        *("_tasks", "_threads", "_timeout", "_uses_threads"),
+        *("_failures", "_options", "_registry", "_runner", "_slots", "_successes", "_timeout"),
         "__weakref__",
     )
 
@@ -108,14 +105,11 @@ class Executor:
         check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
         self._timeout = timeout
-        self._uses_threads = threads
         self._slots = Slots(max_concurrency)
-        self._threads = Threads(max_threads)
-        self._decoders = Threads(max_threads)  # apart: tools that hang must not stop decoding
-        self._tasks = Tasks(grace)
         passed, native = exception_classes(pass_through), result_classes(native_results)
         self._failures = Failures(show_errors, report, passed)
         self._successes = Successes(self._failures, native, strict=strict_results)
+        self._runner = Runner(self._failures, max_threads, grace, uses_threads=threads)
         self._options: Mapping[str, Any] = {
             "timeout": timeout,
             "max_concurrency": max_concurrency,
@@ -158,7 +152,7 @@ class Executor:
     @property
     def abandoned(self) -> int:
         """Number of calls that took too long or were cancelled, and still run."""
-        return self._threads.abandoned + self._decoders.abandoned + self._tasks.abandoned
+        return self._runner.abandoned
 
     async def execute(
         self, call: RawCall, /, *, context: Context | None = None, on_progress: OnProgress | None = None
@@ -376,11 +370,13 @@ class Executor:
             return found
         reports = None
         if found.takes_progress:
-            context, reports = _with_progress(call, context, on_progress)
+            from .reports import with_progress
+
+            context, reports = with_progress(call, context, on_progress)
         seconds = self._seconds(found)
         try:
             run = RunCall(call, found, context, self._failures, self._successes)
-            outcome = await self._run(run, call, found, seconds)
+            outcome = await self._runner.run(run, call, found, seconds)
         except TimeoutError as late:
             return self._failures.timed_out(call, seconds or 0, late)
         except RuntimeError as error:
@@ -391,59 +387,6 @@ class Executor:
         if type(outcome) is ToolResult or not is_cancellation(outcome):
             return outcome
         return self._failures.cancelled(call, outcome)
-
-    async def _run(self, run: RunCall, call: RawCall, tool: Tool[..., Any], seconds: float | None) -> Any:
-        if tool.is_async and not self._is_long(call):
-            return await self._tasks.run(run.arun, tool.name, seconds)
-        from time import monotonic
-
-        end = None if seconds is None else monotonic() + seconds
-        if tool.is_async:
-            outcome = await self._decode(run.prepare, tool.name, seconds)
-        elif self._runs_inline(tool):
-            outcome = await self._run_inline(run, call, tool.name, seconds)
-        else:
-            outcome = await self._threads.run(run.run, tool.name, seconds)
-        if type(outcome) is not Pending:
-            return outcome
-        left = None if end is None else max(0.0, end - monotonic())
-        try:
-            return await self._tasks.run(lambda: run.finish(outcome), tool.name, left)
-        finally:
-            outcome.close()
-
-    def _is_long(self, call: RawCall) -> bool:
-        return self._uses_threads and takes_long(call.arguments)
-
-    def _runs_inline(self, tool: Tool[..., Any]) -> bool:
-        return not (self._uses_threads if tool.threads is None else tool.threads)
-
-    async def _run_inline(self, run: RunCall, call: RawCall, name: str, seconds: float | None) -> Any:
-        """Run a plain function in the thread of the event loop, or in the one that waits for that."""
-        from time import monotonic
-
-        from .lent_threads import lent_thread
-
-        lent = lent_thread()
-        function = run.run
-        if lent is None and self._is_long(call):
-            given = await self._decode(run.decode, name, seconds)
-            if issubclass(type(given), BaseException):
-                return given
-            function = partial(run.run_decoded, given)
-        start = monotonic()
-        outcome = _here(function) if lent is None else await self._threads.run_in(lent, function, name)
-        took = monotonic() - start
-        if seconds is not None and took > seconds and type(outcome) is ToolResult:
-            return self._failures.late(call, outcome, took, seconds)
-        return outcome
-
-    async def _decode(self, function: Callable[[], Any], name: str, seconds: float | None) -> Any:
-        """Decode long arguments in a thread: they would block the event loop."""
-        try:
-            return await self._decoders.run(function, name, seconds)
-        except TimeoutError as late:
-            raise TimeoutError(str(late) or "decoding its arguments took too long") from None
 
     def _find(self, call: RawCall, context: Context | None) -> Tool[..., Any] | ToolResult:
         registry, name = self._registry, call.name
@@ -457,29 +400,3 @@ class Executor:
     def _seconds(self, tool: Tool[..., Any]) -> float | None:
         seconds = self._timeout if tool.timeout is None else tool.timeout
         return None if seconds == inf else seconds
-
-
-def _here(function: Callable[[], Any]) -> Any:
-    """Call a function in this thread; what it raises is its outcome, as in a thread of its own."""
-    from contextvars import copy_context
-
-    try:
-        return copy_context().run(function)
-    except BaseException as error:  # noqa: BLE001  # the caller raises it
-        return error
-
-
-def _with_progress(
-    call: RawCall, context: Context | None, on_progress: OnProgress | None
-) -> tuple[Context | None, ProgressReports | None]:
-    """Return the context with a `Progress` for a call, and what connects that with `on_progress`."""
-    from ..progress import Progress
-
-    if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # the tool says so
-        return context, None
-    if on_progress is None:
-        return {Progress: Progress(), **(context or {})}, None
-    from .reports import ProgressReports
-
-    reports = ProgressReports(call, on_progress)
-    return {Progress: reports.progress, **(context or {})}, reports

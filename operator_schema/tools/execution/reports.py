@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 
     from ..calls import RawCall
 
+    Context = Mapping[Any, Any]
     OnProgress = Callable[[RawCall, ProgressUpdate], object]
 
-__all__ = ["ProgressReports"]
+__all__ = ["ProgressReports", "with_progress"]
 
 MOST_WAITING = 100
 """Updates of one call that wait for the event loop at most; the newest are kept."""
@@ -92,3 +94,15 @@ class ProgressReports:
             self._deliver_waiting()
         finally:
             self._is_over = True
+
+
+def with_progress(
+    call: RawCall, context: Context | None, on_progress: OnProgress | None
+) -> tuple[Context | None, ProgressReports | None]:
+    """Return the context with a `Progress` for a call, and what connects that with `on_progress`."""
+    if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # the tool says so
+        return context, None
+    if on_progress is None:
+        return {Progress: Progress(), **(context or {})}, None
+    reports = ProgressReports(call, on_progress)
+    return {Progress: reports.progress, **(context or {})}, reports
