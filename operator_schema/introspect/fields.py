@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from ..json_values import has_surrogate, is_array
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from .declared import Declared
 
-__all__ = ["make_field", "report_fields"]
+__all__ = ["make_field", "report_collisions"]
 
 
 def make_field(
@@ -48,6 +47,8 @@ def make_field(
         description = node.description
         if description is None:
             description = documented.get(name) if in_metadata is None else in_metadata
+    if not (name.isascii() and (description is None or description.isascii())) or alias is not None:
+        _report_surrogates(name, alias, description, report)
     if required is None:
         required = default is MISSING and not (source.has_factory or absent_is_none)
     key = name if alias is None else alias
@@ -72,6 +73,16 @@ def _read_metadata(
     alias = text_or_report(metadata, "alias", name, report)
     alias = None if alias is None else exact_text(alias)
     return alias, description, _examples(metadata, name, report)
+
+
+def _report_surrogates(
+    name: str, alias: str | None, description: str | None, report: Callable[..., None]
+) -> None:
+    texts = ((description, "bad_description"), (alias, "bad_metadata"), (name, "bad_metadata"))
+    for text, code in texts:
+        if text and has_surrogate(text):
+            message = f"{quote(text)} has a lone surrogate, which JSON can't hold"
+            report(escape(name), code, message, "Take it out")
 
 
 def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
@@ -109,33 +120,8 @@ def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None
     return ()
 
 
-def report_fields(fields: Sequence[Field], report: Callable[..., None]) -> None:
-    """Complain about texts that JSON can't hold, and about keys that an earlier field has already."""
-    keys = [*map(_KEY, fields)]
-    if not "".join([*keys, *map(_NAME, fields), *filter(None, map(_DESCRIPTION, fields))]).isascii():
-        for field in fields:
-            _report_surrogates(field, report)
-    if len(set(keys)) < len(keys):
-        _report_collisions(fields, report)
-
-
-# They look at all fields of a class without a step of Python for each.
-_KEY, _NAME, _DESCRIPTION = attrgetter("key"), attrgetter("name"), attrgetter("description")
-
-
-def _report_surrogates(field: Field, report: Callable[..., None]) -> None:
-    texts = (
-        (field.description, "bad_description"),
-        (field.key, "bad_metadata"),
-        (field.name, "bad_metadata"),
-    )
-    for text, code in dict.fromkeys(texts):
-        if text and has_surrogate(text):
-            message = f"{quote(text)} has a lone surrogate, which JSON can't hold"
-            report(escape(field.name), code, message, "Take it out")
-
-
-def _report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> None:
+def report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> None:
+    """Complain about each field whose JSON key an earlier one has already."""
     first: dict[str, str] = {}
     for field in fields:
         other = first.setdefault(field.key, field.name)

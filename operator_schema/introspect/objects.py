@@ -10,7 +10,7 @@ from ..json_values import has_surrogate
 from .classes import declared_fields, is_closed, with_computed_fields
 from .constructors import report_class
 from .descriptions import describe_fields
-from .fields import make_field, report_fields
+from .fields import make_field, report_collisions
 from .hints import FieldPlace, Place
 from .nodes import Field, ObjectNode, RefNode, UnionNode, new_object
 from .reader import Defaulted
@@ -53,7 +53,7 @@ def make_object(
     fields: list[Field] = []
     for source in declared.values():
         fields.append(_field(reader, source, described, documented, place, report))  # noqa: PERF401  # a comprehension would make closure cells of five variables
-    report_fields(fields, report)
+    report_collisions(fields, report)
     if text and has_surrogate(text):
         report("__doc__", "bad_description", "it has a lone surrogate", "Take it out")
     closed = reader.closed or is_closed(cls, form)
