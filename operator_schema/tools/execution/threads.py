@@ -5,6 +5,7 @@ from __future__ import annotations
 from _thread import allocate_lock  # `threading` itself is not needed
 from contextvars import copy_context
 from functools import partial
+from sys import modules
 from typing import TYPE_CHECKING, Any
 
 from ..awaitables import close_awaitable
@@ -14,6 +15,7 @@ from .concurrency import Slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextvars import Context, ContextVar
 
     from .event_loop import Signal
     from .lent_threads import LentThread
@@ -64,7 +66,7 @@ class Threads:
         if not await self._slots.acquire(seconds, name):
             message = f"no thread was free for it; {self.abandoned} still run after their calls took too long"
             raise TimeoutError(message)
-        run = _Run(function)
+        run = _Run(function, _context_for_thread())
         thread = Thread(target=self._work, args=(run, name), name=name, daemon=True)
         try:
             thread.start()
@@ -84,7 +86,7 @@ class Threads:
         Returns:
             What it returns, or the exception that it raises.
         """
-        run = _Run(function)
+        run = _Run(function, copy_context())
         thread.put(partial(self._work_in_lent, run))
         return await self._wait(run, name, None)
 
@@ -123,6 +125,17 @@ class Threads:
         return not run.has_ended
 
 
+def _context_for_thread() -> Context:
+    """Return a copy of the context variables, for a thread in which no event loop runs."""
+    context = copy_context()
+    # Hosts of anyio say in it which event loop runs; functions of anyio would believe that.
+    library: ContextVar[str | None] | None
+    library = getattr(modules.get("sniffio"), "current_async_library_cvar", None)
+    if library is not None:
+        context.run(library.set, None)
+    return context
+
+
 class _Run:
     """One function in its thread, with the context variables of its call.
 
@@ -134,8 +147,8 @@ class _Run:
 
     __slots__ = ("_context", "_function", "_is_left", "_lock", "has_ended", "outcome", "signal")
 
-    def __init__(self, function: Callable[[], Any]) -> None:
-        self._context = copy_context()
+    def __init__(self, function: Callable[[], Any], context: Context) -> None:
+        self._context = context
         self._function = function
         self._is_left = False
         self._lock = allocate_lock()

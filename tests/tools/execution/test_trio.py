@@ -559,3 +559,22 @@ def test_tools_of_anyio_work_under_both_and_get_their_grace(backend, caplog):
 
     assert anyio.run(main, backend=backend) == ((True, 1), True, 4, 0)
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+@hosts
+def test_a_function_in_a_thread_may_run_anyio_itself(backend):
+    @tool
+    def nested(backend: str) -> str:
+        async def work():
+            await anyio.sleep(0)
+            return backend
+
+        return anyio.run(work, backend=backend)
+
+    executor = Executor([nested])
+
+    async def main():
+        calls = [RawCall("1", "nested", {"backend": name}) for name in ("asyncio", "trio")]
+        return [result.content for result in await executor.execute_all(calls)]
+
+    assert anyio.run(main, backend=backend) == ["asyncio", "trio"]
