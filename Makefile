@@ -21,6 +21,7 @@ test: $(VENV)/.test ## run all tests
 # Not all frameworks can be installed side by side, so there are several environments.
 FRAMEWORKS ?= $(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in)))
 FRAMEWORKS_VENV := .venv-frameworks
+UV := $(FRAMEWORKS_VENV)/bin/uv
 test-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## run the tests with real agent frameworks, which are installed first
 	@failed=; for name in $(FRAMEWORKS); do \
 		$(FRAMEWORKS_VENV)/$$name/bin/python -m pytest tests/frameworks/$$name $(ARGS) || failed="$$failed $$name"; \
@@ -28,7 +29,7 @@ test-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## run the tests wi
 
 lock-frameworks: $(FRAMEWORKS_VENV)/.uv ## pin all that the frameworks of tests/frameworks/*/requirements.in need
 	for name in $(FRAMEWORKS); do \
-		$(FRAMEWORKS_VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --upgrade \
+		$(UV) pip compile --quiet --universal --python-version 3.11 --no-annotate --upgrade \
 			--override tests/frameworks/overrides.txt --custom-compile-command "make lock-frameworks" \
 			tests/frameworks/$$name/requirements.in --output-file tests/frameworks/$$name/requirements.txt || exit 1; \
 	done
@@ -101,17 +102,17 @@ $(VENV)/.mutation: $(VENV)/.test
 	$(PIP) install --editable '.[mutation]'
 	@touch $@
 
-# Everything is in the list: no resolver, which would refuse what overrides.txt says.
-$(FRAMEWORKS_VENV)/%/.built: tests/frameworks/%/requirements.txt pyproject.toml setup.cfg
+# uv: pip would take minutes. Everything is in the list, so no resolver refuses what overrides.txt says.
+$(FRAMEWORKS_VENV)/%/.built: tests/frameworks/%/requirements.txt $(FRAMEWORKS_VENV)/.uv
 	@echo "installing the frameworks of tests/frameworks/$*"
-	$(PYTHON) -m venv $(FRAMEWORKS_VENV)/$*
-	$(FRAMEWORKS_VENV)/$*/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --requirement $<
-	$(FRAMEWORKS_VENV)/$*/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --editable .
+	@rm -rf $(FRAMEWORKS_VENV)/$*
+	@$(UV) venv --quiet --python $(FRAMEWORKS_VENV)/bin/python $(FRAMEWORKS_VENV)/$*
+	@$(UV) pip install --quiet --python $(FRAMEWORKS_VENV)/$*/bin/python --no-deps --requirement $<
 	@touch $@
 
 $(FRAMEWORKS_VENV)/.uv:
 	$(PYTHON) -m venv $(FRAMEWORKS_VENV)
-	$(FRAMEWORKS_VENV)/bin/python -m pip --disable-pip-version-check --quiet install uv
+	@$(FRAMEWORKS_VENV)/bin/python -m pip --disable-pip-version-check --quiet install uv==0.13.9
 	@touch $@
 
 # "compat" puts the folder on the path by name: no finder that costs every interpreter its start.

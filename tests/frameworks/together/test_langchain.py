@@ -1,0 +1,264 @@
+"""langchain-core and langgraph: our tools as theirs, in a graph whose model says what the test wants."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import pytest
+from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, ToolException
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphBubbleUp
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
+from langgraph.types import Command, interrupt
+
+from operator_schema import Executor, Image, RawCall, Registry, Text, skip, tool
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+
+def _marker(operator_runtime: ToolRuntime):
+    """Tell a ToolNode, which looks at `func`, what it should inject."""
+
+
+class OperatorTool(BaseTool):
+    executor: Any
+    func: Any = _marker
+    handle_tool_error: Any = True
+    response_format: Any = "content_and_artifact"
+
+    @classmethod
+    def of(cls, made, executor):
+        return cls(
+            name=made.name,
+            description=made.definition()["description"],
+            args_schema=made.input_schema(inline=True),
+            executor=executor,
+        )
+
+    def _to_args_and_kwargs(self, tool_input, tool_call_id):
+        # By position: no parameter of a tool can meet `config`, `run_manager` or `runtime`.
+        arguments = dict(tool_input)
+        runtime = arguments.pop("operator_runtime", None)
+        return (RawCall(tool_call_id or "", self.name, arguments), runtime), {}
+
+    def _run(self, call, runtime, *, config: RunnableConfig):
+        return outcome(self.executor.execute_sync(call, context=context_of(runtime)))
+
+    async def _arun(self, call, runtime, *, config: RunnableConfig):
+        return outcome(await self.executor.execute(call, context=context_of(runtime)))
+
+
+def context_of(runtime):
+    return {} if runtime is None else {ToolRuntime: runtime, type(runtime.context): runtime.context}
+
+
+def outcome(result):
+    if result.is_error:
+        raise ToolException(result.content)
+    if all(isinstance(part, Text) for part in result.parts):
+        return result.content, result.value
+    # A checkpoint holds the artifact: JSON can be written there, our parts can't.
+    return [block_of(part) for part in result.parts], result.json
+
+
+def block_of(part):
+    match part:
+        case Text():
+            return {"type": "text", "text": part.text}
+        case Image():
+            return {"type": "image", "base64": part.base64, "mime_type": part.media_type}
+        case _:
+            raise NotImplementedError(type(part))
+
+
+def theirs(*tools):
+    executor = Executor(Registry(tools), pass_through=(GraphBubbleUp,))
+    return [OperatorTool.of(made, executor) for made in tools]
+
+
+def graph_of(tools, *calls, context_schema=None):
+    """Return a graph whose model makes these calls, one a turn, and then says "done"."""
+    turns = [
+        AIMessage("", tool_calls=[ToolCall(name=n, args=a, id=f"call_{i}")]) for i, (n, a) in enumerate(calls)
+    ]
+    model = FakeMessagesListChatModel(responses=[*turns, AIMessage("done")])
+    builder = StateGraph(MessagesState, context_schema=context_schema)
+    builder.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    builder.add_node("tools", ToolNode(theirs(*tools)))
+    builder.add_edge(START, "model")
+    builder.add_conditional_edges("model", tools_condition)
+    builder.add_edge("tools", "model")
+    return builder.compile(checkpointer=InMemorySaver())
+
+
+threads = itertools.count()
+
+
+def config():
+    return {"configurable": {"thread_id": str(next(threads))}}
+
+
+GO = {"messages": [("user", "go")]}
+
+
+def tool_messages(state):
+    return [message for message in state["messages"] if isinstance(message, ToolMessage)]
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+@tool
+def point(x: int, y: int = 0) -> Point:
+    """Make a point.
+
+    Args:
+        x: To the right.
+        y: Up.
+    """
+    return Point(x, y)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_the_model_gets_text_and_the_program_the_value(is_async):
+    graph = graph_of([point], ("point", {"x": 1}))
+    state = asyncio.run(graph.ainvoke(GO, config())) if is_async else graph.invoke(GO, config())
+    (message,) = tool_messages(state)
+    assert message.content == '{"x":1,"y":0}'
+    assert message.artifact == Point(1, 0)
+    assert type(message.artifact) is Point
+    assert state["messages"][-1].content == "done"
+
+
+def test_errors_are_told_in_our_words_and_marked():
+    state = graph_of([point], ("point", {"x": "a", "y": "b"})).invoke(GO, config())
+    (message,) = tool_messages(state)
+    assert message.status == "error"
+    assert message.content.startswith("point: 2 problems with the arguments")
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_tool_in_a_running_event_loop_is_invoked_without_await(is_async):
+    # What a cell of a notebook does.
+    async def main():
+        return theirs(point)[0].invoke(ToolCall(name="point", args={"x": 3}, id="1", type="tool_call"))
+
+    assert asyncio.run(main()).artifact == Point(3, 0)
+
+
+def approving(is_async):
+    done = []
+
+    def pay(amount: int) -> str:
+        """Pay.
+
+        Args:
+            amount: How much.
+        """
+        answer = interrupt({"question": f"pay {amount}?"})
+        done.append(answer)
+        return f"paid: {answer}"
+
+    async def pay_async(amount: int) -> str:
+        """Pay.
+
+        Args:
+            amount: How much.
+        """
+        return pay(amount)
+
+    return tool(pay_async if is_async else pay, name="pay"), done
+
+
+@pytest.mark.parametrize("runs_async", [False, True])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_interrupt_asks_a_human_and_the_answer_comes_back(is_async, runs_async):
+    pay, done = approving(is_async)
+    graph, thread = graph_of([pay], ("pay", {"amount": 5})), config()
+
+    def turn(given):
+        return asyncio.run(graph.ainvoke(given, thread)) if runs_async else graph.invoke(given, thread)
+
+    (asked,) = turn(GO)["__interrupt__"]
+    assert asked.value == {"question": "pay 5?"}
+    assert done == []
+    state = turn(Command(resume="yes"))
+    assert done == ["yes"]
+    assert tool_messages(state)[0].content == "paid: yes"
+
+
+def test_state_and_the_context_of_the_run_reach_the_tool():
+    @dataclass
+    class Host:
+        user: str
+
+    @tool
+    async def who(runtime: Annotated[ToolRuntime[Host, Any], skip], host: Annotated[Host, skip]) -> list[str]:
+        """Say who asks."""
+        return [host.user, runtime.context.user, runtime.state["messages"][0].content]
+
+    graph = graph_of([who], ("who", {}), context_schema=Host)
+    state = asyncio.run(graph.ainvoke(GO, config(), context=Host("Ada")))
+    assert tool_messages(state)[0].artifact == ["Ada", "Ada", "go"]
+
+
+def test_parameters_may_have_the_names_that_the_framework_uses_itself():
+    @tool
+    def odd(config: str, runtime: int, run_manager: bool, callbacks: list[str]) -> list[Any]:
+        """Take odd names.
+
+        Args:
+            config: One.
+            runtime: Two.
+            run_manager: Three.
+            callbacks: Four.
+        """
+        return [config, runtime, run_manager, callbacks]
+
+    given = {"config": "a", "runtime": 1, "run_manager": True, "callbacks": ["b"]}
+    (message,) = tool_messages(graph_of([odd], ("odd", given)).invoke(GO, config()))
+    assert message.artifact == ["a", 1, True, ["b"]]
+
+
+def test_an_image_arrives_as_a_content_block():
+    @tool
+    def look() -> Any:
+        """Look."""
+        return ["Here:", Image.from_bytes(PNG)]
+
+    (message,) = tool_messages(graph_of([look], ("look", {})).invoke(GO, config()))
+    text, image = message.content_blocks
+    assert text["text"] == "Here:"
+    assert image["mime_type"] == "image/png"
+
+
+@dataclass
+class Inner:
+    value: int
+
+
+def test_a_schema_without_definitions_reaches_the_model_whole():
+    # The framework drops `$defs` on this way.
+    @tool
+    def use(first: Inner, second: list[Inner]) -> int:
+        """Use them.
+
+        Args:
+            first: One.
+            second: Others.
+        """
+        return first.value + sum(one.value for one in second)
+
+    (made,) = theirs(use)
+    shown = made.tool_call_schema
+    assert shown["properties"] == use.input_schema(inline=True)["properties"]
+    assert "$ref" not in str(shown)
