@@ -311,17 +311,19 @@ class _LenientRun(EncodeRun):
     ) -> Any:
         if self._too_deep(path, depth):
             return INVALID
+        valid = True
         encoded: dict[str, Any] = {}
         for key, item in entries:
             name = self._name_of(keys, key, path, depth)
             step = name if isinstance(name, str) else excerpt(key)
             result = self.encode(node_of(step), item, (path, step), depth + 1)
             if name is INVALID or result is INVALID:
-                return INVALID  # one part that is refused is enough
+                valid = False
+                continue
             if name in encoded:
                 self.problems.lost_entry((path, name), name)
             encoded[name] = result
-        return encoded
+        return encoded if valid else INVALID
 
     def _name_of(self, keys: Node | None, key: Any, path: Path, depth: int) -> Any:
         if keys is None and type(key) is str and not has_surrogate(key):

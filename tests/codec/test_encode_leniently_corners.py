@@ -74,3 +74,15 @@ def test_a_recursive_dataclass_beside_a_misfit_is_written_by_its_fields() -> Non
     encoded, notes = Codec(list[Any]).encode_leniently([Chain(1, Chain(2)), float("inf")])
     assert encoded == [{"size": 1, "rest": {"size": 2}}, None]
     assert [note.path for note in notes] == [(1,)]
+
+
+def test_each_entry_whose_own_code_fails_is_named():
+    class Torn(dict[str, int]):
+        def items(self) -> Any:
+            message = "it is torn"
+            raise ValueError(message)
+
+    torn: Any = {1: Torn(a=1), 2: Torn(a=1)}
+    with pytest.raises(EncodeError) as caught:
+        Codec(dict[int, int]).encode_leniently(torn)
+    assert [problem.path for problem in caught.value.problems] == [("1",), ("2",)]

@@ -383,3 +383,12 @@ def test_no_class_is_a_model_where_pydantic_is_not_loaded(monkeypatch):
     monkeypatch.delitem(sys.modules, "pydantic")
     with pytest.raises(SchemaError, match="Cat"):
         Codec(Undecorated)
+
+
+def test_the_example_of_a_model_has_small_values_that_fit():
+    class Order(pydantic.BaseModel):
+        number: int = Field(gt=5, lt=7)
+        seats: int | None
+        note: Any = Field(json_schema_extra={"type": ["integer", "null"]})
+
+    assert Codec(Order).example() == {"number": 6, "seats": 0, "note": 0}

@@ -383,3 +383,13 @@ def test_one_example_alone_is_no_list():
     with pytest.raises(SchemaError, match=r"examples is \{.*, not a list") as caught:
         tool(examples={"text": "a"})(quick)  # type: ignore[arg-type]  # what is refused
     assert codes_of(caught) == ["bad_option"]
+
+
+def test_a_tool_in_a_class_whose_function_has_no_parameters():
+    class Server:
+        @tool
+        def ping() -> str:  # as if it were static
+            return "pong"
+
+    assert Server().ping.name == "ping"
+    assert Server.ping.run({}) == "pong"

@@ -222,3 +222,12 @@ def test_a_tool_has_the_annotations_of_its_function():
 
     assert typing.get_type_hints(tool(double)) == {"value": int, "return": int}
     assert tool(double).__annotations__ == double.__annotations__
+
+
+def test_unpack_belongs_to_keyword_arguments():
+    def single(value: Unpack[tuple[int]]) -> None: ...
+    def named(*, value: Unpack[tuple[int]]) -> None: ...
+
+    for function in (single, named):
+        with pytest.raises(SchemaError, match=r"Unpack\[.*\] is not supported"):
+            tool(function)

@@ -107,3 +107,12 @@ def test_recursive_unions():
     made, kinds = repaired(Tree, value)
     assert made == Tree(1, [Tree(2, [Tree(3)])])
     assert kinds == ["scalar", "array", "key"]
+
+
+def test_null_in_quotes_for_what_may_be_left_out_makes_a_member_fit():
+    @dataclass
+    class Filter:
+        limit: int | None = None
+
+    assert repaired(Filter | bool, {"limit": "null"}) == (Filter(None), ["scalar"])
+    assert repaired(Filter | bool, '{"limit": "null"}')[0] == Filter(None)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from operator_schema import CallError, DecodeError, EncodeError, Executor, RawCall, ToolError, tool
+from operator_schema.tools.log import has_plain_traceback
 
 pytestmark = pytest.mark.needs_threads
 
@@ -447,3 +448,8 @@ def test_hundreds_of_hostile_calls_at_once_keep_every_result():
     assert left == set()
     assert [result.call_id for result in results] == [call.id for call in calls]
     assert {result.content for result in results if result.name == "add"} == {"2"}
+
+
+@pytest.mark.parametrize(("depth", "is_plain"), [(1, True), (20, True), (21, False)])
+def test_groups_up_to_twenty_deep_have_a_traceback(depth, is_plain):
+    assert has_plain_traceback(nested(depth)) is is_plain
