@@ -459,9 +459,11 @@ def _mistakes(
 ) -> int:
     """Return how much a value differs at sight from those of a node: by JSON types, choices and keys.
 
-    Each level weighs more than all levels below it.
+    What the schema refuses weighs more than keys that nobody knows, and each level weighs more than all
+    levels below it.
     """
-    weight: int = _MOST_A_LEVEL**levels
+    unknown: int = _MOST_A_LEVEL ** (2 * levels)
+    weight = _MOST_A_LEVEL * unknown
     json_type = type_of(value)
     takers = [member for member in flat_members(node, definitions) if json_type in received_types(member)]
     if len(takers) != 1 or not levels:
@@ -474,7 +476,8 @@ def _mistakes(
     unused, lacks = _unused_and_lacking(taker, value)
     given = [field for field in taker.fields if value.get(field.key) is not None]
     inner = sum([_mistakes(field.node, value[field.key], definitions, levels - 1) for field in given])
-    return (unused + lacks) * weight + min(inner, weight - 1)
+    refused = lacks + (unused if taker.closed else 0)
+    return refused * weight + min(unused, _MOST_A_LEVEL - 1) * unknown + min(inner, unknown - 1)
 
 
 def _unused_and_lacking(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:

@@ -7,6 +7,7 @@ from typing import (
     Literal,
     Union,
 )
+from zoneinfo import ZoneInfo
 
 import pytest
 from annotation_samples import (
@@ -28,7 +29,7 @@ from annotation_samples import (
 )
 from judge import validator
 
-from operator_schema import Codec
+from operator_schema import Codec, DecodeError
 from operator_schema.codec import interpret
 
 
@@ -307,3 +308,31 @@ def test_a_union_inside_a_member_counts_when_members_are_told_apart():
 
     decoded = Codec(Box | Weight).decode({"side": {"meters": 2}, "weight": 3})
     assert decoded == Box(Meter(2), 3)
+
+
+def test_a_wrong_type_says_more_about_the_member_than_a_key_that_nobody_knows():
+    @dataclass
+    class Zone:
+        zone: ZoneInfo
+
+    @dataclass
+    class Counted:
+        name: str
+        value: int
+
+    @dataclass
+    class Listed:
+        name: str
+        value: list[int]
+
+    @dataclass
+    class Zoned:
+        name: str
+        value: Zone | None = None
+
+    given = {"name": "a", "value": {"zone": " America/New_York", "more": False}}
+    for codec in (Codec(Counted | Listed | Zoned), Codec(Zoned | Listed | Counted)):
+        with pytest.raises(DecodeError) as caught:
+            codec.decode(given)
+        found = [(problem.path, problem.code) for problem in caught.value.problems]
+        assert found == [(("value", "zone"), "bad_format")]
