@@ -223,19 +223,3 @@ def test_a_switch_is_seen_at_once():
             return len(before), await client.list_tools()
 
     assert asyncio.run(main()) == (1, [])
-
-
-def test_a_tool_where_a_function_is_taken_fails_with_what_to_do():
-    app = FastMCP("test")
-
-    @tool
-    def find(word: str) -> int:
-        """Find.
-
-        Args:
-            word: What.
-        """
-        return 1
-
-    with pytest.raises(AttributeError, match=r"a Tool isn't a function.*tool\.definition\(\)"):
-        app.tool(find)

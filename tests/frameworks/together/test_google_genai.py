@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
+from typing import Any
 
 from google import genai
 from google.genai import types
 from local_server import serving
 
-from operator_schema import Executor, RawCall, Registry, tool
+from operator_schema import Executor, Image, RawCall, Registry, tool
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
 
 @dataclass
@@ -51,8 +55,15 @@ def declaration(made):
 
 def part_of(result):
     response = {"error": result.content} if result.is_error else {"output": result.json}
+    images = [part for part in result.parts if isinstance(part, Image)]
+    blobs = [types.FunctionResponseBlob(mime_type=one.media_type, data=one.data) for one in images]
     return types.Part(
-        function_response=types.FunctionResponse(id=result.call_id, name=result.name, response=response)
+        function_response=types.FunctionResponse(
+            id=result.call_id,
+            name=result.name,
+            response=response,
+            parts=[types.FunctionResponsePart(inline_data=blob) for blob in blobs] or None,
+        )
     )
 
 
@@ -87,6 +98,24 @@ def test_a_result_arrives_as_a_json_value():
         "response": {"output": {"name": "a", "children": children}},
     }
     assert responses[1]["response"]["error"].startswith("grow: 1 problem with the arguments")
+
+
+def test_an_image_arrives_beside_what_is_said_about_it():
+    @tool
+    def look() -> Any:
+        """Look."""
+        return ["Here:", Image.from_bytes(PNG)]
+
+    result = Executor([look]).execute_sync(RawCall("c1", "look", {}))
+    content = types.Content(role="user", parts=[part_of(result)])
+    with serving(DONE) as (address, requests):
+        client = genai.Client(api_key="x", http_options=types.HttpOptions(base_url=address))
+        assert client.models.generate_content(model="gemini-x", contents=[content]).text == "done"
+    response = requests[0]["contents"][0]["parts"][0]["functionResponse"]
+    assert response["response"] == {"output": result.json}
+    (image,) = response["parts"]
+    assert image["inline_data"]["mime_type"] == "image/png"
+    assert base64.b64decode(image["inline_data"]["data"]) == PNG
 
 
 class Host:

@@ -146,8 +146,7 @@ def test_errors_are_told_in_our_words_and_marked():
     assert message.content.startswith("point: 2 problems with the arguments")
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-def test_a_tool_in_a_running_event_loop_is_invoked_without_await(is_async):
+def test_a_tool_in_a_running_event_loop_is_invoked_without_await():
     # What a cell of a notebook does.
     async def main():
         return theirs(point)[0].invoke(ToolCall(name="point", args={"x": 3}, id="1", type="tool_call"))
@@ -179,14 +178,19 @@ def approving(is_async):
     return tool(pay_async if is_async else pay, name="pay"), done
 
 
-@pytest.mark.parametrize("runs_async", [False, True])
+@pytest.mark.parametrize("how", ["sync", "async", "sync in a running event loop"])
 @pytest.mark.parametrize("is_async", [False, True])
-def test_an_interrupt_asks_a_human_and_the_answer_comes_back(is_async, runs_async):
+def test_an_interrupt_asks_a_human_and_the_answer_comes_back(is_async, how):
     pay, done = approving(is_async)
     graph, thread = graph_of([pay], ("pay", {"amount": 5})), config()
 
     def turn(given):
-        return asyncio.run(graph.ainvoke(given, thread)) if runs_async else graph.invoke(given, thread)
+        async def beside():
+            return graph.invoke(given, thread)
+
+        if how == "sync":
+            return graph.invoke(given, thread)
+        return asyncio.run(graph.ainvoke(given, thread) if how == "async" else beside())
 
     (asked,) = turn(GO)["__interrupt__"]
     assert asked.value == {"question": "pay 5?"}

@@ -17,16 +17,33 @@ from mcp.server.lowlevel.server import lifespan as no_lifespan
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.types import (
     AudioContent,
+    BlobResourceContents,
     CallToolResult,
+    EmbeddedResource,
     ImageContent,
     ListToolsResult,
+    ResourceLink,
     TextContent,
+    TextResourceContents,
     Tool,
     ToolAnnotations,
     ToolListChangedNotification,
 )
 
-from operator_schema import Audio, CallError, Executor, Image, RawCall, Registry, Text, skip, tool
+from operator_schema import (
+    Audio,
+    CallError,
+    Executor,
+    File,
+    Image,
+    Progress,
+    RawCall,
+    Registry,
+    Resource,
+    Text,
+    skip,
+    tool,
+)
 
 LEGACY, MODERN = "legacy", "2026-07-28"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
@@ -44,8 +61,16 @@ def content_of(part):
             return ImageContent(type="image", data=part.base64, mime_type=part.media_type)
         case Audio():
             return AudioContent(type="audio", data=part.base64, mime_type=part.media_type)
-        case _:
-            raise NotImplementedError(type(part))
+        case File():
+            blob = BlobResourceContents(
+                uri=f"file:///{part.name}", mime_type=part.media_type, blob=part.base64
+            )
+            return EmbeddedResource(type="resource", resource=blob)
+        case Resource(text=str()):
+            text = TextResourceContents(uri=part.uri, mime_type=part.media_type, text=part.text)
+            return EmbeddedResource(type="resource", resource=text)
+        case Resource():
+            return ResourceLink(type="resource_link", name=part.uri, uri=part.uri, mime_type=part.media_type)
 
 
 def described(offered):
@@ -78,7 +103,24 @@ def server_of(registry, *, on_subscriptions_listen=None, lifespan=no_lifespan, s
 
     async def call_tool(ctx, params):
         call = RawCall(str(ctx.request_id), params.name, params.arguments)
-        result = await executor.execute(call, context={ServerRequestContext: ctx})
+        send, updates = anyio.create_memory_object_stream(math.inf)
+
+        async def report():
+            with updates:
+                async for update in updates:
+                    await ctx.session.report_progress(update.done, update.total, update.message)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(report)
+            with send:
+                (result,) = await executor.execute_all(
+                    [call],
+                    context={ServerRequestContext: ctx},
+                    on_progress=lambda _call, update: send.send_nowait(update),
+                    return_exceptions=True,  # the group would wrap what is raised in it
+                )
+        if isinstance(result, BaseException):
+            raise result
         content = [content_of(part) for part in result.parts]
         structured = None if result.is_error else registry[params.name].structured_output()
         return CallToolResult(
@@ -210,6 +252,24 @@ def test_images_and_recordings_arrive_as_content(mode):
     assert (audio.mime_type, base64.b64decode(audio.data)) == ("audio/wav", WAV)
 
 
+@both_protocols
+def test_files_and_resources_arrive_as_content(mode):
+    @tool
+    def find() -> Any:
+        """Find."""
+        return [
+            File.from_bytes(b"a,b", "text/csv", "table.csv"),
+            Resource("note://1", text="Buy milk."),
+            Resource("https://example.com/a"),
+        ]
+
+    file, note, link = call(find, mode=mode).content
+    assert (file.resource.uri, file.resource.mime_type) == ("file:///table.csv", "text/csv")
+    assert base64.b64decode(file.resource.blob) == b"a,b"
+    assert (note.resource.uri, note.resource.text) == ("note://1", "Buy milk.")
+    assert (link.type, link.uri) == ("resource_link", "https://example.com/a")
+
+
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 class TestBackends:
     """The server of a host that runs trio calls our tools as that of one that runs asyncio."""
@@ -273,6 +333,41 @@ class TestBackends:
             return results
 
         assert [one.content[0].text for one in ask(question, meet, backend=backend)] == ["3", "3", "3"]
+
+    @both_protocols
+    @pytest.mark.parametrize("is_async", [False, True])
+    def test_progress_reaches_the_client(self, backend, mode, is_async):
+        def count(to: int, progress: Annotated[Progress, skip]) -> int:
+            """Count.
+
+            Args:
+                to: How far.
+            """
+            for number in range(1, to + 1):
+                progress(number, to, f"number {number}")
+            return to
+
+        async def count_async(to: int, progress: Annotated[Progress, skip]) -> int:
+            """Count.
+
+            Args:
+                to: How far.
+            """
+            return count(to, progress)
+
+        told = []
+
+        async def tell(done, total, message):
+            told.append((done, total, message))
+
+        made = tool(count_async if is_async else count, name="count")
+
+        async def question(client):
+            return await client.call_tool("count", {"to": 2}, progress_callback=tell)
+
+        result = ask(question, made, backend=backend, mode=mode)
+        assert result.content[0].text == "2"
+        assert told == [(1, 2, "number 1"), (2, 2, "number 2")]
 
     def test_a_time_limit_ends_the_call(self, backend):
         ended = []

@@ -97,7 +97,9 @@ def function_tool(made, executor):
         on_invoke_tool=invoke,
         strict_json_schema=False,
         needs_approval=bool(made.annotations.confirm),
-        is_enabled=lambda _context, _agent: executor.registry.is_enabled(made.name),
+        is_enabled=lambda ctx, _agent: executor.registry.is_enabled(
+            made.name, context={type(ctx.context): ctx.context}
+        ),
     )
 
 
@@ -207,6 +209,19 @@ def test_a_tool_that_is_switched_off_is_not_offered():
     agent, model = agent_with(find)
     asyncio.run(Runner.run(agent, "go", run_config=RunConfig(tracing_disabled=True)))
     assert model.tools == [[]]
+
+
+@pytest.mark.parametrize(("rows", "offered"), [({}, []), ({"x": 1}, ["find"])])
+def test_a_switch_may_look_at_the_context_of_the_run(rows, offered):
+    @tool(enabled=lambda context: bool(context[Db].rows))
+    def find(db: Annotated[Db, skip]) -> int:
+        """Find."""
+        return len(db.rows)
+
+    agent, model = agent_with(find)
+    run_config = RunConfig(tracing_disabled=True)
+    asyncio.run(Runner.run(agent, "go", context=Db(rows), run_config=run_config))
+    assert [[one.name for one in tools] for tools in model.tools] == [offered]
 
 
 def test_a_tool_marked_for_confirmation_waits_for_a_human():

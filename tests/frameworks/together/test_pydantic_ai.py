@@ -24,7 +24,7 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolRetu
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
-from operator_schema import DecodeError, Executor, RawCall, Registry, skip, tool
+from operator_schema import DecodeError, Executor, Image, RawCall, Registry, Text, skip, tool
 
 
 @dataclass
@@ -87,7 +87,12 @@ class OperatorToolset(AbstractToolset[Any]):
             raise ToolFailed(result.content)
         if isinstance(result.value, (ToolReturn, BinaryContent)):
             return result.value
-        return result.json
+        if all(isinstance(part, Text) for part in result.parts):
+            return result.json
+        return [
+            part.text if isinstance(part, Text) else BinaryContent(part.data, media_type=part.media_type)
+            for part in result.parts
+        ]
 
 
 def model_that_calls(*calls, seen=None):
@@ -271,6 +276,16 @@ def test_an_image_of_the_framework_reaches_the_model_untouched():
         if isinstance(part.content, list)
         for item in part.content
     ]
+
+
+def test_our_image_arrives_as_theirs():
+    @tool
+    def look() -> Any:
+        """Look."""
+        return ["Here:", Image.from_bytes(b"\x89PNG\r\n\x1a\n")]
+
+    (returned,) = parts_of(run([look], ("look", {})), ToolReturnPart)
+    assert returned.content == ["Here:", BinaryContent(b"\x89PNG\r\n\x1a\n", media_type="image/png")]
 
 
 def test_a_failure_is_a_failure_for_the_framework_and_text_for_the_model():
