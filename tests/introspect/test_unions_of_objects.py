@@ -336,3 +336,22 @@ def test_a_wrong_type_says_more_about_the_member_than_a_key_that_nobody_knows():
             codec.decode(given)
         found = [(problem.path, problem.code) for problem in caught.value.problems]
         assert found == [(("value", "zone"), "bad_format")]
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("hour", "integer"), ("once", "string")])
+def test_a_choice_that_only_one_member_has_says_which_is_meant(mode, expected):
+    @dataclass
+    class Loan:
+        mode: Literal["hour", "day"]
+        size: int
+        weeks: int = 0
+
+    @dataclass
+    class Sale:
+        mode: Literal["day", "once"]
+        size: str
+        price: int = 0
+
+    with pytest.raises(DecodeError) as caught:
+        Codec(Loan | Sale).decode({"mode": mode, "size": True})
+    assert [(problem.path, problem.expected) for problem in caught.value.problems] == [(("size",), expected)]
