@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import pytest
 from semantic_kernel import Kernel
 from semantic_kernel.connectors.ai.function_calling_utils import (
     kernel_function_metadata_to_function_call_format,
@@ -18,6 +19,7 @@ from semantic_kernel.functions import (
     KernelFunctionMetadata,
     KernelParameterMetadata,
     KernelPlugin,
+    kernel_function,
 )
 
 from operator_schema import Executor, RawCall, Registry, skip, tool
@@ -114,3 +116,8 @@ def test_the_schema_that_the_model_gets_is_whole_without_definitions():
     assert shown["required"] == ["place"]
     assert shown["properties"] == ours["properties"]
     assert "$ref" not in str(shown)
+
+
+def test_a_tool_where_a_function_is_expected_says_what_to_give_instead():
+    with pytest.raises(AttributeError, match="a Tool isn't a function, and __kernel_function__ can't be set"):
+        kernel_function(weather)

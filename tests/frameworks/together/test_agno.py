@@ -11,6 +11,7 @@ from agno.exceptions import StopAgentRun
 from agno.run import RunContext
 from agno.tools import Function
 from agno.tools.function import FunctionCall
+from pydantic import PydanticUserError
 
 from operator_schema import Executor, RawCall, Registry, skip, tool
 
@@ -136,3 +137,13 @@ def test_a_function_that_holds_an_executor_is_copied_for_each_run():
     function = copy.deepcopy(theirs(find, executor))
     assert FunctionCall(function=function, arguments={}).execute().result == "1"
     assert copy.deepcopy(executor).execute_sync(RawCall(name="find")).content == "1"
+
+
+def test_a_tool_where_a_function_is_expected_is_refused_by_name():
+    @tool
+    def find() -> int:
+        """Find."""
+        return 1
+
+    with pytest.raises(PydanticUserError, match=r"FindTool 'find'.*should be applied to functions"):
+        Function.from_callable(find)

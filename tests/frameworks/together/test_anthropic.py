@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from anthropic import Anthropic, AsyncAnthropic, transform_schema
+from anthropic import Anthropic, AsyncAnthropic, beta_tool, transform_schema
 from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
 from local_server import serving
+from pydantic import PydanticUserError
 
 from operator_schema import Executor, Image, RawCall, Registry, Text, tool
 
@@ -175,3 +176,8 @@ def test_it_does_not_take_the_usual_ones(annotation):
 
     with pytest.raises((TypeError, ValueError)):
         transform_schema(draw.input_schema())
+
+
+def test_a_tool_where_a_function_is_expected_is_refused_by_name():
+    with pytest.raises(PydanticUserError, match=r"AddTool 'add'.*should be applied to functions"):
+        beta_tool(add)

@@ -13,8 +13,9 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.config import get_config, get_stream_writer
 from langgraph.errors import GraphBubbleUp
-from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
 from langgraph.types import Command, interrupt
 
@@ -62,6 +63,8 @@ def context_of(runtime):
 def outcome(result):
     if result.is_error:
         raise ToolException(result.content)
+    if isinstance(result.value, Command):
+        return result.value, None
     if all(isinstance(part, Text) for part in result.parts):
         return result.content, result.value
     # A checkpoint holds the artifact: JSON can be written there, our parts can't.
@@ -79,7 +82,7 @@ def block_of(part):
 
 
 def theirs(*tools):
-    executor = Executor(Registry(tools), pass_through=(GraphBubbleUp,))
+    executor = Executor(Registry(tools), pass_through=(GraphBubbleUp,), native_results=(Command,))
     return [OperatorTool.of(made, executor) for made in tools]
 
 
@@ -213,6 +216,47 @@ def test_state_and_the_context_of_the_run_reach_the_tool():
     graph = graph_of([who], ("who", {}), context_schema=Host)
     state = asyncio.run(graph.ainvoke(GO, config(), context=Host("Ada")))
     assert tool_messages(state)[0].artifact == ["Ada", "Ada", "go"]
+
+
+def test_a_command_steers_the_graph():
+    @tool
+    def leave(runtime: Annotated[ToolRuntime, skip]) -> Any:
+        """Leave."""
+        told = ToolMessage("gone", tool_call_id=runtime.tool_call_id)
+        return Command(update={"messages": [told]}, goto=END)
+
+    state = graph_of([leave], ("leave", {})).invoke(GO, config())
+    assert [message.content for message in tool_messages(state)] == ["gone"]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_the_framework_keeps_in_context_variables_is_there(is_async):
+    def tell(word: str) -> str:
+        """Tell.
+
+        Args:
+            word: What.
+        """
+        get_stream_writer()({"told": word})
+        return get_config()["configurable"]["thread_id"]
+
+    async def tell_async(word: str) -> str:
+        """Tell.
+
+        Args:
+            word: What.
+        """
+        return tell(word)
+
+    async def main():
+        graph, thread = graph_of([made], ("tell", {"word": "a"})), config()
+        events = [one async for one in graph.astream(GO, thread, stream_mode=["custom", "values"])]
+        return thread["configurable"]["thread_id"], events
+
+    made = tool(tell_async if is_async else tell, name="tell")
+    thread_id, events = asyncio.run(main())
+    assert [data for mode, data in events if mode == "custom"] == [{"told": "a"}]
+    assert tool_messages(events[-1][1])[0].content == thread_id
 
 
 def test_parameters_may_have_the_names_that_the_framework_uses_itself():

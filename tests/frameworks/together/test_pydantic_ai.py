@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Annotated, Any
@@ -286,6 +288,17 @@ def test_our_image_arrives_as_theirs():
 
     (returned,) = parts_of(run([look], ("look", {})), ToolReturnPart)
     assert returned.content == ["Here:", BinaryContent(b"\x89PNG\r\n\x1a\n", media_type="image/png")]
+
+
+def test_a_connection_that_belongs_to_a_thread_is_used_in_it():
+    @tool(threads=False)
+    def count(db: Annotated[sqlite3.Connection, skip]) -> int:
+        """Count."""
+        return db.execute("select 40 + 2").fetchone()[0]
+
+    with closing(sqlite3.connect(":memory:")) as db:
+        (returned,) = parts_of(run([count], ("count", {}), deps=db), ToolReturnPart)
+    assert returned.content == 42
 
 
 def test_a_failure_is_a_failure_for_the_framework_and_text_for_the_model():
