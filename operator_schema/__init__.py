@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from .introspect.leaves import SchemaLeaf, register_leaf
     from .introspect.local_times import LocalDateTime, LocalTime
     from .tools.calls import RawCall, ToolResult
-    from .tools.content import Audio, File, Image, Part, Resource, Text
     from .tools.describe import describe_tools
     from .tools.execution.executor import Executor
     from .tools.function import tool, tool_input
-    from .tools.host_classes import register_injected
+    from .tools.injection.host_classes import register_injected
+    from .tools.injection.skip import skip
     from .tools.input_tool import InputTool
-    from .tools.listeners import RegistryChange
     from .tools.neutral import parameters_of, schema_response
     from .tools.progress import Progress, ProgressUpdate
     from .tools.raw_arguments import RawArguments
-    from .tools.registry import Registry
-    from .tools.skip import skip
-    from .tools.structured_output import StructuredOutput
+    from .tools.registry.listeners import RegistryChange
+    from .tools.registry.registry import Registry
+    from .tools.results.content import Audio, File, Image, Part, Resource, Text
+    from .tools.results.structured_output import StructuredOutput
     from .tools.tool import Tool
     from .tools.tool_annotations import ToolAnnotations
     from .tools.tool_properties import ToolDefinition
@@ -107,7 +107,7 @@ __all__ = [
 
 _HOMES = {
     "ArgumentStream": ".codec.partial.stream",
-    "Audio": ".tools.content",
+    "Audio": ".tools.results.content",
     "CallError": ".errors",
     "Codec": ".codec.codec",
     "Complaint": ".errors",
@@ -116,28 +116,28 @@ _HOMES = {
     "DuplicateToolError": ".errors",
     "EncodeError": ".errors",
     "Executor": ".tools.execution.executor",
-    "File": ".tools.content",
+    "File": ".tools.results.content",
     "IgnoredKey": ".codec.report",
-    "Image": ".tools.content",
+    "Image": ".tools.results.content",
     "InputTool": ".tools.input_tool",
     "LocalDateTime": ".introspect.local_times",
     "LocalTime": ".introspect.local_times",
     "MissingContextError": ".errors",
-    "Part": ".tools.content",
+    "Part": ".tools.results.content",
     "Partial": ".codec.partial.stream",
     "Problem": ".errors",
     "Progress": ".tools.progress",
     "ProgressUpdate": ".tools.progress",
     "RawArguments": ".tools.raw_arguments",
     "RawCall": ".tools.calls",
-    "Registry": ".tools.registry",
-    "RegistryChange": ".tools.listeners",
+    "Registry": ".tools.registry.registry",
+    "RegistryChange": ".tools.registry.listeners",
     "Repair": ".codec.report",
-    "Resource": ".tools.content",
+    "Resource": ".tools.results.content",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
-    "StructuredOutput": ".tools.structured_output",
-    "Text": ".tools.content",
+    "StructuredOutput": ".tools.results.structured_output",
+    "Text": ".tools.results.content",
     "Tool": ".tools.tool",
     "ToolAnnotations": ".tools.tool_annotations",
     "ToolDefinition": ".tools.tool_properties",
@@ -151,10 +151,10 @@ _HOMES = {
     "encode_json": ".codec.functions",
     "json_schema": ".codec.functions",
     "parameters_of": ".tools.neutral",
-    "register_injected": ".tools.host_classes",
+    "register_injected": ".tools.injection.host_classes",
     "register_leaf": ".introspect.leaves",
     "schema_response": ".tools.neutral",
-    "skip": ".tools.skip",
+    "skip": ".tools.injection.skip",
     "tool": ".tools.function",
     "tool_input": ".tools.function",
 }

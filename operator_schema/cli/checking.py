@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..codec.codec import Codec
 from ..errors import SchemaError
 from ..introspect.nodes import AnyNode, EnumNode, ObjectNode
-from ..tools.discovery import tools_in
+from ..tools.registry.discovery import tools_in
 from ..wording import escape
 from .lookup import dataclasses_of, load_module
 from .output import count, to_json

@@ -17,8 +17,8 @@ import click
 
 from ..codec.codec import Codec
 from ..errors import SchemaError, ToolNotFoundError
-from ..tools.discovery import tools_in
-from ..tools.registry import Registry
+from ..tools.registry.discovery import tools_in
+from ..tools.registry.registry import Registry
 from ..tools.tool import Tool
 from ..wording import clip, escape, listed, nearest
 

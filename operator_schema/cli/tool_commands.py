@@ -26,7 +26,7 @@ from .output import count, to_json
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ..tools.registry import Registry
+    from ..tools.registry.registry import Registry
     from ..tools.tool import Tool
     from .lookup import ObjectName
     from .output import Output

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import MissingContextError, ToolError
 from ..introspect.names import name_of
 from ..wording import listed, nearest, quote
-from .context import near_miss, value_for
+from .injection.context import near_miss, value_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

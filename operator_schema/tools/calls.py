@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-    from .content import Part
+    from .results.content import Part
 
 __all__ = ["RawCall", "ResultCode", "ToolResult", "class_name_of", "exception_text", "message_of"]
 
@@ -141,7 +141,7 @@ class ToolResult(Value):
         def __getattr__(self, name: str) -> Any:
             # Python asks here for a slot without a value: few programs want the text as a part.
             if name == "parts":
-                from .content import Text
+                from .results.content import Text
 
                 return (Text(self.content),)
             message = f"{type(self).__name__!r} object has no attribute {name!r}"

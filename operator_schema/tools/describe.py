@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..wording import clip, escape, listed, nearest
-from .context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from .documentation import documentation_of
 from .function import tool
-from .skip import skip
+from .injection.context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
+from .injection.skip import skip
 from .tool import Tool
 from .tool_lists import tools_of
 

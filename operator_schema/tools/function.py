@@ -24,14 +24,14 @@ from ..introspect.hints import Scope
 from ..introspect.names import name_of
 from ..wording import clip, escape, quote
 from .binding import CallPlan
-from .host_classes import framework_fields
+from .injection.host_classes import framework_fields
 from .input_tool import InputTool, pickle_through_tool
 from .input_types import install, make_input_type
 from .metadata import pascal_case, snake_case
 from .options import check_option_names, check_options, codec_options
-from .output_type import NO_OUTPUT, OutputType
 from .parameters import class_of, description_in, evaluate_signature, read_parameters
 from .registration import doc_of, make_metadata, register_input
+from .results.output_type import NO_OUTPUT, OutputType
 from .signature import (
     caller_module,
     gives_context_manager,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .alternatives import is_union
+from .injection.alternatives import is_union
 
 __all__ = ["coroutine_mark", "copy_attributes", "not_a_function"]
 

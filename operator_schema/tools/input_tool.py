@@ -7,7 +7,7 @@ from types import new_class
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..introspect.nodes import ObjectNode, UnionNode
-from .alternatives import is_union
+from .injection.alternatives import is_union
 from .tool import Tool
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_ty
 from ..introspect.names import name_of, show_error
 from ..introspect.shipped_leaves import shipped_leaf
 from ..wording import listed, nearest, quote, received
-from .alternatives import AnnotatedAlias, alternatives_of, members_of, takes_none
-from .host_classes import has_registered, is_registered
+from .injection.alternatives import AnnotatedAlias, alternatives_of, members_of, takes_none
+from .injection.host_classes import has_registered, is_registered
+from .injection.skip import skip as skip_mark
 from .input_types import copy_of_default
 from .local_names import enclosing_names, mentioned_names
 from .raw_arguments import RawArguments
-from .skip import skip as skip_mark
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

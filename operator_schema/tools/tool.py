@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .binding import CallPlan
     from .metadata import Metadata
     from .options import ToolChanges
-    from .output_type import OutputType, WrittenOutput
+    from .results.output_type import OutputType, WrittenOutput
 
     Context = Mapping[Any, Any]
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ..schema_styles import StyleOptions
     from .binding import CallPlan
     from .metadata import Metadata
-    from .output_type import OutputType
-    from .structured_output import StructuredOutput
+    from .results.output_type import OutputType
+    from .results.structured_output import StructuredOutput
     from .switches import Enabled
     from .tool_annotations import ToolAnnotations
 
@@ -198,7 +198,7 @@ class ToolProperties:
             result says as much. Otherwise `schema` is the JSON Schema of the object, and `of(result.json)`
             the object. A result that may be anything but an object is wrapped as `{"result": …}`.
         """
-        from .structured_output import structured_output_of
+        from .results.structured_output import structured_output_of
 
         return structured_output_of(self._output.codec())
 

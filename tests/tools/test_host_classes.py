@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, Literal, Optional, TypedDict, TypeVa
 import pytest
 
 from operator_schema import Codec, SchemaError, SchemaLeaf, register_injected, skip, tool
-from operator_schema.tools import host_classes
+from operator_schema.tools.injection import host_classes
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ...errors import ToolNotFoundError
 from ..calls import RawCall, ToolResult
-from ..registry import Registry
+from ..registry.registry import Registry
 from .backends import current_backend, is_cancellation, running_backends
 from .checks import check_on_progress, check_options, checked_call, checked_calls
 from .concurrency import Slots, blocked

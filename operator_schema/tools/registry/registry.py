@@ -5,25 +5,25 @@ from __future__ import annotations
 from _thread import RLock  # `threading` itself is not needed
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import DuplicateToolError, SchemaError, ToolNotFoundError
-from ..wording import nearest_names
+from ...errors import DuplicateToolError, SchemaError, ToolNotFoundError
+from ...wording import nearest_names
+from ..switches import check_switch
+from ..tool_lists import tools_of
 from .discovery import GROUP, methods_of, offered_by_distributions, own_tools_of
 from .listeners import Listeners
 from .snapshot import Snapshot
-from .switches import check_switch
-from .tool_lists import tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import ModuleType
     from typing import Self, Unpack
 
-    from ..schema_styles import StyleOptions
+    from ...schema_styles import StyleOptions
+    from ..switches import Switch
+    from ..tool import Tool
+    from ..tool_properties import ToolDefinition
     from .listeners import RegistryChange
     from .selection import Wanted
-    from .switches import Switch
-    from .tool import Tool
-    from .tool_properties import ToolDefinition
 
     Context = Mapping[Any, Any]
 
@@ -317,7 +317,7 @@ class Registry:
         """
         style = None
         if options:
-            from ..schema_styles import style_of
+            from ...schema_styles import style_of
 
             style = style_of(options)
         entries = self._entries

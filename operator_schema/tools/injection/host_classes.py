@@ -5,17 +5,17 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ..introspect.leaves import CheckedEncoder
-from ..introspect.names import class_name, name_of
-from ..introspect.nodes import LeafNode, ObjectNode
-from ..wording import received
+from ...introspect.leaves import CheckedEncoder
+from ...introspect.names import class_name, name_of
+from ...introspect.nodes import LeafNode, ObjectNode
+from ...wording import received
 from .alternatives import alternatives_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..introspect.graph import Graph
-    from ..introspect.nodes import Node
+    from ...introspect.graph import Graph
+    from ...introspect.nodes import Node
 
 __all__ = [
     "framework_fields",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import copy_json
-from .log import WARNING, write_log
-from .switches import NO_CONTEXT, question_of
+from ...json_values import copy_json
+from ..log import WARNING, write_log
+from ..switches import NO_CONTEXT, question_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ..schema_styles import SchemaStyle, StyleOptions
-    from .switches import Enabled, Switch
-    from .tool import Tool
-    from .tool_properties import ToolDefinition
+    from ...schema_styles import SchemaStyle, StyleOptions
+    from ..switches import Enabled, Switch
+    from ..tool import Tool
+    from ..tool_properties import ToolDefinition
 
     Context = Mapping[Any, Any]
 

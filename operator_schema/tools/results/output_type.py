@@ -8,22 +8,22 @@ from dataclasses import MISSING
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, cast, get_args, get_origin
 
-from ..codec.codec import ResultCodec, codec_of
-from ..errors import EncodeError, SchemaError
-from ..immutable import Value
-from ..introspect.classes import form_of
-from ..introspect.hints import Scope, Unresolved, evaluate_forward
-from ..introspect.nodes import AnyNode, ArrayNode
-from ..json_values import has_surrogate, to_json_text
-from .alternatives import is_union
+from ...codec.codec import ResultCodec, codec_of
+from ...errors import EncodeError, SchemaError
+from ...immutable import Value
+from ...introspect.classes import form_of
+from ...introspect.hints import Scope, Unresolved, evaluate_forward
+from ...introspect.nodes import AnyNode, ArrayNode
+from ...json_values import has_surrogate, to_json_text
+from ..injection.alternatives import is_union
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Self
 
-    from ..codec.codec import Codec
-    from ..errors import Complaint, Problem
-    from ..introspect.leaves import SchemaLeaf
+    from ...codec.codec import Codec
+    from ...errors import Complaint, Problem
+    from ...introspect.leaves import SchemaLeaf
     from .content import Part
 
 __all__ = ["NO_OUTPUT", "OutputType", "WrittenOutput", "items_of"]

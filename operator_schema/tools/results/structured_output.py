@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..immutable import Value
-from ..introspect.nodes import AnyNode, ScalarNode
-from ..introspect.traits import json_types_of
-from ..json_values import is_object
+from ...immutable import Value
+from ...introspect.nodes import AnyNode, ScalarNode
+from ...introspect.traits import json_types_of
+from ...json_values import is_object
 
 if TYPE_CHECKING:
-    from ..codec.codec import ResultCodec
+    from ...codec.codec import ResultCodec
 
 __all__ = ["RESULT_KEY", "StructuredOutput", "structured_output_of"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ..wording import as_written, nearest
-from .tool_annotations import FLAGS
+from ...wording import as_written, nearest
+from ..tool_annotations import FLAGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .tool import Tool
+    from ..tool import Tool
 
 __all__ = ["Wanted", "selected"]
 

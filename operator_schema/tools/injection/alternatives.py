@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Final, ForwardRef, Literal, TypeVar, Union, get_origin
 
-from ..introspect.hints import Unresolved
+from ...introspect.hints import Unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

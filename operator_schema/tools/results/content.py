@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..immutable import Value
-from ..wording import excerpt
+from ...immutable import Value
+from ...wording import excerpt
 from .part_data import checked_data, checked_text, checked_type, from_bytes, from_path, shown_name
 
 if TYPE_CHECKING:

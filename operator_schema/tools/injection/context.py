@@ -6,15 +6,15 @@ from dataclasses import MISSING
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin
 
-from ..errors import ToolError
-from ..introspect.names import class_name, name_of
-from ..wording import clip, escape, listed, quote
+from ...errors import ToolError
+from ...introspect.names import class_name, name_of
+from ...wording import clip, escape, listed, quote
 from .alternatives import AnnotatedAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .signature import Parameter
+    from ..signature import Parameter
 
     Context = Mapping[Any, Any]
 

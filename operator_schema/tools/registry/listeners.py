@@ -6,11 +6,11 @@ from _thread import allocate_lock
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
-from ..immutable import Value
-from ..wording import received
-from .awaitables import close_awaitable, is_awaitable
-from .log import ERROR, write_log
-from .signature import is_coroutine_function, is_generator_function
+from ...immutable import Value
+from ...wording import received
+from ..awaitables import close_awaitable, is_awaitable
+from ..log import ERROR, write_log
+from ..signature import is_coroutine_function, is_generator_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..wording import clip, escape, excerpt, received
+from ...wording import clip, escape, excerpt, received
 from .media_types import essence_of, is_refuted, type_of_name, types_in, written_type
 
 if TYPE_CHECKING:

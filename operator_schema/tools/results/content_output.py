@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import EncodeError
+from ...errors import EncodeError
 from .content import PARTS, Resource, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ..errors import Problem
+    from ...errors import Problem
     from .content import Part
 
     Notes = tuple[Problem, ...]

@@ -1,0 +1,1 @@
+"""Values that your program injects into a call."""

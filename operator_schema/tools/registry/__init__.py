@@ -1,0 +1,1 @@
+"""Tools by name: which of them a model may call."""

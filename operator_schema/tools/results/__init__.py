@@ -1,0 +1,1 @@
+"""What a function returns, in the forms that models and hosts take."""
