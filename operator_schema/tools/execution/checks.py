@@ -44,7 +44,8 @@ def check_on_progress(on_progress: object) -> None:
         TypeError: it can't be called, or it is async.
     """
     if not callable(on_progress) or is_coroutine_function(on_progress):
-        message = f"on_progress is a plain function of a call and an update, not {received(on_progress)}"
+        what = "an async one" if callable(on_progress) else received(on_progress)
+        message = f"on_progress is a plain function of a call and an update, not {what}"
         raise TypeError(message)
 
 
