@@ -50,7 +50,8 @@ def register_injected(cls: C, /) -> C:
         TypeError: it isn't a class, or it is a built-in class or one of `typing`.
     """
     if not isinstance(cls, type):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
-        message = f"register_injected takes a class, not {received(cls)}"
+        instead = "for RunContext[Db], register RunContext"
+        message = f"register_injected takes a class, not {received(cls)}; {instead}"
         raise TypeError(message)
     if cls.__module__ in _NEVER:
         message = f"register_injected takes a class of the host, and {name_of(cls)} is one of Python's own"
