@@ -54,7 +54,11 @@ def test_a_copied_field_has_a_default_where_the_field_has_one(default):
 def all_subclasses() -> list[type[Value]]:
     for module in pkgutil.walk_packages(operator_schema.__path__, "operator_schema."):
         if not module.name.endswith("__main__") and ".testing" not in module.name:
-            importlib.import_module(module.name)
+            try:
+                importlib.import_module(module.name)
+            except ModuleNotFoundError as error:
+                if error.name != "trio":  # WebAssembly has no event loop for it
+                    raise
     return sorted(Value.__subclasses__(), key=lambda cls: cls.__name__)
 
 

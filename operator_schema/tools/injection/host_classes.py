@@ -143,6 +143,7 @@ _KNOWN: Final[Mapping[str, Sequence[str]]] = {
     "InvocationContext": ("google.adk",),
     "Kernel": ("semantic_kernel",),
     "KernelArguments": ("semantic_kernel",),
+    "Progress": ("operator_schema",),
     "ReadonlyContext": ("google.adk",),
     "RequestContext": ("mcp",),
     "RunContext": ("pydantic_ai", "agno"),

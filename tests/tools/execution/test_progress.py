@@ -13,7 +13,7 @@ from typing import Annotated
 import pytest
 from executor_samples import SOON, both
 
-from operator_schema import Executor, Progress, ProgressUpdate, RawCall, skip, tool
+from operator_schema import Executor, Progress, ProgressUpdate, RawCall, SchemaError, skip, tool
 from operator_schema.tools.execution.reports import ProgressReports
 
 pytestmark = pytest.mark.needs_threads
@@ -358,3 +358,10 @@ def test_messages_are_bounded():
     )
     assert got == ["x" * 999 + "…"]
     assert type(got[0]) is str
+
+
+def test_progress_without_its_mark_is_said():
+    def count(to: int, progress: Progress) -> int: ...
+
+    with pytest.raises(SchemaError, match=r"Mark it: progress: Annotated\[Progress, skip\]"):
+        tool(count)
