@@ -230,7 +230,8 @@ def test_every_result_fits_its_schema(declared, data):
         reject()
     structured = made.structured_output()
     if structured is None:
-        assert made.output_schema() in ({}, {"type": "string"}) or "type" in made.output_schema()
+        said = made.output_schema()  # of text, or of a type that says nothing
+        assert said.get("type") == "string" or said.keys() <= {"description"}
         return
     schema = structured.schema
     assert schema["type"] == "object"
