@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 from .injection.alternatives import is_union
@@ -35,12 +36,11 @@ def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any
     content["__wrapped__"] = function
     if getattr(function, "__isabstractmethod__", False):
         content["__isabstractmethod__"] = True
-    # From Python 3.14 annotations are evaluated when they are asked for.
-    later = sys.version_info >= (3, 14)
-    annotations = "__annotate__" if later else "__annotations__"
-    value = getattr(function, annotations, None)
-    if value is not None:
-        content[annotations] = value
+    with suppress(Exception):
+        # Python 3.14 evaluates them here, and a name in them may not be known yet.
+        content["__annotations__"] = function.__annotations__
+    if sys.version_info >= (3, 14) and getattr(function, "__annotate__", None) is not None:
+        content["__annotate__"] = function.__annotate__
     return content
 
 

@@ -210,6 +210,7 @@ def test_a_parameter_of_many_values_is_given_by_name_alone():
     assert act.run({}, context={"dbs": [Db()], "more": {"a": Db(), "b": Db()}}) == "3"
 
 
+@pytest.mark.needs_threads
 def test_the_executor_finds_generic_types_too():
     @tool
     async def act(q: str, ctx: Annotated[RunContext[Db], skip]) -> str:

@@ -227,6 +227,7 @@ def test_select(wanted, names):
     assert [each.name for each in sample().select(**wanted)] == names
 
 
+@pytest.mark.needs_threads
 def test_switches_go_along_and_an_executor_takes_it():
     registry = sample()
     registry.switch("both", enabled=False)
