@@ -328,8 +328,11 @@ class Executor:
             result: T = current_backend().run(start, lambda _: None, None)
             return result
         from .beside import run_beside
+        from .lent_threads import loops_waiting_here
 
-        with blocked.blocking([backend.home() for backend in backends]):
+        # A loop that waits for a function here may still run other calls; it is simply taken to stand still.
+        homes = [*[backend.home() for backend in backends], *loops_waiting_here()]
+        with blocked.blocking(homes):
             places = self._slots.held_by_blocked_loops()
             if places:
                 message = (

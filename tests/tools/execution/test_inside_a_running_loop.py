@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import traceback
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 
@@ -237,6 +238,34 @@ def test_it_is_refused_where_a_chain_of_loops_that_stand_still_holds_all_places(
 
     result = within(10, lambda: executor.execute_sync(RawCall("1", "outermost")))
     assert result.content == "outer failed: RuntimeError"
+
+
+def test_it_is_refused_where_the_loop_that_holds_all_places_waits_for_this_thread():
+    executor = Executor([ping], max_concurrency=1, timeout=None)
+
+    @executor.registry.register
+    @tool(threads=False)
+    def inline() -> str:
+        return executor.execute_sync(RawCall("inner", "ping")).content
+
+    work = partial(executor.execute_sync, RawCall("1", "inline"))
+    assert within(10, lambda: in_a_loop(work)).content == "inline failed: RuntimeError"
+    assert within(10, lambda: executor.execute_sync(RawCall("2", "ping"))).content == "pong"
+
+
+def test_it_is_refused_where_a_chain_of_loops_that_wait_for_this_thread_holds_all_places():
+    executor = Executor([ping], max_concurrency=2, timeout=None)
+
+    @executor.registry.register
+    @tool(threads=False)
+    def inline(depth: int) -> str:
+        call = RawCall("inner", "inline", {"depth": depth - 1}) if depth else RawCall("inner", "ping")
+        return executor.execute_sync(call).content
+
+    work = partial(executor.execute_sync, RawCall("1", "inline", {"depth": 1}))
+    assert within(10, lambda: in_a_loop(work)).content == "inline failed: RuntimeError"
+    work = partial(executor.execute_sync, RawCall("1", "inline", {"depth": 0}))
+    assert within(10, lambda: in_a_loop(work)).content == "pong"
 
 
 def test_a_free_place_is_enough():
