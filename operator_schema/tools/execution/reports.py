@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import ChainMap, deque
 from collections.abc import Mapping
 from contextlib import suppress
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..awaitables import close_awaitable, is_awaitable
 from ..log import ERROR, write_log
@@ -14,7 +14,7 @@ from ..progress import Progress, ProgressUpdate, connect
 from .backends import current_backend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, MutableMapping
 
     from ..calls import RawCall
 
@@ -102,7 +102,11 @@ def with_progress(
     """Return the context with a `Progress` for a call, and what connects that with `on_progress`."""
     if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # the tool says so
         return context, None
-    if on_progress is None:
-        return {Progress: Progress(), **(context or {})}, None
-    reports = ProgressReports(call, on_progress)
-    return {Progress: reports.progress, **(context or {})}, reports
+    if context is None:
+        context = {}
+    reports = None if on_progress is None else ProgressReports(call, on_progress)
+    if Progress in context:
+        return context, reports
+    progress = Progress() if reports is None else reports.progress
+    # Not a copy: a mapping may make its values when it is asked for them.
+    return ChainMap({Progress: progress}, cast("MutableMapping[Any, Any]", context)), reports

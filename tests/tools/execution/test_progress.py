@@ -7,6 +7,7 @@ import contextvars
 import logging
 import threading
 import time
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated
 
@@ -365,3 +366,38 @@ def test_progress_without_its_mark_is_said():
 
     with pytest.raises(SchemaError, match=r"Mark it: progress: Annotated\[Progress, skip\]"):
         tool(count)
+
+
+class Lazy(Mapping):
+    """Makes its values when it is asked for them."""
+
+    def __init__(self, makers):
+        self.makers, self.asked = makers, []
+
+    def __getitem__(self, key):
+        make = self.makers[key]
+        self.asked.append(key)
+        return make()
+
+    def __iter__(self):
+        return iter(self.makers)
+
+    def __len__(self):
+        return len(self.makers)
+
+
+def test_a_context_is_asked_only_for_what_the_function_needs():
+    @tool
+    def named(user: Annotated[str, skip], progress: Annotated[Progress, skip]) -> str:
+        progress(1)
+        return user
+
+    def broken():
+        raise AssertionError
+
+    context, updates = Lazy({"user": lambda: "Ann", "database": broken}), []
+    executor = Executor([named])
+    assert executor.execute_sync(RawCall("1", "named"), context=context).content == "Ann"
+    on_progress = lambda _, update: updates.append(update.done)  # noqa: E731  # the shortest there is
+    result = executor.execute_sync(RawCall("2", "named"), context=context, on_progress=on_progress)
+    assert (result.content, updates, set(context.asked)) == ("Ann", [1], {"user"})
