@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ...errors import CallError, EncodeError, ToolError
 from ...json_values import has_surrogate
@@ -111,7 +111,8 @@ class Failures:
         """Return the result for a function that did its work, but whose result can't be written as JSON."""
         _log(ERROR, call, "the function did its work, but its result can't be written", error)
         content = f"{call.name} did its work, but its result can't be shown; calling it again will not help"
-        details = error.as_dict() if isinstance(error, EncodeError) else {}
+        # By its type alone: its `__class__` may be code that raises.
+        details = cast("EncodeError", error).as_dict() if issubclass(type(error), EncodeError) else {}
         return _no_result(call, "execution_failed", content, error, **details)
 
     def failed(self, call: RawCall, error: Exception) -> ToolResult | Passed:

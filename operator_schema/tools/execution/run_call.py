@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import DecodeError
 from ...json_values import is_array, is_object
@@ -164,8 +164,10 @@ class RunCall:
 
     def _failed(self, error: Exception, given: Any) -> ToolResult | Passed:
         # Raw arguments are decoded by the function itself.
-        if isinstance(error, DecodeError) and isinstance(given, RawArguments) and error.name == given.tool:
-            return self._failures.invalid(self._call, error)
+        if issubclass(type(error), DecodeError) and isinstance(given, RawArguments):
+            own = cast("DecodeError", error)  # asked by its type: its `__class__` may be code that raises
+            if own.name == given.tool:
+                return self._failures.invalid(self._call, own)
         return self._failures.failed(self._call, error)
 
     def _result(self, value: object) -> ToolResult:

@@ -233,3 +233,23 @@ def test_long_and_raw_arguments():
 def test_the_option_is_checked(given, message):
     with pytest.raises(ValueError, match="^" + message):
         Executor([], pass_through=given)
+
+
+class Unclear(Exception):  # noqa: N818  # as above
+    """Whoever asks it for its class gets an exception."""
+
+    @property
+    def __class__(self):
+        raise AttributeError
+
+
+def test_what_an_exception_says_of_its_class_is_not_asked():
+    error = Unclear("sure?")
+    caught = []
+    try:  # `pytest.raises` asks it
+        one(raising(error), pass_through=(Unclear,))
+    except Unclear as raised:
+        caught.append(raised is error)
+    assert caught == [True]
+    result = one(raising(error))
+    assert (result.content, result.details["exception"] is error) == ("work failed: Unclear", True)
