@@ -6,6 +6,7 @@ import copy
 import gc
 import logging
 import pickle
+import sys
 import threading
 import weakref
 
@@ -288,3 +289,36 @@ def test_threads_that_change_and_subscribe_lose_nothing():
     assert sorted(name for change in changes for name in change.removed) == sorted(t.name for t in tools)
     registry.register(read_file)
     assert changes[-1] == RegistryChange(added=("read_file",))
+
+
+def test_an_instance_that_goes_while_another_listener_is_added():
+    registry, told = Registry(), []
+
+    class Panel:
+        def __init__(self):
+            self.stop = registry.on_change(self.show)
+
+        def show(self, change):
+            told.append(change)
+
+        def __del__(self):
+            self.stop()
+
+    panels = [Panel()]
+
+    def drop(_frame, event, _argument):
+        # As another thread may do: now the registry alone has a reference to the instance.
+        if event == "return" and panels and _frame.f_code is weakref.WeakMethod.__call__.__code__:
+            panels.clear()
+
+    def add():
+        sys.setprofile(drop)
+        registry.on_change(told.append)
+
+    thread = threading.Thread(target=add, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert not panels
+    registry.register(read_file)
+    assert told == [RegistryChange(added=("read_file",))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _thread import allocate_lock
+from _thread import RLock
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,7 @@ class Listeners:
     __slots__ = ("_lock", "_subscriptions")
 
     def __init__(self) -> None:
-        self._lock = allocate_lock()
+        self._lock = RLock()  # an instance that goes meanwhile may unsubscribe, in this thread
         self._subscriptions: tuple[_Subscription, ...] = ()
 
     def add(self, listener: Listener) -> Callable[[], None]:
