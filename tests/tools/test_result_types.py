@@ -85,7 +85,7 @@ def test_a_type_that_has_no_json_form_is_refused(annotation, place, named):
     assert (complaint.path, complaint.code, complaint.type) == (place, "unsupported", "give")
     assert named in complaint.message
     assert "the result can't be written as JSON" in complaint.message
-    assert complaint.remedy.endswith("or declare Any")
+    assert complaint.remedy.endswith("or declare Any, as for the classes of native_results")
 
 
 def test_an_explicit_output_is_refused():

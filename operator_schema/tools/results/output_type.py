@@ -280,7 +280,9 @@ def _is_unwritable(hint: Any, depth: int = 0) -> bool:
 def _of_result(complaint: Complaint, owner: str, where: str) -> Complaint:
     from .content import INSTEAD
 
-    remedy = complaint.remedy if complaint.remedy == INSTEAD else f"{complaint.remedy}, or declare Any"
+    remedy = complaint.remedy
+    if remedy != INSTEAD:
+        remedy = f"{remedy}, or declare Any, as for the classes of native_results"
     message = f"the result can't be written as JSON: {complaint.message}"
     return complaint.replace(path=(where, *complaint.path), type=owner, message=message, remedy=remedy)
 
