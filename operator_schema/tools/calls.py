@@ -160,7 +160,9 @@ class ToolResult(Value):
         return _told(self) == _told(other) and _own_parts(self) == _own_parts(other)
 
     def __hash__(self) -> int:
-        return hash((ToolResult, *_told(self).values(), _own_parts(self)))
+        # Without the details: they are a dict, which has no hash.
+        told = [value for name, value in _told(self).items() if name != "details"]
+        return hash((ToolResult, *told, _own_parts(self)))
 
     def __repr__(self) -> str:
         # `asyncio` asks for it in places where an exception's own `__repr__` must not raise or take long.
@@ -175,7 +177,10 @@ class ToolResult(Value):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         from copy import deepcopy
 
-        # What the function returned may be anything, also what can't be copied.
+        # What the function returned or raised may be anything, also what can't be copied.
+        for kept in (self.details or {}).values():
+            if issubclass(type(kept), BaseException):
+                memo[id(kept)] = kept
         content = deepcopy({**_told(self), "json": self.json}, memo)
         return type(self)(**content, parts=_own_parts(self), value=self.value)
 
@@ -213,9 +218,11 @@ def _own_parts(result: ToolResult) -> tuple[Part, ...]:
 
 
 def _shown(value: Any) -> Any:
+    if issubclass(type(value), BaseException):  # by its type: its `__class__` may be code that raises
+        return exception_text(value)
     if isinstance(value, tuple):  # of repairs, ignored keys or problems
         return [str(item) for item in cast("tuple[object, ...]", value)]
-    return exception_text(value) if issubclass(type(value), BaseException) else value
+    return value
 
 
 def exception_text(error: BaseException, limit: int = _SHOWN_EXCEPTION) -> str:

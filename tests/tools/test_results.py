@@ -106,3 +106,24 @@ def test_what_is_logged_is_bounded():
     error = ValueError("x" * 10**6)
     result = ToolResult("1", "a", "", is_error=True, code="execution_failed", details={"exception": error})
     assert len(result.as_dict()["details"]["exception"]) <= 1000
+
+
+class Uncopyable(Exception):  # noqa: N818  # what it is called does not matter
+    """Python makes copies of an exception from its `args`, which aren't what this one takes."""
+
+    def __init__(self, one, other):
+        super().__init__(f"{one} {other}")
+
+
+def test_a_copy_shares_the_exception():
+    error = Uncopyable(1, 2)
+    result = ToolResult("1", "a", "no", True, "execution_failed", {"exception": error, "problems": [{}]})
+    copied = copy.deepcopy(result)
+    assert copied == result
+    assert copied.details["exception"] is error
+    assert copied.details["problems"] is not result.details["problems"]
+
+
+def test_results_with_details_have_a_hash():
+    first, second = (ToolResult("1", "a", "no", True, "timeout", {"seconds": 30.0}) for _ in range(2))
+    assert {first, second} == {first}
