@@ -291,6 +291,7 @@ def test_threads_that_change_and_subscribe_lose_nothing():
     assert changes[-1] == RegistryChange(added=("read_file",))
 
 
+@pytest.mark.needs_threads
 def test_an_instance_that_goes_while_another_listener_is_added():
     registry, told = Registry(), []
 
