@@ -161,6 +161,11 @@ def listed(options: Sequence[str], most: int = LISTED_OPTIONS, separator: str = 
     return shown if rest <= 0 else f"{shown}{separator}… ({rest} more)"
 
 
+def count_of(size: int, unit: str) -> str:
+    """Count things by the plural of their name: `1 item`, `2 items`."""
+    return f"{size} {unit.removesuffix('s') if size == 1 else unit}"
+
+
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Find the name that was probably meant.
 

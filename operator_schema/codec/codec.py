@@ -6,9 +6,7 @@ from dataclasses import MISSING
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
-from ..complaints import Complaint
 from ..introspect.classes import form_of
-from ..introspect.equality import annotation_key
 from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.names import name_of
 from ..introspect.nodes import UNKNOWN, AnyNode
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
     from typing import Self, Unpack
 
-    from ..errors import DecodeError, Problem, SchemaError
+    from ..errors import Complaint, DecodeError, Problem, SchemaError
     from ..introspect.graph import Graph
     from ..introspect.nodes import Node
     from ..introspect.reader import Defaulted
@@ -584,6 +582,13 @@ def _renderer() -> Callable[[Graph, Callable[[Node, Any], Any]], dict[str, Any]]
     return render
 
 
+@cache  # as above
+def _annotation_key() -> Callable[[Any], Any]:
+    from ..introspect.equality import annotation_key
+
+    return annotation_key
+
+
 def _no_example() -> Any:
     from .example.smallest import NO_EXAMPLE
 
@@ -643,7 +648,7 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
 
 
 def _too_deep(name: str) -> SchemaError:
-    from ..errors import SchemaError
+    from ..errors import Complaint, SchemaError
 
     message = "the annotation nests too deep to be read"
     return SchemaError(name, [Complaint((), "too_deep", name, message, "Flatten it")])
@@ -703,7 +708,9 @@ def codec_of(annotation: Any, *, repair: bool = False, codec: type[Codec[Any]] =
         SchemaError: with every complaint about the type.
     """
     try:
-        key = (codec, repair, leaf_generation(), annotation_key(annotation))
+        # What `annotation_key` says of a class, without loading it.
+        same = id(annotation) if type(annotation) is type else _annotation_key()(annotation)
+        key = (codec, repair, leaf_generation(), same)
         known = _codecs.get(key)
     except (TypeError, RecursionError):  # no hash, or nested too deep: `Codec` says what is wrong
         return codec(annotation, repair=repair)

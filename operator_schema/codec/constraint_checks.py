@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..introspect.limits import LENGTHS, NUMBERS, TEXTS
-from ..wording import excerpt
-from .limits import MAX_COLLISIONS
+from ..wording import count_of, excerpt
 from .problems import INVALID
 
 if TYPE_CHECKING:
@@ -16,12 +15,10 @@ if TYPE_CHECKING:
     from .problems import Path, Problems
 
 __all__ = [
-    "HashCounter",
     "check_float",
     "check_length",
     "check_number",
     "check_text",
-    "count_of",
 ]
 
 
@@ -74,35 +71,3 @@ def check_length(
             said = f"{count_of(size, unit)}, {row.said} {excerpt(limit)} expected"
             return problems.bad_length(path, value, said)
     return value
-
-
-def count_of(size: int, unit: str) -> str:
-    """Count things by the plural of their name: `1 item`, `2 items`."""
-    return f"{size} {unit.removesuffix('s') if size == 1 else unit}"
-
-
-class HashCounter:
-    """Counts the hashes of the items of a set, or keys of a map, so that too many equal ones are refused.
-
-    Values that share one hash are compared with each other: a few thousand integers chosen for that
-    would keep a set busy for minutes.
-
-    Args:
-        size: of the whole.
-    """
-
-    __slots__ = ("_counts", "_is_needed")
-
-    def __init__(self, size: int) -> None:
-        self._is_needed = size > MAX_COLLISIONS
-        self._counts: dict[int, int] = {}
-
-    def admits(self, value: object) -> bool:
-        """Return whether a value may be looked up among those that were added."""
-        return not self._is_needed or self._counts.get(hash(value), 0) < MAX_COLLISIONS
-
-    def add(self, value: object) -> None:
-        """Count a value that was added."""
-        if self._is_needed:
-            code = hash(value)
-            self._counts[code] = self._counts.get(code, 0) + 1

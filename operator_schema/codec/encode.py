@@ -31,18 +31,17 @@ from ..introspect.nodes import (
 )
 from ..introspect.traits import flat_members, is_exactly, may_be
 from ..json_values import copy_json, fits_types, is_object
-from ..wording import excerpt
-from .constraint_checks import check_length, count_of
+from ..wording import count_of, excerpt
 from .limits import MAX_PROBLEMS
 from .problems import INVALID, Problems, Trial
-from .scalars import SCALARS
+from .scalars import SCALARS, constraint_checks
 from .trials import Trials
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 
     from ..introspect.graph import Graph
-    from ..introspect.nodes import Field, Node, Target
+    from ..introspect.nodes import Constraints, Field, Node, Target
     from .problems import Path
 
     GraphOf = Callable[[type], Graph | None]
@@ -256,7 +255,8 @@ class EncodeRun:
         items = self.shared.items_of(value)
         if items is None:
             return INVALID
-        if check_length(node.constraints, self.problems, items, path, "items") is INVALID:
+        limits = node.constraints
+        if limits is not None and not self._has_length(limits, items, path, "items"):
             return INVALID
         return self._items([node.items] * len(items), items, path, depth)
 
@@ -273,6 +273,9 @@ class EncodeRun:
             message = f"{count_of(len(items), 'items')}, exactly {len(node.items)} expected"
             return self.problems.bad_length(path, list(items), message)
         return self._items(node.items, items, path, depth)
+
+    def _has_length(self, limits: Constraints, value: Sized, path: Path, unit: str) -> bool:
+        return constraint_checks().check_length(limits, self.problems, value, path, unit) is not INVALID
 
     def _items(self, nodes: Iterable[Node], items: Iterable[Any], path: Path, depth: int) -> Any:
         if self._too_deep(path, depth):
@@ -293,7 +296,8 @@ class EncodeRun:
         if self._too_deep(path, depth):
             return INVALID
         entries = cast("Mapping[Any, Any]", value)
-        valid = check_length(node.constraints, self.problems, entries, path, "keys") is not INVALID
+        limits = node.constraints
+        valid = limits is None or self._has_length(limits, entries, path, "keys")
         encoded: dict[str, Any] = {}
         for key, item in entries.items():
             name = self._key(node.keys, key, (path, excerpt(key)))

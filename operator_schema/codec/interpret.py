@@ -27,20 +27,19 @@ from ..introspect.nodes import (
 )
 from ..introspect.traits import flat_members, received_types
 from ..json_values import choice_key, copy_json, fits_types, is_array, is_object, type_of
-from ..wording import excerpt
-from .constraint_checks import HashCounter, check_length, count_of
-from .limits import MAX_KEY_DIGITS
+from ..wording import count_of, excerpt
+from .limits import MAX_KEY_DIGITS, HashCounter
 from .problems import INVALID, Problems, Trial
-from .scalars import SCALARS
-from .trials import Trials
+from .scalars import SCALARS, constraint_checks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sized
 
     from ..introspect.graph import Graph
-    from ..introspect.nodes import Field, Node, Target
+    from ..introspect.nodes import Constraints, Field, Node, Target
     from ..introspect.unions import UnionPlan
     from .problems import Path
+    from .trials import Trials
 
 __all__ = ["DECODERS", "DecodeRun", "DecodeState", "decode_field", "distance", "follow", "interpret"]
 
@@ -112,11 +111,10 @@ class DecodeState:
         definitions: of the graph.
         max_depth: levels of arrays and objects that are followed.
         plans: of the unions met so far, by identity of the node.
-        trials: whether values fit members of unions.
         raised_by_user: the RecursionError that the user's code raised, which isn't a problem of the value.
     """
 
-    __slots__ = ("definitions", "max_depth", "plans", "raised_by_user", "trials")
+    __slots__ = ("_trials", "definitions", "max_depth", "plans", "raised_by_user")
 
     def __init__(
         self,
@@ -127,8 +125,17 @@ class DecodeState:
         self.definitions = definitions
         self.max_depth = max_depth
         self.plans = {} if plans is None else plans
-        self.trials: Trials[bool] = Trials()  # subscripting it at run time takes 1 µs
+        self._trials: Trials[bool] | None = None
         self.raised_by_user: RecursionError | None = None
+
+    @property
+    def trials(self) -> Trials[bool]:
+        """Whether values fit members of unions; made when it is first needed: most types never need it."""
+        if self._trials is None:
+            from .trials import Trials
+
+            self._trials = Trials()
+        return self._trials
 
     def plan(self, node: UnionNode) -> UnionPlan:
         """Return how to choose the member of a union."""
@@ -162,6 +169,9 @@ class DecodeRun:
             return False
         self.problems.too_deep(path, self.shared.max_depth)
         return True
+
+    def _has_length(self, limits: Constraints, value: Sized, path: Path, unit: str) -> bool:
+        return constraint_checks().check_length(limits, self.problems, value, path, unit) is not INVALID
 
     def decode_reference(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
         """Decode as the definition that a reference names."""
@@ -248,7 +258,7 @@ class DecodeRun:
         if self._too_deep(path, depth):
             return INVALID
         limits = node.constraints
-        valid = limits is None or check_length(limits, self.problems, value, path, "items") is not INVALID
+        valid = limits is None or self._has_length(limits, value, path, "items")
         decoded = self.decode_items(node, value, path, depth + 1)
         if not valid or decoded is None:
             return INVALID
@@ -307,7 +317,8 @@ class DecodeRun:
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
             return INVALID
-        valid = check_length(node.constraints, self.problems, value, path, "keys") is not INVALID
+        limits = node.constraints
+        valid = limits is None or self._has_length(limits, value, path, "keys")
         decoded: dict[Any, Any] = {}
         hashes = HashCounter(len(value))
         for key, item in value.items():
@@ -416,6 +427,8 @@ class DecodeRun:
         )
 
     def _fits(self, node: Node, value: Any, depth: int) -> bool:
+        if type(node) is ScalarNode:  # as fast to try again as to look up
+            return self._try(node, value, depth)
         return self.shared.trials.ask(self._try, node, value, depth)
 
     def _try(self, node: Node, value: Any, depth: int) -> bool:

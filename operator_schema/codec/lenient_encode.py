@@ -29,8 +29,8 @@ from ..introspect.nodes import (
 )
 from ..introspect.traits import flat_members
 from ..json_values import has_surrogate
-from ..wording import excerpt
-from .constraint_checks import check_length, count_of
+from ..wording import count_of, excerpt
+from .constraint_checks import check_length
 from .encode import EncodeRun, EncodeState, is_array_of
 from .limits import MAX_LENIENT_VALUES
 from .problems import INVALID, Problems

@@ -12,6 +12,7 @@ __all__ = [
     "MAX_LENIENT_VALUES",
     "MAX_PROBLEMS",
     "MAX_TEXT_DEPTH",
+    "HashCounter",
     "most_digits",
 ]
 
@@ -42,3 +43,30 @@ MAX_PROBLEMS = 100
 def most_digits() -> int:
     """Return how many digits of an integer are read: the fewer of ours and what the interpreter takes."""
     return min(MAX_INTEGER_DIGITS, sys.get_int_max_str_digits() or MAX_INTEGER_DIGITS)
+
+
+class HashCounter:
+    """Counts the hashes of the items of a set, or keys of a map, so that too many equal ones are refused.
+
+    Values that share one hash are compared with each other: a few thousand integers chosen for that
+    would keep a set busy for minutes.
+
+    Args:
+        size: of the whole.
+    """
+
+    __slots__ = ("_counts", "_is_needed")
+
+    def __init__(self, size: int) -> None:
+        self._is_needed = size > MAX_COLLISIONS
+        self._counts: dict[int, int] = {}
+
+    def admits(self, value: object) -> bool:
+        """Return whether a value may be looked up among those that were added."""
+        return not self._is_needed or self._counts.get(hash(value), 0) < MAX_COLLISIONS
+
+    def add(self, value: object) -> None:
+        """Count a value that was added."""
+        if self._is_needed:
+            code = hash(value)
+            self._counts[code] = self._counts.get(code, 0) + 1

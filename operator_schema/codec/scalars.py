@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..introspect.nodes import LiteralNode, ScalarNode
 from ..json_values import has_surrogate
-from .constraint_checks import check_float, check_number, check_text
 from .limits import MAX_INTEGER_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from types import ModuleType
 
     from ..introspect.nodes import Node, ScalarType
     from .problems import Path, Problems
 
     Check = Callable[[Problems, ScalarNode, Any, Path], Any]
 
-__all__ = ["SCALARS", "fits_plainly"]
+__all__ = ["SCALARS", "constraint_checks", "fits_plainly"]
 
 _INTEGER_BOUND = 10**MAX_INTEGER_DIGITS
 _LEAST = -_INTEGER_BOUND
+
+
+@cache
+def constraint_checks() -> ModuleType:
+    """Return the module that checks constraints, loaded when the first constrained value comes."""
+    from . import constraint_checks as checks
+
+    return checks
 
 
 def _string(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
@@ -32,7 +41,9 @@ def _string(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any
         text = str.__str__(value)
     if not text.isascii() and has_surrogate(text):
         return problems.bad_text(path, text)
-    return text if node.constraints is None else check_text(node.constraints, problems, text, path)
+    if node.constraints is None:
+        return text
+    return constraint_checks().check_text(node.constraints, problems, text, path)
 
 
 def _integer(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
@@ -44,7 +55,9 @@ def _integer(problems: Problems, node: ScalarNode, value: Any, path: Path) -> An
         number = float.__int__(value)
     else:
         return problems.wrong_type(path, node, value)
-    return number if node.constraints is None else check_number(node.constraints, problems, number, path)
+    if node.constraints is None:
+        return number
+    return constraint_checks().check_number(node.constraints, problems, number, path)
 
 
 def _number(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
@@ -58,7 +71,7 @@ def _number(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any
         return problems.out_of_range(path, value, "is not finite")
     if node.constraints is None:
         return number
-    return check_float(node.constraints, problems, value, number, path)
+    return constraint_checks().check_float(node.constraints, problems, value, number, path)
 
 
 def _boolean(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:

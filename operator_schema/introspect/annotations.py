@@ -13,14 +13,12 @@ from dataclasses import MISSING
 from enum import Enum, Flag
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NotRequired, Required, Union
 
-from .annotated import read_annotated
 from .choices import read_enum, read_flag, read_literal
 from .containers import array_of, map_of, read_tuple
 from .hints import Place, evaluate_forward
 from .names import show_annotation
 from .nodes import ANY, NULL, ScalarNode, UnionNode, new_union
 from .traits import received_types
-from .type_parameters import declares
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +29,12 @@ if TYPE_CHECKING:
     Arm = Callable[[Reader, Any, tuple[Any, ...], Place], Node]
 
 __all__ = ["CLASSES", "NAMED", "ORIGINS"]
+
+
+def _annotated(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    from .annotated import read_annotated
+
+    return read_annotated(reader, annotation, args, place)
 
 
 def _inner(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
@@ -48,7 +52,7 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
             found += node.members
         else:
             found.append(node)
-    if len(found) == 2 and found[1] is NULL and found[0] is not NULL:  # noqa: PLR2004  # `X | None`, most often
+    if (len(found) == 2 and found[1] is NULL and found[0] is not NULL) or _are_simple(found):  # noqa: PLR2004  # `X | None`, most often
         members = tuple(found)
     else:
         members = reader.distinct.members(found)
@@ -56,6 +60,14 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
         return members[0]
     reader.has_choices = reader.has_choices or not _differ_at_sight(members)
     return new_union(UnionNode, members)
+
+
+def _are_simple(nodes: list[Node]) -> bool:
+    """Return whether nodes are several of `SIMPLE`, each of which is one object: `int | float | None`."""
+    for node in nodes:
+        if node.__class__ is not ScalarNode or node.description is not None or node.constraints is not None:
+            return False
+    return len({id(node) for node in nodes}) == len(nodes)
 
 
 def _differ_at_sight(members: tuple[Node, ...]) -> bool:
@@ -80,6 +92,8 @@ def _type_variable(reader: Reader, variable: Any, _args: tuple[Any, ...], place:
     bindings = place.scope.bindings
     if variable in bindings:
         return reader.node(bindings[variable], Place(place.path, place.owner, place.scope.outside()))
+    from .type_parameters import declares
+
     if not declares(place.scope, variable):
         name = variable.__name__
         message = f"{show_annotation(variable)} isn't a type parameter of {place.owner}"
@@ -110,7 +124,7 @@ def _alias(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
 
 
 ORIGINS: Final[dict[object, tuple[Arm, int | None]]] = {
-    Annotated: (read_annotated, None),
+    Annotated: (_annotated, None),
     Literal: (read_literal, None),
     Union: (_union, None),
     types.UnionType: (_union, None),

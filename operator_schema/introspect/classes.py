@@ -8,27 +8,38 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
 from .declared import Declared
-from .function_parameters import ATTRIBUTE, parameter_source
 from .hints import Scope, evaluate_forward
 from .leaves import has_attribute
 from .names import exact_text
-from .type_parameters import inherited_bindings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from .function_parameters import ParameterSource
     from .hints import Bindings
     from .nodes import ObjectForm
 
 __all__ = [
+    "SOURCE",
     "annotations_of",
     "declared_fields",
     "extra_items",
     "form_of",
     "is_closed",
     "lineage",
+    "parameter_source",
     "qualifiers",
 ]
+
+
+SOURCE = "__parameter_source__"
+"""Where a class made for the parameters of a function keeps its `ParameterSource`."""
+
+
+def parameter_source(cls: type[Any]) -> ParameterSource | None:
+    """Return the `ParameterSource` of a class made for a function, None for any other class."""
+    source: ParameterSource | None = cls.__dict__.get(SOURCE)
+    return source
 
 
 def form_of(cls: Any) -> ObjectForm | None:
@@ -37,7 +48,7 @@ def form_of(cls: Any) -> ObjectForm | None:
     The dataclass that is made for the parameters of a function is of the form `function`.
     """
     if has_attribute(cls, "__dataclass_fields__"):
-        return "function" if ATTRIBUTE in cls.__dict__ else "dataclass"
+        return "function" if SOURCE in cls.__dict__ else "dataclass"
     if not isinstance(cls, type):
         return None
     if issubclass(cls, dict) and hasattr(cls, "__required_keys__"):  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
@@ -83,7 +94,11 @@ class _Scopes:
     def __init__(self, cls: type, own: Scope) -> None:
         self._own = own
         self._made: dict[type, Scope] = {cls: own}
-        self._bindings = inherited_bindings(cls, own.bindings, own) if len(lineage(cls)) > 1 else {}
+        self._bindings: Mapping[type, Bindings] = {}
+        if len(lineage(cls)) > 1:
+            from .type_parameters import inherited_bindings
+
+            self._bindings = inherited_bindings(cls, own.bindings, own)
 
     def of(self, owner: type) -> Scope:
         scope = self._made.get(owner)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import is_object
 from ..wording import excerpt, listed, nearest, quote, received
-from .classes import lineage
-from .function_parameters import parameter_source
+from .classes import lineage, parameter_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

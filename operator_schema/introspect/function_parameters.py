@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..immutable import Value
 
@@ -11,10 +11,7 @@ if TYPE_CHECKING:
 
     from .declared import Declared
 
-__all__ = ["ParameterSource", "parameter_source"]
-
-ATTRIBUTE = "__parameter_source__"
-"""Where a class made for the parameters of a function keeps its `ParameterSource`."""
+__all__ = ["ParameterSource"]
 
 
 class ParameterSource(Value):
@@ -39,9 +36,3 @@ class ParameterSource(Value):
             self.others = others
             self.__class__ = cls
             return self
-
-
-def parameter_source(cls: type[Any]) -> ParameterSource | None:
-    """Return the `ParameterSource` of a class made for a function, None for any other class."""
-    source: ParameterSource | None = cls.__dict__.get(ATTRIBUTE)
-    return source

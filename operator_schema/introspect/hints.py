@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ForwardRef
 
 from ..wording import clip, escape, nearest
 from .annotation_text import BUILTINS, NOT_FOUND, Unresolved, can_be_joined, names_of_module, read_plain
-from .equality import bindings_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -99,6 +98,8 @@ class Scope:
     @property
     def identity(self) -> Hashable:
         """What only scopes share in which a text means the same."""
+        from .equality import bindings_key
+
         return (id(self._module()), id(self.owner), bindings_key(self.bindings))
 
     def evaluate(

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from enum import Enum, EnumType, IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from ..complaints import Complaint
 from ..immutable import Value
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
 from ..wording import kind, received
@@ -142,7 +141,7 @@ def _check_leaf(
         or _describe_placeholder_fault(cls, json_schema, decode, encode, placeholder)  # type: ignore[arg-type]  # as just checked
     )
     if fault:
-        from ..errors import SchemaError
+        from ..errors import Complaint, SchemaError
 
         name = getattr(cls, "__qualname__", None) or repr(cls)
         message, remedy = fault

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from ..immutable import Value
 
 if TYPE_CHECKING:
     import re
@@ -53,7 +55,7 @@ def _text_of(pattern: Pattern) -> str:
     return pattern.pattern
 
 
-class Limit(NamedTuple):
+class Limit(Value):
     """One constraint.
 
     Attributes:

@@ -6,7 +6,6 @@ import types
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from ..complaints import Complaint
 from ..wording import quote
 from .leaves import index_leaves
 from .names import is_annotation, show_annotation
@@ -16,7 +15,7 @@ from .recursion import Recursion
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..complaints import ComplaintCode
+    from ..complaints import Complaint, ComplaintCode
     from .equality import Distinct
     from .hints import Path, Place
     from .leaves import SchemaLeaf
@@ -124,6 +123,8 @@ class Reader(ABC):
         self, place: Place, code: ComplaintCode, message: str, remedy: str, near: str | None = None
     ) -> Node:
         """Note a complaint and return the node for what could not be read."""
+        from ..complaints import Complaint
+
         self.complaints.append(Complaint(place.path, code, place.owner, message, remedy, near))
         return UNKNOWN
 

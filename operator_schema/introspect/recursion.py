@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .equality import Distinct, bindings_key
 from .names import class_name, name_of, show_annotation
 from .nodes import RefNode, Target, UnionNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
+    from .equality import Distinct
     from .hints import Bindings, Path
     from .nodes import Node
 
@@ -87,6 +87,8 @@ class Recursion:
     def distinct(self) -> Distinct:
         """What finds equal nodes, made when it is first needed: most types have no such question."""
         if self._distinct is None:
+            from .equality import Distinct
+
             self._distinct = Distinct()
         return self._distinct
 
@@ -117,6 +119,8 @@ def identity_of(generic: Any, bindings: Bindings) -> Hashable:
     """Return a key of a class or alias and its arguments; None if the arguments can't be compared."""
     if not bindings:
         return id(generic)
+    from .equality import bindings_key
+
     try:
         identity = (id(generic), bindings_key(bindings))
         hash(identity)

@@ -20,11 +20,11 @@ from .nodes import UNKNOWN, ObjectNode, Target
 from .objects import make_object
 from .reader import MAX_ANNOTATIONS, SIMPLE, Reader
 from .recursion import identity_of, short_name, target_of
-from .type_parameters import bind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from .hints import Bindings
     from .nodes import Node, ObjectForm
     from .recursion import Known
 
@@ -163,7 +163,7 @@ class Walk(Reader):
         return self.complain_unsupported(cls, place) if meant is cls else self.node(meant, place)
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
-        bindings = bind(cls, args, place.scope) if args else NO_BINDINGS
+        bindings = _bind(cls, args, place) if args else NO_BINDINGS
         identity = identity_of(cls, bindings)
         if identity is None:
             return self._complain_arguments(cls, place)
@@ -178,7 +178,7 @@ class Walk(Reader):
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) means."""
-        bindings = bind(alias, args, place.scope)
+        bindings = _bind(alias, args, place) if args else NO_BINDINGS
         identity = identity_of(alias, bindings)
         if identity is None:
             return self._complain_arguments(alias, place)
@@ -233,6 +233,12 @@ class Walk(Reader):
         return self.complain(
             place, "unsupported", message, "Give types, and name large ones with a dataclass"
         )
+
+
+def _bind(generic: Any, args: tuple[Any, ...], place: Place) -> Bindings:
+    from .type_parameters import bind  # most types aren't generic
+
+    return bind(generic, args, place.scope)
 
 
 class ResultWalk(Walk):

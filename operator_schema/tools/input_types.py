@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
-from ..introspect.function_parameters import ATTRIBUTE
+from ..introspect.classes import SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ class _WrittenByDataclass:
         asked = (
             instance if isinstance(instance, type) else owner
         )  # a class: `inspect.signature` on Python 3.13
-        cls: type[Input] | None = next((base for base in asked.__mro__ if ATTRIBUTE in base.__dict__), None)
+        cls: type[Input] | None = next((base for base in asked.__mro__ if SOURCE in base.__dict__), None)
         if cls is None:
             raise AttributeError(self._name)
         _make_dataclass(cls)
@@ -95,7 +95,7 @@ def make_input_type(
         "__annotations__": {declared.name: declared.hint for declared in source.declared},
         "__function__": function,
         "__parameters__": parameters,
-        ATTRIBUTE: source,
+        SOURCE: source,
     }
     if reserved:
         namespace["__reserved__"] = reserved
