@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .complaints import Complaint, ComplaintCode
 from .immutable import Value
 from .json_values import copy_json
-from .wording import clip, escape, quote, show_path
+from .wording import clip, escape, quote, received, show_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +21,7 @@ __all__ = [
     "DuplicateToolError",
     "EncodeError",
     "MissingContextError",
+    "NeedsInput",
     "Problem",
     "ProblemCode",
     "SchemaError",
@@ -375,6 +376,39 @@ class CallError(Exception):
         self.message = message
 
 
+class NeedsInput(Exception):  # noqa: N818  # it isn't an error: the tool asks
+    """Raised by a tool's own function when it needs an answer of a person before it can do its work.
+
+    The function gets the answer by a parameter that your program injects, when it runs again:
+    `answer: Annotated[bool | None, skip] = None`. It runs from its beginning then, so raise this before
+    anything is done that must not be done twice.
+
+    Attributes:
+        question: for the person, in words that can be answered.
+        answer_type: annotation of the answer; None for that of the parameter.
+        parameter: name of the injected parameter that takes the answer.
+
+    Raises:
+        TypeError: the question isn't a string or is blank, or the parameter isn't a name.
+    """
+
+    def __init__(self, question: str, answer_type: Any = None, parameter: str = "answer") -> None:
+        if not _is_text(question) or not question.strip():
+            message = f"NeedsInput asks a question, a string that isn't empty, not {received(question)}"
+            raise TypeError(message)
+        if not _is_text(parameter) or not parameter.isidentifier():
+            message = f"parameter is the name of an injected parameter, not {received(parameter)}"
+            raise TypeError(message)
+        super().__init__(question, answer_type, parameter)
+        self.question = question
+        self.answer_type = answer_type
+        self.parameter = parameter
+
+    def __str__(self) -> str:
+        """Write the question."""
+        return self.question
+
+
 class DuplicateToolError(ValueError):
     """A registry has a tool of this name already.
 
@@ -418,6 +452,10 @@ class ToolNotFoundError(KeyError):
         near = " or ".join([quote(name) for name in self.suggestions])
         hint = f"; did you mean {near}?" if near else ""
         return f"tool {quote(self.tool, _NAME_LENGTH)} not found{hint}"
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _count(number: int, noun: str) -> str:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from .signature import Callee, Parameter
 
     Context = Mapping[Any, Any]
+    Injected = tuple[Parameter, Sequence[Any], Any]
 
-__all__ = ["CallPlan", "call_arguments", "injected_values"]
+__all__ = ["CallPlan", "call_arguments", "injected_type", "injected_values"]
 
 
 class CallPlan:
@@ -27,16 +28,14 @@ class CallPlan:
     Attributes:
         callee: the function and its parameters.
         injected: the parameters that your program injects, each with the types that it may have, as far
-            as they are known.
+            as they are known, and its evaluated annotation.
         input_parameter: name of the parameter that takes the input itself; None if each field of the
             input has a parameter of its own.
     """
 
     __slots__ = ("_takes_progress", "callee", "injected", "input_parameter")
 
-    def __init__(
-        self, callee: Callee, injected: Sequence[tuple[Parameter, Sequence[Any]]], input_parameter: str | None
-    ) -> None:
+    def __init__(self, callee: Callee, injected: Sequence[Injected], input_parameter: str | None) -> None:
         self.callee = callee
         self.injected = injected
         self.input_parameter = input_parameter
@@ -48,13 +47,13 @@ class CallPlan:
         if self._takes_progress is None:
             from .progress import Progress
 
-            self._takes_progress = any(kind is Progress for _, kinds in self.injected for kind in kinds)
+            self._takes_progress = any(kind is Progress for _, kinds, _ in self.injected for kind in kinds)
         return self._takes_progress
 
 
 def injected_values(
     tool: str,
-    injected: Sequence[tuple[Parameter, Sequence[Any]]],
+    injected: Sequence[Injected],
     given: Mapping[str, Any],
     context: Context | None,
 ) -> dict[str, Any]:
@@ -62,7 +61,7 @@ def injected_values(
 
     Args:
         tool: name of the tool, for messages.
-        injected: each of them, with the types that it may have.
+        injected: each of them, as in a `CallPlan`.
         given: parameter name to value; wins.
         context: type or parameter name to value.
 
@@ -78,17 +77,13 @@ def injected_values(
         what = name_of(type(context))
         message = f"a context maps types and names to values, as in {{Db: db}}, not {what}"
         raise ToolError(tool, message)
-    names = [parameter.name for parameter, _ in injected]
+    names = [parameter.name for parameter, _, _ in injected]
     for name in given:
         if name not in names:
-            near = nearest(name, names)
-            hint = f"; did you mean {quote(near)}?" if near else ""
-            known = listed([quote(known) for known in names]) or "none"
-            message = f"{quote(name)} isn't one of its injected parameters: {known}{hint}"
-            raise ToolError(tool, message)
+            raise ToolError(tool, _not_injected(name, names))
     found: dict[str, Any] = {}
     missing: list[tuple[Parameter, Sequence[Any]]] = []
-    for parameter, kinds in injected:
+    for parameter, kinds, _ in injected:
         value = given.get(parameter.name, MISSING)
         if value is MISSING and context:
             value = value_for(tool, parameter, kinds, context)
@@ -104,6 +99,33 @@ def injected_values(
         names = [parameter.name for parameter, _ in missing]
         raise MissingContextError(tool, names, _how_to_inject(missing) + _hint_of(missing, context))
     return found
+
+
+def injected_type(tool: str, plan: CallPlan | None, name: str) -> Any:
+    """Return the annotation of an injected parameter, without its mark; `Any` where it has none.
+
+    Args:
+        tool: name of the tool, for messages.
+        plan: how its function is called; None for a tool without a function.
+        name: of the parameter.
+
+    Raises:
+        ToolError: it isn't one of the injected parameters.
+    """
+    from .injection.plain_types import plain_type
+
+    injected = () if plan is None else plan.injected
+    for parameter, kinds, hint in injected:
+        if parameter.name == name:
+            return plain_type(parameter, kinds, hint)
+    raise ToolError(tool, _not_injected(name, [parameter.name for parameter, _, _ in injected]))
+
+
+def _not_injected(name: str, names: Sequence[str]) -> str:
+    near = nearest(name, names)
+    hint = f"; did you mean {quote(near)}?" if near else ""
+    known = listed([quote(known) for known in names]) or "none"
+    return f"{quote(name)} isn't one of its injected parameters: {known}{hint}"
 
 
 def _how_to_inject(missing: Sequence[tuple[Parameter, Sequence[Any]]]) -> str:

@@ -13,11 +13,29 @@ if TYPE_CHECKING:
 
     from .results.content import Part
 
-__all__ = ["RawCall", "ResultCode", "ToolResult", "class_name_of", "exception_text", "message_of"]
+__all__ = [
+    "RawCall",
+    "ResultCode",
+    "ToolResult",
+    "arguments_to_decode",
+    "class_name_of",
+    "exception_text",
+    "message_of",
+]
 
-ResultCode = Literal["tool_not_found", "invalid_params", "timeout", "execution_failed", "disabled"]
+ResultCode = Literal[
+    "tool_not_found",
+    "invalid_params",
+    "timeout",
+    "execution_failed",
+    "disabled",
+    "needs_input",
+    "not_available",
+    "rejected",
+]
 """Why a call has no result: the tool is unknown · the arguments do not fit · it took too long · its
-function, or your program, failed · the tool is switched off."""
+function, or your program, failed · the tool is switched off · it needs an answer of a person first · it
+was not offered in this request · a hook or a person refused the call."""
 
 _SHOWN_EXCEPTION = 1000
 
@@ -53,6 +71,13 @@ class RawCall(Value):
             raise TypeError(message)
         known = _new_id() if id is None else _checked_text("id", id)
         super().__init__(known, _checked_text("name", name), arguments)
+
+
+def arguments_to_decode(call: RawCall) -> Any:
+    """Return the arguments of a call as they are decoded: None and blank text count as `{}`."""
+    arguments = call.arguments
+    is_blank = isinstance(arguments, (str, bytes, bytearray)) and not arguments.strip()
+    return {} if arguments is None or is_blank else arguments
 
 
 _ID_BYTES = 12

@@ -255,12 +255,12 @@ def _input_type(callee: Callee, parameters: Parameters) -> type[Any]:
     name = f"{pascal_case(own)}Input"
     if not name.isidentifier():
         name = "FunctionInput"
-    others = [p.name for p, _ in parameters.injected] + list(callee.hidden)
+    others = [p.name for p, _, _ in parameters.injected] + list(callee.hidden)
     source = ParameterSource(parameters.declared, function.__doc__, others)
     reserved: frozenset[str] = frozenset()
     if parameters.visible and parameters.visible[-1].kind == "extra":
         # Beside a parameter that is given by position alone, `**kwargs` may have its name.
-        beside = [*[p for p, _ in parameters.injected], *parameters.visible]
+        beside = [*[p for p, _, _ in parameters.injected], *parameters.visible]
         named = [p.name for p in beside if p.kind != "positional_only"]
         reserved = frozenset([*callee.hidden, *named])
     module: str = function.__module__ or "__main__"

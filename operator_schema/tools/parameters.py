@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from types import FrameType
 
+    from .binding import Injected
     from .signature import Callee, Parameter
 
 __all__ = ["Parameters", "Signature", "class_of", "description_in", "evaluate_signature", "read_parameters"]
@@ -36,7 +37,7 @@ class Parameters:
     Attributes:
         visible: those that the model gives.
         declared: the same as fields of an object.
-        injected: those that your program injects, each with the types that it may have, as far as known.
+        injected: those that your program injects, as in a `CallPlan`.
         input_annotation: of the one visible parameter that takes the whole input, or None.
         complaints: what is wrong with them.
     """
@@ -47,7 +48,7 @@ class Parameters:
         self,
         visible: list[Parameter],
         declared: list[Declared],
-        injected: list[tuple[Parameter, Sequence[Any]]],
+        injected: list[Injected],
         input_annotation: Any,
         complaints: list[Complaint],
     ) -> None:
@@ -118,14 +119,14 @@ def read_parameters(
     complaints: list[Complaint] = []
     visible: list[Parameter] = []
     declared: list[Declared] = []
-    injected: list[tuple[Parameter, Sequence[Any]]] = [] if receiver is None else [(receiver, ())]
+    injected: list[Injected] = [] if receiver is None else [(receiver, (), MISSING)]
     takes_raw, may_be_host = False, has_registered()
     for parameter, hint in zip(written, hints, strict=True):
         is_plain = isinstance(hint, (type, GenericAlias))
         is_marked = parameter.name in skip or (not is_plain and _is_marked(hint))
         if is_marked or (may_be_host and is_registered(hint)):
             kinds = _injected_types(parameter, hint, scope)
-            injected.append((parameter, kinds))
+            injected.append((parameter, kinds, hint))
             if parameter.default is None and kinds and not takes_none(hint):
                 complaints.append(_complain_default(parameter, hint, owner))
             continue

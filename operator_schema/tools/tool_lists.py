@@ -9,7 +9,7 @@ from ..wording import as_written, clip, escape, received
 from .methods import unbound_message
 from .tool import Tool
 
-__all__ = ["tools_of"]
+__all__ = ["places_of", "tools_of"]
 
 _WRAPPED_AT_MOST = 100
 
@@ -74,3 +74,16 @@ def _not_a_tool(item: object) -> str:
         return f"{what} around the tool {name} isn't a Tool; put @tool outermost, above other decorators"
     remedy = "decorate it with @tool" if callable(item) else "give what @tool or @tool_input makes"
     return f"{what} isn't a Tool; {remedy}"
+
+
+def places_of(first: Tool[..., Any], second: Tool[..., Any]) -> tuple[str, str]:
+    """Return where two tools were made: module and name, with the line where that is the same."""
+    one, other = [f"{tool.home}.{getattr(tool, '__qualname__', tool.name)}" for tool in (first, second)]
+    if one != other or first == second:
+        return one, other
+    return f"{one}{_line_of(first)}", f"{other}{_line_of(second)}"
+
+
+def _line_of(tool: Tool[..., Any]) -> str:
+    code = getattr(getattr(tool, "__wrapped__", None), "__code__", None)
+    return "" if code is None else f" (line {code.co_firstlineno})"

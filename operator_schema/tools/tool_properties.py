@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from ..introspect.docstrings import split_summary
 from ..introspect.nodes import ObjectNode
 from ..json_values import copy_json
+from .binding import injected_type
 from .methods import is_unbound
 from .signature import is_coroutine_function
 
@@ -170,6 +171,20 @@ class ToolProperties:
             if returns is None and self._plan is not None:
                 returns = self._plan.callee.returns  # as written, if it can't be evaluated
         return visible_signature(self._plan, self._codec.type, returns)
+
+    def injected_type(self, name: str) -> Any:
+        """Return the annotation of a parameter that your program injects, without `skip`.
+
+        Args:
+            name: of the parameter.
+
+        Returns:
+            For example `bool | None`; `Any` if there is no annotation, or a name in it isn't known.
+
+        Raises:
+            ToolError: it isn't one of the injected parameters.
+        """
+        return injected_type(self.name, self._plan, name)
 
     def input_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
         """Return the JSON Schema of its arguments, with `"type": "object"`, as a fresh dict.

@@ -42,7 +42,7 @@ def visible_signature(plan: CallPlan | None, input_type: Any, returns: Any) -> S
 
 
 def _of_function(plan: CallPlan, input_type: Any) -> Sequence[Parameter]:
-    hosted = {parameter.name for parameter, _ in plan.injected}
+    hosted = {parameter.name for parameter, _, _ in plan.injected}
     source = None if plan.input_parameter is not None else parameter_source(input_type)
     hints = {declared.name: declared.hint for declared in source.declared} if source else {}
     defaults = {own.name: own.default for own in input_type.__parameters__} if source else {}

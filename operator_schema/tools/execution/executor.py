@@ -19,13 +19,14 @@ from .runner import Runner
 from .successes import Successes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping
+    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
     from typing import Self
 
     from ...errors import DecodeError
     from ..tool import Tool
     from .event_loop import Start
     from .reports import OnProgress
+    from .rounds import DecodedCall, Executable
     from .stream import ResultStream
 
     Context = Mapping[Any, Any]
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Executor"]
 
 T = TypeVar("T")
+H = TypeVar("H")
+P = TypeVar("P")
 
 
 class Executor:
@@ -314,6 +317,72 @@ class Executor:
             "execute_all",
         )
 
+    async def execute_round(
+        self,
+        plan: Executable[H, P],
+        /,
+        *,
+        hooks: H | None = None,
+        context: Context | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> P:
+        """Let hooks decide about the calls of a round, and run side by side what they don't stop.
+
+        The calls are run as by `execute_all`, with the inputs that the round has for them. Tools are
+        found by name in the registry of this executor.
+
+        Args:
+            plan: a `ToolRound`, or the `ToolRoundPlan` of one.
+            hooks: as for `ToolRound.apply`.
+            context: as for `execute`; for all of them.
+            on_progress: as for `execute`; for all of them.
+
+        Returns:
+            The plan, with a result for each call that was run.
+
+        Raises:
+            TypeError: it is something else, or `on_progress` isn't a plain function.
+            Exception: what `ToolRoundPlan.execute_with` raises.
+        """
+        from .rounds import check_executable
+
+        check_executable(plan)
+        if on_progress is not None:
+            check_on_progress(on_progress)
+        return await plan.execute_with(partial(self._run_decoded, context, on_progress), hooks)
+
+    def execute_round_sync(
+        self,
+        plan: Executable[H, P],
+        /,
+        *,
+        hooks: H | None = None,
+        context: Context | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> P:
+        """Do what `execute_round` does, and wait for it, as `execute_sync` does.
+
+        Raises:
+            RuntimeError: as for `execute_sync`.
+        """
+        return self._wait_for(
+            lambda: self.execute_round(plan, hooks=hooks, context=context, on_progress=on_progress),
+            "execute_round",
+        )
+
+    async def _run_decoded(
+        self, context: Context | None, on_progress: OnProgress | None, calls: Sequence[DecodedCall]
+    ) -> list[ToolResult | BaseException]:
+        """Run calls with their inputs side by side; what is passed through stands in the list."""
+        from .stream import JobGroup
+
+        outcome = self._outcome
+        starts = [
+            (partial(outcome, decoded.call, context, on_progress, decoded), decoded.call.name)
+            for decoded in calls
+        ]
+        return results_of(await JobGroup(starts).all(), return_exceptions=True)
+
     def _starts(
         self, calls: Iterable[RawCall], context: Context | None, on_progress: OnProgress | None
     ) -> list[tuple[Start, str]]:
@@ -344,7 +413,11 @@ class Executor:
             return run_beside(start, backends[0])
 
     async def _outcome(
-        self, call: RawCall, context: Context | None, on_progress: OnProgress | None
+        self,
+        call: RawCall,
+        context: Context | None,
+        on_progress: OnProgress | None,
+        decoded: DecodedCall | None = None,
     ) -> ToolResult | Passed | BaseException:
         """Return the result of a call, or an exception that is to be raised: a task must not raise it."""
         slots, home = self._slots, None
@@ -352,7 +425,7 @@ class Executor:
             home = current_backend().home()
             await slots.acquire(None, home)
         try:
-            outcome = await self._execute(call, context, on_progress)
+            outcome = await self._execute(call, context, on_progress, decoded)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
             outcome = error
         finally:
@@ -363,7 +436,13 @@ class Executor:
         result: ToolResult | Passed | BaseException = outcome
         return result
 
-    async def _execute(self, call: RawCall, context: Context | None, on_progress: OnProgress | None) -> Any:
+    async def _execute(
+        self,
+        call: RawCall,
+        context: Context | None,
+        on_progress: OnProgress | None,
+        decoded: DecodedCall | None,
+    ) -> Any:
         try:
             found = self._find(call, context)
         except Exception as error:  # noqa: BLE001  # a switch is your program's own code
@@ -371,6 +450,10 @@ class Executor:
             return self._failures.passed(call, error) or self._failures.not_started(call, error, failed)
         if isinstance(found, ToolResult):
             return found
+        if decoded is not None:
+            from .rounds import context_of
+
+            context = context_of(decoded, context)
         reports = None
         if found.takes_progress:
             from .reports import with_progress
@@ -378,7 +461,7 @@ class Executor:
             context, reports = with_progress(call, context, on_progress)
         seconds = self._seconds(found)
         try:
-            run = RunCall(call, found, context, self._failures, self._successes)
+            run = RunCall(call, found, context, self._failures, self._successes, decoded)
             outcome = await self._runner.run(run, call, found, seconds)
         except TimeoutError as late:
             return self._failures.timed_out(call, seconds or 0, late)

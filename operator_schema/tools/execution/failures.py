@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ...errors import CallError, EncodeError, ToolError
+from ...errors import CallError, EncodeError, NeedsInput, ToolError
 from ...json_values import has_surrogate
 from ...wording import clip, escape, listed, quote, show_path
 from ..calls import ToolResult, class_name_of, exception_text, message_of
@@ -28,6 +28,7 @@ _SHOWN_LEAVES = 5
 _SHOWN_PROBLEMS = 5
 _NAME_LENGTH = 100
 _TRACEBACK_LENGTH = 10_000
+_QUESTION_LENGTH = 1000
 
 
 class Failures:
@@ -155,6 +156,8 @@ def _failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
         content = f"{call.name} can't be run here; calling it again will not help"
         return _no_result(call, "execution_failed", content, error)
     leaves = _leaves(error)
+    if len(leaves) == 1 and issubclass(type(leaves[0]), NeedsInput):
+        return _needs_input(call, cast("NeedsInput", leaves[0]))
     if all(issubclass(type(leaf), CallError) for leaf in leaves):
         content = "\n".join([message_of(leaf) or class_name_of(leaf) for leaf in leaves])
         _log(INFO, call, "the function raised a CallError")
@@ -166,6 +169,14 @@ def _failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
     if show == "traceback":
         content = f"{content}\n\n{_traceback(error)}"
     return _no_result(call, "execution_failed", content, error)
+
+
+def _needs_input(call: RawCall, error: NeedsInput) -> ToolResult:
+    question = clip(str.__str__(error.question), _QUESTION_LENGTH)
+    _log(INFO, call, "the function needs an answer first")
+    return _no_result(
+        call, "needs_input", f"{call.name} needs an answer first: {_encodable(question)}", error
+    )
 
 
 def _shown_leaf(error: BaseException, show: ShowErrors) -> str:

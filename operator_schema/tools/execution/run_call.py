@@ -5,10 +5,11 @@ from __future__ import annotations
 from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
-from ...errors import DecodeError
+from ...errors import DecodeError, ToolError
 from ...json_values import is_array, is_object
+from ...wording import received
 from ..awaitables import close_awaitable, is_awaitable
-from ..calls import ToolResult
+from ..calls import ToolResult, arguments_to_decode
 from ..log import DEBUG
 from ..raw_arguments import RawArguments
 from .passing import Passed
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ..calls import RawCall
     from ..tool import Tool
     from .failures import Failures
+    from .rounds import DecodedCall
     from .successes import Successes
 
 __all__ = ["Pending", "RunCall", "takes_long"]
@@ -90,9 +92,10 @@ class RunCall:
         context: type, or name of a parameter, to value.
         failures: makes the results of calls that fail.
         successes: makes the results of those that don't.
+        decoded: the same call with its input, where that is known already.
     """
 
-    __slots__ = ("_call", "_context", "_details", "_failures", "_successes", "_tool")
+    __slots__ = ("_call", "_context", "_decoded", "_details", "_failures", "_successes", "_tool")
 
     def __init__(
         self,
@@ -101,13 +104,20 @@ class RunCall:
         context: Mapping[Any, Any] | None,
         failures: Failures,
         successes: Successes,
+        decoded: DecodedCall | None = None,
     ) -> None:
         self._call = call
         self._tool = tool
         self._context = context
         self._failures = failures
         self._successes = successes
+        self._decoded = decoded
         self._details: dict[str, Any] = {}
+
+    @property
+    def takes_long(self) -> bool:
+        """Whether decoding the arguments would block an event loop for too long."""
+        return self._decoded is None and takes_long(self._call.arguments)
 
     def run(self) -> ToolResult | Pending | Passed:
         """Run a function that isn't async."""
@@ -147,10 +157,11 @@ class RunCall:
 
     def decode(self) -> Any:
         """Return the input of the function, or the result that says why there is none."""
-        arguments = self._call.arguments
+        decoded = self._decoded
+        if decoded is not None:
+            return self._checked(decoded.given)
         try:
-            is_blank = isinstance(arguments, (str, bytes, bytearray)) and not arguments.strip()
-            report = self._tool.decode_report({} if arguments is None or is_blank else arguments)
+            report = self._tool.decode_report(arguments_to_decode(self._call))
         except DecodeError as error:
             return self._failures.invalid(self._call, error)
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it
@@ -161,6 +172,13 @@ class RunCall:
             self._details = {kind: found for kind, found in notes.items() if found}
             self._failures.note(self._call, DEBUG, "the arguments did not fit exactly", self._details)
         return report.instance
+
+    def _checked(self, given: object) -> Any:
+        """Return an input that is given; a result in its place would be taken for that of the call."""
+        if not isinstance(given, (ToolResult, Passed)):
+            return given
+        error = ToolError(self._tool.name, f"its input can't be {received(given)}; decode makes one")
+        return self._failures.failed(self._call, error)
 
     def _failed(self, error: Exception, given: Any) -> ToolResult | Passed:
         # Raw arguments are decoded by the function itself.

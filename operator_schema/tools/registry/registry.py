@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...errors import DuplicateToolError, SchemaError, ToolNotFoundError
 from ...wording import nearest_names
 from ..switches import check_switch
-from ..tool_lists import tools_of
+from ..tool_lists import places_of, tools_of
 from .discovery import GROUP, methods_of, offered_by_distributions, own_tools_of
 from .listeners import Listeners
-from .snapshot import Snapshot
+from .snapshot import Snapshot, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -143,12 +143,13 @@ class Registry:
         added: list[Tool[..., Any]] = []
         switches: dict[str, Switch] = {}
         for other in others:
-            if isinstance(other, Registry):
-                tools, own = other._content()  # noqa: SLF001  # its own class
-                switches.update(own)
-                added += tools
-            else:
+            entries = snapshot_of(other)
+            if entries is None:
                 added += tools_of(other)
+                continue
+            tools, own = other._content() if isinstance(other, Registry) else entries.content()  # noqa: SLF001  # its own class
+            switches.update(own)
+            added += tools
         self._add(added, switches)
         return self
 
@@ -223,7 +224,7 @@ class Registry:
             for tool in added:
                 other = self._tools.get(tool.name) or named.get(tool.name)
                 if other is not None:
-                    raise DuplicateToolError(tool.name, _places_of(other, tool))
+                    raise DuplicateToolError(tool.name, places_of(other, tool))
                 named[tool.name] = tool
             self._tools.update(named)
             self._switches.update(switches)
@@ -233,14 +234,9 @@ class Registry:
 
     def _content(self) -> tuple[list[Tool[..., Any]], dict[str, Switch]]:
         """Return the tools that another registry may take over, and their switches."""
-        entries = self._entries
-        tools = [tool for tool in entries.tools.values() if not tool.describes_tools]
-        switches = {
-            tool.name: entries.switch_of(tool.name)
-            for tool in tools
-            if tool.name in entries.switches or (tool.enabled is None and entries.enabled is not True)
-        }
-        return tools, switches
+        found, switches = self._entries.content()
+        tools = [tool for tool in found if not tool.describes_tools]
+        return tools, {tool.name: switches[tool.name] for tool in tools if tool.name in switches}
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -476,16 +472,3 @@ def _deepcopy(value: Any, memo: dict[int, Any]) -> Any:
     from copy import deepcopy
 
     return deepcopy(value, memo)
-
-
-def _places_of(first: Tool[..., Any], second: Tool[..., Any]) -> tuple[str, str]:
-    """Return where two tools were made: module and name, with the line where that is the same."""
-    one, other = [f"{tool.home}.{getattr(tool, '__qualname__', tool.name)}" for tool in (first, second)]
-    if one != other or first == second:
-        return one, other
-    return f"{one}{_line_of(first)}", f"{other}{_line_of(second)}"
-
-
-def _line_of(tool: Tool[..., Any]) -> str:
-    code = getattr(getattr(tool, "__wrapped__", None), "__code__", None)
-    return "" if code is None else f" (line {code.co_firstlineno})"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["Snapshot"]
+__all__ = ["Snapshot", "snapshot_of"]
 
 
 class Snapshot:
@@ -28,9 +28,10 @@ class Snapshot:
         tools: name to tool, in the order of registration.
         switches: name to the switch that the registry has for this one tool.
         enabled: the switch of tools without one of their own.
+        describer: name of the tool that gives the long documentation of the others, or None.
     """
 
-    __slots__ = ("tools", "switches", "enabled", "_definitions", "_describer", "_questions", "_shown")
+    __slots__ = ("tools", "switches", "enabled", "describer", "_definitions", "_questions", "_shown")
 
     def __init__(
         self,
@@ -42,11 +43,20 @@ class Snapshot:
         self.tools = tools
         self.switches = switches
         self.enabled = enabled
-        self._describer = describer
+        self.describer = describer
         # Filled on demand, by name and describing tool; two threads may write the same entry twice.
         self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
         self._definitions: dict[tuple[str, str | None, SchemaStyle | None], ToolDefinition] = {}
         self._questions: dict[str, bool | Callable[[Context], bool]] = {}
+
+    def content(self) -> tuple[list[Tool[..., Any]], dict[str, Switch]]:
+        """Return the tools, and the switches that they have from here rather than by themselves."""
+        switches = {
+            name: self.switch_of(name)
+            for name, tool in self.tools.items()
+            if name in self.switches or (tool.enabled is None and self.enabled is not True)
+        }
+        return list(self.tools.values()), switches
 
     def has_own_switch(self, name: str) -> bool:
         """Return whether a tool has a switch of its own, so that `enabled` doesn't count."""
@@ -86,7 +96,7 @@ class Snapshot:
 
     def described_by(self, context: Context | None) -> str | None:
         """Return the name of the tool that gives the long documentation now, or None."""
-        name = self._describer
+        name = self.describer
         return name if name is not None and self.is_offered(name, context) else None
 
     def shown(self, name: str, described_by: str | None) -> Tool[..., Any]:
@@ -109,3 +119,12 @@ class Snapshot:
             definition = self._definitions[key] = self.shown(name, described_by).definition(**options)
         copied: ToolDefinition = copy_json(definition)
         return copied
+
+
+def snapshot_of(holder: Any) -> Snapshot | None:
+    """Return what an object holds that has switches beside its tools, such as a registry; None for others."""
+    try:
+        entries = holder._entries  # noqa: SLF001  # what such objects share, and nobody else needs
+    except Exception:  # noqa: BLE001  # anything may be given where tools are listed
+        return None
+    return entries if type(entries) is Snapshot else None
