@@ -42,6 +42,8 @@ class ValueType(type):
             # One slot in C is both `__setattr__` and `__delattr__`.
             writable = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
             draft = {"__slots__": names, "__init__": object.__init__, **writable}
+            if "__orig_bases__" in namespace:  # what `Generic` looks for
+                draft["__orig_bases__"] = namespace["__orig_bases__"]
             namespace["__init__"] = object.__init__
             namespace["_draft"] = type.__new__(cls, f"{name}Draft", bases, draft)
         made = super().__new__(cls, name, bases, namespace)

@@ -81,8 +81,10 @@ def test_a_fast_constructor_stores_what_the_class_annotates(cls):
     assert content_of(made) == given
 
 
-@pytest.mark.parametrize("cls", VALUES)
-def test_the_signature_of_a_value_is_its_attributes(cls):
+@pytest.mark.parametrize(
+    "cls", [cls for cls in VALUES if "__init__" not in vars(cls) or "__reduce__" not in vars(cls)]
+)
+def test_the_signature_of_a_value_is_its_attributes_unless_it_is_made_of_something_else(cls):
     assert list(inspect.signature(cls).parameters) == list(cls.__annotations__)
 
 

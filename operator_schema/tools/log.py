@@ -9,8 +9,9 @@ from .calls import exception_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from logging import Logger
 
-__all__ = ["DEBUG", "ERROR", "INFO", "WARNING", "write_log"]
+__all__ = ["DEBUG", "ERROR", "INFO", "WARNING", "is_logged", "write_log"]
 
 DEBUG, INFO, WARNING, ERROR = 10, 20, 30, 40
 """The levels of `logging`, which is loaded only when there is something to log."""
@@ -31,15 +32,24 @@ def write_log(level: int, message: str, *arguments: object, error: BaseException
         arguments: what to put into it.
         error: the exception whose traceback is logged.
     """
-    from logging import getLogger
-
-    logger = getLogger("operator_schema")
+    logger = _logger()
     if not logger.isEnabledFor(level):
         return
     if error is not None and not has_plain_traceback(error):
         message, arguments, error = f"{message}: %s", (*arguments, exception_text(error)), None
     with suppress(Exception):
         logger.log(level, message, *arguments, exc_info=error)
+
+
+def is_logged(level: int) -> bool:
+    """Return whether a message of this level goes anywhere, where it would be costly to write."""
+    return _logger().isEnabledFor(level)
+
+
+def _logger() -> Logger:
+    from logging import getLogger
+
+    return getLogger("operator_schema")
 
 
 def has_plain_traceback(error: BaseException) -> bool:

@@ -1,0 +1,1 @@
+"""One turn of tool calls: offered, decided on, run, and committed as a whole."""

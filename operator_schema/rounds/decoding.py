@@ -1,0 +1,132 @@
+"""From the calls that a model sent to calls with inputs, and to issues."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from ..codec.limits import MAX_DEPTH
+from ..errors import DecodeError, Problem, ToolNotFoundError
+from ..json_values import LONGEST_BITS
+from ..tools.calls import RawCall, arguments_to_decode
+from ..tools.execution.failures import Failures
+from ..tools.execution.passing import ClassSet
+from ..wording import excerpt, listed, nearest_names, quote
+from .tool_call import CallIssue, ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .offer import Offer
+
+__all__ = ["decode_call", "own_json"]
+
+_SUGGESTED = 3
+_SHOWN_ARGUMENTS = 1000
+
+FAILURES = Failures("type", str, ClassSet(()))
+"""What the model and the log get where a call can't be run: the same as from an executor."""
+
+
+def decode_call(index: int, raw: RawCall, offer: Offer[Any]) -> ToolCall[Any] | CallIssue:
+    """Decode one call of a turn.
+
+    Args:
+        index: position in the turn.
+        raw: as the model sent it.
+        offer: what the request offered.
+    """
+    tool = offer.get(raw.name)
+    if tool is None:
+        return _unavailable(index, raw, offer)
+    arguments = raw.arguments
+    try:
+        given = tool.decode(arguments_to_decode(raw))
+        own = arguments if arguments.__class__ is str else _own_arguments(raw)
+    except DecodeError as error:
+        return _issue(index, raw, FAILURES.invalid(raw, error))
+    except Exception as error:  # noqa: BLE001  # a class's own code runs in it
+        return _issue(index, raw, FAILURES.failed(raw, error))
+    return ToolCall(index, raw, own, tool, given)
+
+
+def _unavailable(index: int, raw: RawCall, offer: Offer[Any]) -> CallIssue:
+    if raw.name not in offer.toolset:
+        error = ToolNotFoundError(raw.name, nearest_names(raw.name, offer.names, _SUGGESTED))
+        return _issue(index, raw, FAILURES.not_found(raw, error, offer.names))
+    known = listed([quote(name) for name in offer.names]) or "none"
+    content = f"tool {quote(raw.name)} is not available in this turn; the tools are {known}"
+    return CallIssue(index, raw, _shown_arguments(raw), "not_available", content)
+
+
+def _issue(index: int, raw: RawCall, result: Any) -> CallIssue:
+    details: Mapping[str, Any] = result.details or {}
+    return CallIssue(index, raw, _shown_arguments(raw), result.code, result.content, details.get("exception"))
+
+
+# --- arguments that nobody else can change -------------------------------------------------------
+
+
+def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """Return a copy of a JSON value.
+
+    Args:
+        value: anything.
+        depth: levels of arrays and objects that it may nest.
+
+    Raises:
+        ValueError: it isn't JSON, or nests too deep.
+    """
+    return _copied(value, depth)
+
+
+def _copied(value: Any, depth: int) -> Any:
+    kind = value.__class__
+    if kind is dict and depth > 0:
+        copied: dict[str, Any] = {}
+        for key, item in value.items():
+            if key.__class__ is not str:
+                break
+            # Most of what arguments hold are texts.
+            copied[key] = item if item.__class__ is str else _copied(item, depth - 1)
+        else:
+            return copied
+    elif kind is list and depth > 0:
+        return [_copied(item, depth - 1) for item in value]
+    elif (
+        kind is str
+        or kind is bool
+        or value is None
+        or (kind is int and value.bit_length() <= LONGEST_BITS)
+        or (kind is float and isfinite(value))
+    ):
+        return value
+    message = f"{excerpt(value)} isn't JSON, or it nests too deep"
+    raise ValueError(message)
+
+
+def _own_arguments(raw: RawCall) -> Any:
+    """Return a copy of the arguments of a call.
+
+    Raises:
+        DecodeError: they aren't JSON, although they fit the types.
+    """
+    try:
+        return _copied_arguments(raw.arguments)
+    except ValueError as error:
+        problem = Problem((), "invalid_json", f"the arguments have to be JSON: {error}")
+        raise DecodeError(raw.name, [problem]) from None
+
+
+def _shown_arguments(raw: RawCall) -> Any:
+    """Return a copy of the arguments of a call, or an excerpt of what isn't JSON."""
+    try:
+        return _copied_arguments(raw.arguments)
+    except ValueError:
+        return excerpt(raw.arguments, _SHOWN_ARGUMENTS)
+
+
+def _copied_arguments(arguments: Any) -> Any:
+    if isinstance(arguments, (bytes, bytearray)):
+        return arguments.decode(errors="backslashreplace")
+    return own_json(arguments)

@@ -1,0 +1,152 @@
+"""Tools by name: which there are, and how they are looked up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from ..errors import ToolNotFoundError
+from ..tools.tool import Tool
+from ..wording import nearest_names, received
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from .entries import Entry
+
+__all__ = ["NamedTools", "Selector"]
+
+Selector: TypeAlias = "str | Tool[..., Any]"
+"""By which a tool is chosen: its name, or the tool itself."""
+
+_SUGGESTED = 3
+
+
+class NamedTools:
+    """What can be asked of the tools of a toolset."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _named: Mapping[str, Entry]
+
+    def __entries__(self) -> tuple[Entry, ...]:
+        """Return what it is made of, for the rest of this package."""
+        return tuple(self._named.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools, in order."""
+        return tuple(self._named)
+
+    @property
+    def selector_type(self) -> Any:
+        """A `Literal` of the names: a type for fields in which somebody chooses a tool.
+
+        Its JSON Schema is an `enum`, and decoding an unknown name suggests the nearest one.
+
+        Raises:
+            ValueError: there are no tools.
+        """
+        if not self._named:
+            message = "a toolset without tools has no names to choose from"
+            raise ValueError(message)
+        return Literal[self.names]
+
+    def __getitem__(self, selector: Selector, /) -> Tool[..., Any]:
+        """Return a tool, under the name that it has here.
+
+        Args:
+            selector: its name; or a tool, also under the name that it had in a nested toolset.
+
+        Raises:
+            ToolNotFoundError: it isn't there; with the nearest names.
+            ValueError: it is there under several names.
+        """
+        return self._named[self.name_of(selector)].tool
+
+    def name_of(self, selector: Selector, /) -> str:
+        """Return the name that a tool has here.
+
+        Args:
+            selector: as for `toolset[…]`.
+
+        Raises:
+            ToolNotFoundError: it isn't there; with the nearest names.
+            ValueError: it is there under several names.
+        """
+        names = self._names_of(selector)
+        if len(names) > 1:
+            message = f"this tool is there as {' and '.join(names)}: give the name that you mean"
+            raise ValueError(message)
+        if not names:
+            name = selector.name if isinstance(selector, Tool) else selector
+            raise ToolNotFoundError(name, nearest_names(name, list(self._named), _SUGGESTED))
+        return names[0]
+
+    def _names_of(self, selector: object) -> list[str]:
+        if isinstance(selector, str):
+            return [selector] if selector in self._named else []
+        if not isinstance(selector, Tool):
+            message = f"a tool is chosen by its name or the tool itself, not by {received(selector)}"
+            raise TypeError(message)
+        own = self._named.get(selector.name)  # pyright: ignore[reportUnknownMemberType]  # a tool of whatever type
+        if own is not None and own.tool == selector:
+            return [selector.name]  # pyright: ignore[reportUnknownMemberType]  # as above
+        return [
+            name
+            for name, entry in self._named.items()
+            if any(source.toolset[source.name] == selector for source in entry.sources)
+        ]
+
+    def names_from(self, toolset: NamedTools, /) -> dict[str, str] | None:
+        """Return the names that the tools of another toolset have here.
+
+        Args:
+            toolset: this one, or one that is nested in it or that it was made of.
+
+        Returns:
+            Name there to name here, for the tools that are here; None if the other isn't in this one.
+        """
+        if toolset == self:
+            return dict(zip(toolset.names, self.names, strict=True))
+        found = {
+            source.name: name
+            for name, entry in self._named.items()
+            for source in entry.sources
+            if source.toolset == toolset
+        }
+        return found or None
+
+    def is_off(self, selector: Selector, /) -> bool:
+        """Return whether the model doesn't see a tool by default.
+
+        Raises:
+            ToolNotFoundError: it isn't there.
+        """
+        return self._named[self.name_of(selector)].is_off
+
+    def __contains__(self, selector: object) -> bool:
+        if not isinstance(selector, (str, Tool)):
+            return False
+        return bool(self._names_of(selector))  # pyright: ignore[reportUnknownArgumentType]  # a tool of whatever type
+
+    def __iter__(self) -> Iterator[Tool[..., Any]]:
+        return iter([entry.tool for entry in self._named.values()])
+
+    def __len__(self) -> int:
+        return len(self._named)
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple([(entry.tool, entry.is_off, entry.switch) for entry in self._named.values()])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NamedTools):
+            return NotImplemented
+        return self is other or self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(tuple([(entry.tool, entry.is_off) for entry in self._named.values()]))
+
+    def __repr__(self) -> str:
+        shown = [f"off({name})" if entry.is_off else name for name, entry in self._named.items()]
+        return f"Toolset({', '.join(shown)})"

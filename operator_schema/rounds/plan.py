@@ -1,0 +1,525 @@
+"""The plan of a round: what each call is at, from the first decision to the commit."""
+
+from __future__ import annotations
+
+from os import urandom
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ..immutable import Value
+from ..json_values import copy_json
+from .commit import matched, settled
+from .errors import CommitError, HookError, InterruptedRoundError, RoundError
+from .hooks import Hooks
+from .pipeline import FailedHookError, decide, unless_confirmed
+from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall
+from .transcript import Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Self, TypeAlias
+
+    from ..tools.execution.rounds import RunAll
+    from .commit import Given
+    from .tool_call import State
+    from .toolset import Toolset
+    from .transcript import Transcript
+
+    AnyHooks: TypeAlias = "Hooks | Callable[[ToolCall[Any]], Any]"
+    WhichCall: TypeAlias = "str | int | ToolCall[Any] | DeferredCall[Any]"
+
+__all__ = ["Settlement", "ToolRoundPlan"]
+
+Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
+
+_ID_BYTES = 12
+"""Random bytes in an id: two of 10**12 ids are equal with a chance of 1 in 10**5."""
+
+
+class Settlement:
+    """Which round it is, and how it ended, for all plans of it; the first to settle it wins.
+
+    Args:
+        round_id: of a round that was restored; None for a new one, which gets its id when it is asked for.
+    """
+
+    __slots__ = ("_ending", "_id")
+
+    def __init__(self, round_id: str | None = None) -> None:
+        self._id: dict[None, str] = {} if round_id is None else {None: round_id}
+        self._ending: dict[None, _Ending] = {}
+
+    @property
+    def round_id(self) -> str:
+        """The id of the round, made at random."""
+        found = self._id.get(None)
+        if found is not None:
+            return found
+        made = f"round_{urandom(_ID_BYTES).hex()}"
+        return self._id.setdefault(None, made)  # one step, for all threads
+
+    @property
+    def how(self) -> str | None:
+        """How it ended; None as long as it is open."""
+        found = self._ending.get(None)
+        return None if found is None else found.how
+
+    def settle(self, how: str) -> None:
+        """End it.
+
+        Raises:
+            RoundError: it has ended.
+        """
+        own = _Ending(how)
+        first = self._ending.setdefault(
+            None, own
+        )  # one step, so that each thread sees whether it was the first
+        if first is not own:
+            message = f"this round was {first.how} already"
+            raise RoundError(message)
+
+    def reopen(self) -> None:
+        """Take it back, after a commit that failed."""
+        self._ending.clear()
+
+
+class _Ending:
+    """How a round ended; each is another object."""
+
+    __slots__ = ("how",)
+
+    def __init__(self, how: str) -> None:
+        self.how = how
+
+
+class ToolRoundPlan(Value, Generic[Input]):
+    """What each call of a turn is at: pending, handled, rejected, deferred, or an issue.
+
+    A plan is immutable: what changes something returns another plan. Keep the last one. It can be saved
+    at any time (`as_dict`) and restored in another process (`toolset.restore_plan`). Two plans are equal
+    if the same would be saved.
+
+    Attributes:
+        toolset: whose tools are called.
+        offered: the names of the tools that the request offered.
+    """
+
+    toolset: Toolset[Input]
+    offered: tuple[str, ...]
+    _states: tuple[State, ...]
+    _assistant: Any
+    _settlement: Settlement
+
+    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every round makes one
+
+        def __new__(cls, toolset, offered, _states, _assistant, _settlement):
+            self = cls._draft()
+            self.toolset = toolset
+            self.offered = offered
+            self._states = _states
+            self._assistant = _assistant
+            self._settlement = _settlement
+            self.__class__ = cls
+            return self
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        """The id of the round, made at random; all plans of a round have it."""
+        return self._settlement.round_id
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """What each call is at, in the order of the calls; a pending one is a `ToolCall`."""
+        return self._states
+
+    @property
+    def pending(self) -> tuple[ToolCall[Input], ...]:
+        """The calls that are to be run."""
+        return tuple([state for state in self._states if isinstance(state, ToolCall)])
+
+    @property
+    def handled(self) -> tuple[HandledCall, ...]:
+        """The calls that have their result."""
+        return tuple([state for state in self._states if isinstance(state, HandledCall)])
+
+    @property
+    def rejected(self) -> tuple[RejectedCall, ...]:
+        """The calls that a hook or a person refused."""
+        return tuple([state for state in self._states if isinstance(state, RejectedCall)])
+
+    @property
+    def deferred(self) -> tuple[DeferredCall[Input], ...]:
+        """The calls that wait for a person or another system."""
+        return tuple([state for state in self._states if isinstance(state, DeferredCall)])
+
+    @property
+    def issues(self) -> tuple[CallIssue, ...]:
+        """The calls that can't be run, each with what the model reads about it."""
+        return tuple([state for state in self._states if isinstance(state, CallIssue)])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each call has its result, so that `commit` needs no more."""
+        return not any(isinstance(state, (ToolCall, DeferredCall)) for state in self._states)
+
+    @property
+    def continue_suggestion(self) -> str | None:
+        """Why the model should get another turn: some of its calls could not be used. Otherwise None."""
+        return continue_suggestion(self._states)
+
+    @property
+    def assistant(self) -> Any:
+        """The rest of the model's turn, as it was given to `toolset.round`; a copy at each reading."""
+        return copy_json(self._assistant)
+
+    # --- decisions of hooks ----------------------------------------------------------------------
+
+    async def apply(self, hooks: AnyHooks | None = None, /) -> ToolRoundPlan[Input]:
+        """Let hooks decide about the calls that are pending, one call after the other.
+
+        A call that is still pending afterwards, and not approved, is deferred if its tool says
+        `confirm=True`. So it is without hooks.
+
+        Args:
+            hooks: for this toolset, or for one that is nested in it; or one function for every call.
+                Don't apply the same ones twice: those that change an input would change it again.
+
+        Returns:
+            The plan with their decisions.
+
+        Raises:
+            HookError: one failed. Its `plan` has what was decided before.
+            RoundError: the round was committed or discarded.
+            ToolNotFoundError: a hook is for a tool that isn't in the toolset.
+            ValueError: hooks are for a toolset that isn't nested in this one.
+        """
+        self._check_open()
+        if hooks is None:
+            return self.confirmed()
+        resolved = (hooks if isinstance(hooks, Hooks) else Hooks(hooks)).for_calls(self.toolset)
+        states = list(self._states)
+        for index, state in enumerate(states):
+            if not isinstance(state, ToolCall):
+                continue
+            try:
+                states[index] = await decide(state, resolved)
+            except FailedHookError as failed:
+                cause: Any = failed.__cause__
+                why = _why(cause)
+                raise HookError(failed.hook.name, state.id, state.name, self._with(states), why) from cause
+        return self._with(states)
+
+    def confirmed(self) -> ToolRoundPlan[Input]:
+        """Return the plan in which calls of tools that say `confirm=True` are deferred."""
+        self._check_open()
+        return self._with(
+            [unless_confirmed(state) if isinstance(state, ToolCall) else state for state in self._states]
+        )
+
+    # --- decisions of people ---------------------------------------------------------------------
+
+    def approve(self, call: WhichCall, /, *, input: Any = None) -> ToolRoundPlan[Input]:
+        """Return the plan in which a call that was deferred is to be run.
+
+        Hooks still see it, and may complete or reject it, but can't defer it again.
+
+        Args:
+            call: its id, its position in the turn, or the call itself.
+            input: another input with which it is to be run, or None.
+
+        Raises:
+            EncodeError: the input can't be written as JSON.
+            RoundError: no such call is deferred, several share the id, or it has a question.
+            ToolError: the input is that of another tool.
+        """
+        waiting = self._find(call, "deferred")
+        if waiting.question is not None:
+            message = f"{waiting.name} asks {waiting.question.text!r}: give the answer with plan.answer"
+            raise RoundError(message)
+        approved = waiting.call if input is None else waiting.call.with_input(input)
+        return self._replaced(approved.replace(approved=True))
+
+    def answer(self, call: WhichCall, answer: object, /) -> ToolRoundPlan[Input]:
+        """Return the plan in which a call whose tool had a question is to be run again, with the answer.
+
+        Args:
+            call: its id, its position in the turn, or the call itself.
+            answer: a JSON value.
+
+        Raises:
+            DecodeError: the answer doesn't fit.
+            RoundError: no such call is deferred, several share the id, or it has no question.
+        """
+        waiting = self._find(call, "deferred")
+        if waiting.question is None:
+            message = f"{waiting.name} has no question: use plan.approve or plan.reject"
+            raise RoundError(message)
+        from .questions import answered
+
+        return self._replaced(answered(waiting, waiting.question, answer))
+
+    def reject(self, call: WhichCall, reason: str = "", /) -> ToolRoundPlan[Input]:
+        """Return the plan in which a call that is deferred, or pending, isn't run.
+
+        Args:
+            call: its id, its position in the turn, or the call itself.
+            reason: for the model; it may be empty.
+
+        Raises:
+            RoundError: no such call is deferred or pending, or several share the id.
+        """
+        found = self._find(call, "deferred or pending")
+        own: Any = getattr(found, "call", found)
+        return self._replaced(own.reject(reason))
+
+    def with_results(self, results: Iterable[Given], /) -> ToolRoundPlan[Input]:
+        """Return the plan in which calls that were pending have their results.
+
+        So a plan can be saved when some calls have been run and others wait.
+
+        Args:
+            results: of some of the pending calls, or for issues.
+
+        Raises:
+            CommitError: with everything that doesn't fit.
+            RoundError: the round was committed or discarded.
+            TypeError: something isn't a result.
+        """
+        self._check_open()
+        given, faults = matched(self._states, results)
+        if faults:
+            raise CommitError(faults)
+        states = list(self._states)
+        for index, result in given.items():
+            states[index] = _handled(states[index], result)
+        return self._with(states)
+
+    # --- the end ---------------------------------------------------------------------------------
+
+    def commit(self, transcript: Transcript, results: Iterable[Given] = (), /) -> Turn:
+        """Append the turn to a transcript: all calls, and a result for each, or nothing at all.
+
+        Handled and rejected calls and issues bring their results along.
+
+        Args:
+            transcript: anything with `append`, such as a `ListTranscript` or a list.
+            results: of the calls that are pending. One for an issue counts in place of its own.
+
+        Returns:
+            What was appended.
+
+        Raises:
+            CommitError: with everything that doesn't fit.
+            RoundError: the round was committed or discarded.
+            TypeError: something isn't a result.
+            Exception: what `append` raises; then the round is still open.
+        """
+        self._check_open()
+        found = settled(self._states, results)
+        turn = Turn(self.id, tuple([state.metadata for state in self._states]), found, self.assistant)
+        self._settlement.settle("committed")
+        try:
+            transcript.append(turn)
+        except BaseException:
+            self._settlement.reopen()
+            raise
+        return turn
+
+    def discard(self) -> None:
+        """Drop the turn: no plan of this round can be committed any more.
+
+        Raises:
+            RoundError: the round was committed or discarded.
+        """
+        self._settlement.settle("discarded")
+
+    # --- with an executor ------------------------------------------------------------------------
+
+    async def execute_with(self, run_all: RunAll, hooks: AnyHooks | None = None, /) -> ToolRoundPlan[Input]:
+        """Let hooks decide, then run what is pending; for `executor.execute_round`.
+
+        Args:
+            run_all: runs calls side by side, and returns a result or an exception for each.
+            hooks: as for `apply`.
+
+        Returns:
+            The plan with the results. A call whose function has a question is deferred.
+
+        Raises:
+            HookError: a hook failed; nothing was run.
+            InterruptedRoundError: functions raised what the executor passes through.
+        """
+        from .questions import decoded_call, outcome_state
+
+        plan = await self.apply(hooks)
+        pending = plan.pending
+        outcomes = await run_all([decoded_call(call) for call in pending])
+        states = list(plan.states)
+        raised: dict[int, BaseException] = {}
+        for call, outcome in zip(pending, outcomes, strict=True):
+            if isinstance(outcome, BaseException):
+                raised[call.index] = outcome
+            else:
+                states[call.index] = outcome_state(call, outcome)
+        after = plan._with(states)  # noqa: SLF001  # its own class
+        if raised:
+            raise InterruptedRoundError(after, raised) from next(iter(raised.values()))
+        return after
+
+    # --- as data ---------------------------------------------------------------------------------
+
+    def as_dict(self, *, secret: bytes | None = None) -> dict[str, Any]:
+        """Return the plan as JSON values, for a database or a file; `toolset.restore_plan` reads it.
+
+        It holds the calls as the model sent them, what was offered, all decisions, edited inputs, answers
+        and results. It doesn't hold your context, the objects that functions returned
+        (`ToolResult.value`) and details of failures (`ToolResult.details`).
+
+        Args:
+            secret: a key of your own, such as 32 random bytes. Without it, restoring notices data that
+                were damaged. With it, also data that somebody changed on purpose (HMAC, RFC 2104).
+
+        Raises:
+            EncodeError: an input that was changed in place can't be written as JSON.
+        """
+        from .saved import save_plan
+
+        return save_plan(self, secret)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ToolRoundPlan):
+            return NotImplemented
+        return self is other or _saved(self) == _saved(other)  # pyright: ignore[reportUnknownArgumentType]  # of whatever input
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __copy__(self) -> Self:
+        return self  # a copy must not be committed beside it
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __repr__(self) -> str:
+        kinds = ("pending", "handled", "rejected", "deferred", "issues")
+        counts = [f"{len(getattr(self, kind))} {kind}" for kind in kinds if getattr(self, kind)]
+        return f"<ToolRoundPlan: {', '.join(counts) or 'no calls'}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.toolset, self.as_dict())
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _with(self, states: Iterable[State]) -> Self:
+        return self.replace(_states=tuple(states))
+
+    def _replaced(self, state: State) -> Self:
+        return self._with([state if old.index == state.index else old for old in self._states])
+
+    def _check_open(self) -> None:
+        how = self._settlement.how
+        if how is not None:
+            message = f"this round was {how} already"
+            raise RoundError(message)
+
+    def _find(self, call: WhichCall, kind: str) -> Any:
+        """Return the one call that is meant, if it can be decided on.
+
+        Raises:
+            RoundError: there is none, or there are several.
+        """
+        self._check_open()
+        return find_call(self._states, call, kind)
+
+
+def find_call(states: tuple[State, ...], call: WhichCall, kind: str) -> Any:
+    """Return the one call of a turn that is meant.
+
+    Args:
+        states: what each call is at.
+        call: its id, its position, or the call itself.
+        kind: `deferred`, or `deferred or pending`.
+
+    Raises:
+        RoundError: there is none, or there are several.
+        TypeError: it is something else.
+    """
+    wanted = (DeferredCall,) if kind == "deferred" else (DeferredCall, ToolCall)
+    named = _named(states, call)
+    found = [state for state in named if isinstance(state, wanted)]
+    if len(found) == 1:
+        return found[0]
+    shown = _shown(call)
+    if len(found) > 1:
+        places = ", ".join([str(state.index) for state in found])
+        message = f"{len(found)} calls with {shown} are {kind}: give the position in the turn ({places})"
+        raise RoundError(message, len(found))
+    if not named:
+        message = f"no call of this turn has {shown}"
+    else:
+        message = f"the call with {shown} isn't {kind}: it is {_WORDS[type(named[0])]}"
+    raise RoundError(message, 0)
+
+
+_WORDS: dict[type, str] = {
+    ToolCall: "pending",
+    HandledCall: "handled",
+    RejectedCall: "rejected",
+    DeferredCall: "deferred",
+    CallIssue: "an issue",
+}
+
+
+def _named(states: tuple[State, ...], call: Any) -> list[State]:
+    if isinstance(call, str):
+        return [state for state in states if state.id == call]
+    if isinstance(call, int) and not isinstance(call, bool):
+        return [state for state in states if state.index == call]
+    if not isinstance(call, (ToolCall, HandledCall, RejectedCall, DeferredCall, CallIssue)):
+        from ..wording import received
+
+        message = f"a call is chosen by its id, its position or the call itself, not by {received(call)}"
+        raise TypeError(message)
+    return [state for state in states if state.index == call.index and state.metadata == call.metadata]
+
+
+def _shown(call: Any) -> str:
+    from ..wording import quote
+
+    if isinstance(call, str):
+        return f"the id {quote(call)}"
+    return f"the position {call if isinstance(call, int) else call.index}"
+
+
+def continue_suggestion(states: Iterable[State]) -> str | None:
+    """Return why the model should get another turn: some of its calls could not be used."""
+    issues = [state for state in states if isinstance(state, CallIssue)]
+    if not issues:
+        return None
+    from ..wording import clip, escape, listed
+
+    found = [f"{clip(escape(issue.name), 100)} ({issue.code})" for issue in issues]
+    number = "1 call" if len(issues) == 1 else f"{len(issues)} calls"
+    return f"{number} could not be used: {listed(found)}. Commit the turn and ask the model again"
+
+
+def _handled(state: State, given: Given) -> State:
+    if isinstance(given, (HandledCall, RejectedCall)):
+        return given
+    own = state if isinstance(state, ToolCall) else None
+    return HandledCall(state.index, state._raw, state._arguments, own, given, "host")  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a state of this room
+
+
+def _saved(plan: ToolRoundPlan[Any]) -> tuple[Any, ...]:
+    return plan.toolset, plan.as_dict()
+
+
+def _why(error: BaseException) -> str:
+    from ..tools.calls import exception_text
+
+    return exception_text(error)
+
+
+def _unpickled(toolset: Toolset[Any], data: Any) -> ToolRoundPlan[Any]:
+    return toolset.restore_plan(data)

@@ -1,0 +1,99 @@
+"""Questions that tools have while they run: from `NeedsInput` to the answer."""
+
+from __future__ import annotations
+
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Union, cast, get_args
+
+from ..codec.codec import codec_of
+from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
+from ..tools.execution.rounds import DecodedCall
+from ..tools.injection.alternatives import is_union
+from .decoding import FAILURES, own_json
+from .tool_call import DeferredCall, HandledCall, Question
+
+if TYPE_CHECKING:
+    from ..tools.calls import ToolResult
+    from ..tools.tool import Tool
+    from .tool_call import State, ToolCall
+
+__all__ = ["answered", "decoded_call", "outcome_state"]
+
+
+def decoded_call(call: ToolCall[Any]) -> DecodedCall:
+    """Return what an executor runs of a call.
+
+    Raises:
+        DecodeError: an answer no longer fits its parameter.
+        ToolError: the tool has no such parameter any more.
+    """
+    answers = {name: _parameter_codec(call.tool, name).decode(value) for name, value in call.answers.items()}
+    return DecodedCall(call.metadata, call.input, answers)
+
+
+def outcome_state(call: ToolCall[Any], result: ToolResult) -> State:
+    """Return what a call is at after it was run."""
+    raised: Any = (result.details or {}).get("exception") if result.code == "needs_input" else None
+    if not isinstance(raised, NeedsInput):
+        return _handled(call, result)
+    try:
+        question = _question(call.tool, raised)
+    except (SchemaError, ToolError) as error:
+        return _handled(call, _failed(call, error))
+    return call.defer(raised.question, question)
+
+
+def _handled(call: ToolCall[Any], result: ToolResult) -> HandledCall:
+    return HandledCall(call.index, call._raw, call._arguments, call, result, "executor")  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a state of this room
+
+
+def _question(tool: Tool[..., Any], raised: NeedsInput) -> Question:
+    codec = _parameter_codec(tool, raised.parameter)  # also where the answer has a type of its own
+    if raised.answer_type is not None:
+        codec = codec_of(raised.answer_type)
+    return Question(raised.question, raised.parameter, codec.json_schema(), raised.answer_type)
+
+
+def _failed(call: ToolCall[Any], error: SchemaError | ToolError) -> ToolResult:
+    """Return the result for a question whose answer could never reach the function; it is logged."""
+    failure = error if isinstance(error, ToolError) else ToolError(call.name, str(error))
+    return cast("ToolResult", FAILURES.failed(call.metadata, failure))  # nothing is passed through here
+
+
+def answered(waiting: DeferredCall[Any], question: Question, answer: object) -> ToolCall[Any]:
+    """Return a call that is to be run again, with the answer to its question.
+
+    Raises:
+        DecodeError: the answer doesn't fit.
+    """
+    call = waiting.call
+    codecs = [_parameter_codec(call.tool, question.parameter)]
+    if question._answer_type is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a value of this room
+        codecs.insert(0, codec_of(question._answer_type))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+    for codec in codecs:
+        try:
+            codec.decode(answer)
+        except DecodeError as error:
+            about = f"the answer for {call.name}"
+            raise DecodeError(about, error.problems, error.expects) from None
+    kept = [(name, value) for name, value in call._answers if name != question.parameter]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+    answers = (*kept, (question.parameter, own_json(answer)))
+    return call.replace(approved=True, _answers=answers)
+
+
+def _parameter_codec(tool: Tool[..., Any], parameter: str) -> Any:
+    """Return what reads the answers for an injected parameter.
+
+    Raises:
+        SchemaError: its type can't be read from JSON.
+        ToolError: the tool has no such parameter.
+    """
+    return codec_of(_without_none(tool.injected_type(parameter)))
+
+
+def _without_none(annotation: Any) -> Any:
+    """Return X for `X | None`: that the answer isn't there yet is no answer."""
+    if not is_union(annotation):
+        return annotation
+    others = tuple([member for member in get_args(annotation) if member is not NoneType])
+    return Union[others] if others else annotation  # noqa: UP007  # made of what it holds

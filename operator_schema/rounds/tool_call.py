@@ -1,0 +1,341 @@
+"""One call of a turn, decoded, and what was decided about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+
+from ..immutable import Value
+from ..json_values import copy_json
+from ..tools.calls import RawCall, ToolResult
+from ..wording import received
+
+if TYPE_CHECKING:
+    from ..tools.calls import ResultCode
+    from ..tools.tool import Tool
+
+__all__ = [
+    "CallIssue",
+    "DecidedBy",
+    "DeferredCall",
+    "HandledCall",
+    "Question",
+    "RejectedCall",
+    "State",
+    "ToolCall",
+    "rejection_reason",
+]
+
+Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
+
+DecidedBy = Literal["hook", "host", "executor"]
+"""Who gave the result of a call, or refused it."""
+
+_REJECTION = "This call was rejected"
+"""What the model reads of a rejected call begins with this."""
+
+
+class _OfTurn:
+    """What all calls of a turn have, whatever was decided about them."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        index: int
+        _raw: RawCall  # whose arguments somebody else may change
+        _arguments: Any  # our own copy of them
+
+    @property
+    def id(self) -> str:
+        """The id by which the provider matches call and result; calls of one turn may share it."""
+        return self._raw.id
+
+    @property
+    def name(self) -> str:
+        """The name of the tool, as the model wrote it."""
+        return self._raw.name
+
+    @property
+    def metadata(self) -> RawCall:
+        """The call as the model sent it, with a copy of the arguments at each reading."""
+        return RawCall(self._raw.id, self._raw.name, copy_json(self._arguments))
+
+    def __repr__(self) -> str:
+        about = [repr(getattr(self, name)) for name in ("input", "reason", "content") if hasattr(self, name)]
+        return f"{type(self).__name__}({', '.join([repr(self.id), repr(self.name), *about])})"
+
+
+class ToolCall(_OfTurn, Value, Generic[Input]):
+    """A call of a turn, with its arguments decoded; `match call.input:` dispatches on it.
+
+    Attributes:
+        index: position in the turn, the first being 0.
+        tool: that it calls.
+        input: of `tool.input_type`.
+        approved: whether a person, or a hook, has agreed to it; it isn't deferred again.
+        answers: names of injected parameters, each with the answer of a person as a JSON value.
+    """
+
+    index: int
+    _raw: RawCall
+    _arguments: Any
+    tool: Tool[..., Any]
+    input: Input
+    approved: bool = False
+    _answers: tuple[tuple[str, Any], ...] = ()
+
+    if (
+        not TYPE_CHECKING
+    ):  # for speed alone, as in `introspect/nodes.py`: a quarter of what a call of a round costs
+
+        def __new__(cls, index, _raw, _arguments, tool, input, approved, _answers):
+            self = cls._draft()
+            self.index = index
+            self._raw = _raw
+            self._arguments = _arguments
+            self.tool = tool
+            self.input = input
+            self.approved = approved
+            self._answers = _answers
+            self.__class__ = cls
+            return self
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        """The answers of people, as JSON values, by the name of the injected parameter."""
+        return {name: copy_json(answer) for name, answer in self._answers}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The input as arguments: with what hooks and people changed.
+
+        Raises:
+            EncodeError: the input can't be written as JSON.
+            ToolError: the input doesn't keep all that it was made of (`InitVar`).
+        """
+        return self.tool.encode_input(self.input)
+
+    def with_input(self, given: Any, /) -> ToolCall[Any]:
+        """Return the call with another input; `metadata` stays as the model sent it.
+
+        Args:
+            given: of `tool.input_type`.
+
+        Raises:
+            EncodeError: it can't be written as JSON, so the plan could not be saved.
+            ToolError: it isn't an input of this tool.
+        """
+        self.tool.encode_input(given)
+        return self.replace(input=given)
+
+    def complete(self, output: object, /) -> ToolResult:
+        """Return the result of a call that your program has run.
+
+        Args:
+            output: of `tool.output_type`, where one is declared.
+
+        Raises:
+            EncodeError: it doesn't fit, or has no JSON form.
+        """
+        written = self.tool.write_output(output)
+        return ToolResult(
+            self.id, self.name, written.text, parts=written.parts, json=written.json, value=output
+        )
+
+    def fail(self, message: str, /) -> ToolResult:
+        """Return the result of a call that your program could not run.
+
+        Args:
+            message: what the model reads.
+        """
+        return ToolResult(
+            self.id, self.name, _text("message", message), is_error=True, code="execution_failed"
+        )
+
+    def handled(self, output: object, /, by: DecidedBy = "host") -> HandledCall:
+        """Return the call with its output, for `commit`.
+
+        Raises:
+            EncodeError: the output doesn't fit, or has no JSON form.
+        """
+        return HandledCall(self.index, self._raw, self._arguments, self, self.complete(output), by)
+
+    def reject(self, reason: str = "", /, by: DecidedBy = "host") -> RejectedCall:
+        """Return the call as one that is refused, for `commit`.
+
+        Args:
+            reason: for the model; it may be empty.
+            by: who refuses it.
+        """
+        return RejectedCall(self.index, self._raw, self._arguments, self, _text("reason", reason), by)
+
+    def defer(self, reason: str = "", question: Question | None = None) -> DeferredCall[Input]:
+        """Return the call as one about which somebody has to decide first.
+
+        Args:
+            reason: for whoever decides.
+            question: that the tool has, or None.
+        """
+        reason = _text("reason", reason)
+        return DeferredCall(self.index, self._raw, self._arguments, self, reason, question)
+
+
+class HandledCall(_OfTurn, Value):
+    """A call that has its result.
+
+    Attributes:
+        index: position in the turn.
+        call: with the input that was run; None if it was an issue before, or was restored and no longer
+            fits its tool.
+        result: that goes into the transcript.
+        by: who gave it: a hook, your program, or the executor.
+    """
+
+    index: int
+    _raw: RawCall
+    _arguments: Any
+    call: ToolCall[Any] | None
+    result: ToolResult
+    by: DecidedBy
+    _saved_input: Any = None
+
+
+class RejectedCall(_OfTurn, Value):
+    """A call that a hook or a person refused; it isn't run.
+
+    Attributes:
+        index: position in the turn.
+        call: with the input that was refused; None if it was restored and no longer fits its tool.
+        reason: for the model; it may be empty.
+        by: who refused it.
+    """
+
+    index: int
+    _raw: RawCall
+    _arguments: Any
+    call: ToolCall[Any] | None
+    reason: str
+    by: DecidedBy
+    _saved_input: Any = None
+
+    @property
+    def result(self) -> ToolResult:
+        """What goes into the transcript; `rejection_reason` reads the reason back."""
+        content = f"{_REJECTION}: {self.reason}" if self.reason else f"{_REJECTION}."
+        return ToolResult(self.id, self.name, content, is_error=True, code="rejected")
+
+
+class Question(Value):
+    """What a tool has to know before it can go on.
+
+    Attributes:
+        text: for a person.
+        parameter: name of the injected parameter by which the function gets the answer.
+        answer_schema: the JSON Schema of the answer, for a form; a copy at each reading.
+    """
+
+    text: str
+    parameter: str
+    _schema: Any
+    _answer_type: Any = None
+
+    @property
+    def answer_schema(self) -> dict[str, Any]:
+        """The JSON Schema of the answer, for a form; a copy at each reading."""
+        copied: dict[str, Any] = copy_json(self._schema)
+        return copied
+
+    def __repr__(self) -> str:
+        return f"Question({self.text!r}, {self.parameter!r})"
+
+
+class DeferredCall(_OfTurn, Value, Generic[Input]):
+    """A call about which a person or another system has to decide first.
+
+    Attributes:
+        index: position in the turn.
+        call: as it will be run when it is approved.
+        reason: why it waits, for whoever decides.
+        question: that the tool has, or None: then the call is to be approved or rejected.
+    """
+
+    index: int
+    _raw: RawCall
+    _arguments: Any
+    call: ToolCall[Input]
+    reason: str
+    question: Question | None = None
+
+    @property
+    def input(self) -> Input:
+        """The input with which it will be run."""
+        return self.call.input
+
+    @property
+    def tool(self) -> Tool[..., Any]:
+        """The tool that it calls."""
+        return self.call.tool
+
+
+class CallIssue(_OfTurn, Value):
+    """A call that can't be run, and what the model reads about it.
+
+    Attributes:
+        index: position in the turn.
+        code: why: the tool wasn't offered, isn't known, or the arguments don't fit.
+        content: for the model.
+        error: with all data, such as the problems of a `DecodeError`; None after a restart, and where
+            there is no more to say. It takes no part in equality and hash.
+    """
+
+    index: int
+    _raw: RawCall
+    _arguments: Any
+    code: ResultCode
+    content: str
+    error: Exception | None = None
+
+    @property
+    def result(self) -> ToolResult:
+        """What goes into the transcript, unless `commit` gets another result."""
+        details = None if self.error is None else {"exception": self.error}
+        return ToolResult(self.id, self.name, self.content, is_error=True, code=self.code, details=details)
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.index, self.id, self.name, self.code, self.content
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CallIssue):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+State: TypeAlias = "ToolCall[Any] | HandledCall | RejectedCall | DeferredCall[Any] | CallIssue"
+"""What a call of a turn is at: pending (as a `ToolCall`), or one of the others."""
+
+
+def rejection_reason(result: ToolResult | str, /) -> str | None:
+    """Return why a call was rejected; None if it wasn't.
+
+    Args:
+        result: a result, or its text as it came back from a provider.
+
+    Returns:
+        The reason; an empty string if none was given.
+    """
+    if isinstance(result, ToolResult) and not result.is_error:
+        return None
+    content = result.content if isinstance(result, ToolResult) else result
+    if content == f"{_REJECTION}.":
+        return ""
+    head, separator, reason = content.partition(": ")
+    return reason if head == _REJECTION and separator else None
+
+
+def _text(what: str, value: object) -> str:
+    if not isinstance(value, str):
+        message = f"the {what} is a string, not {received(value)}"
+        raise TypeError(message)
+    return str.__str__(value)  # a subclass may have code of its own

@@ -1,0 +1,105 @@
+"""Transcripts: where the turns of a conversation go, each as a whole."""
+
+from __future__ import annotations
+
+from _thread import RLock  # `threading` itself is not needed
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..immutable import Value
+from ..json_values import copy_json
+from .errors import RoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..tools.calls import RawCall, ToolResult
+
+__all__ = ["ListTranscript", "Transcript", "Turn"]
+
+
+class Turn(Value):
+    """One turn of the model that called tools, with a result for each call.
+
+    It is neutral: a provider's module makes messages of it.
+
+    Attributes:
+        id: of the round; two turns never share it.
+        calls: as the model sent them, in order.
+        results: one for each call, in the order of the calls.
+        assistant: the rest of the model's turn as JSON, as it was given to `toolset.round`.
+    """
+
+    id: str
+    calls: tuple[RawCall, ...]
+    results: tuple[ToolResult, ...]
+    assistant: Any = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the turn as JSON values, with the data of all parts."""
+        from .saved import save_call, save_result
+
+        return {
+            "id": self.id,
+            "assistant": copy_json(self.assistant),
+            "calls": [save_call(call) for call in self.calls],
+            "results": [
+                {"call_id": result.call_id, "name": result.name, **save_result(result)}
+                for result in self.results
+            ],
+        }
+
+
+class Transcript(Protocol):
+    """Where committed turns go; a `list` is one too."""
+
+    def append(self, turn: Turn, /) -> object:
+        """Add a turn as a whole, or raise an exception and add nothing."""
+        ...
+
+
+class ListTranscript:
+    """A conversation in memory: committed turns, and whatever else your program adds.
+
+    Any number of threads may append at once. A turn goes in once: a second commit of the same round,
+    also of one that was restored twice, is refused.
+
+    Args:
+        items: what there is so far, such as messages of the user.
+    """
+
+    __slots__ = ("_items", "_lock", "_turns")
+
+    def __init__(self, items: Iterable[Any] = ()) -> None:
+        self._lock = RLock()
+        self._items: list[Any] = []
+        self._turns: set[str] = set()
+        for item in items:
+            self.append(item)
+
+    def append(self, item: Any, /) -> None:
+        """Add a turn, or anything else.
+
+        Raises:
+            RoundError: the turn is there already.
+        """
+        with self._lock:
+            if isinstance(item, Turn):
+                if item.id in self._turns:
+                    message = "this turn is in the transcript already: it was committed before"
+                    raise RoundError(message)
+                self._turns.add(item.id)
+            self._items.append(item)
+
+    def __iter__(self) -> Iterator[Any]:
+        with self._lock:
+            return iter(tuple(self._items))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: int) -> Any:
+        """Return one item."""
+        return self._items[index]
+
+    def __repr__(self) -> str:
+        return f"<ListTranscript of {len(self)}>"
