@@ -8,9 +8,12 @@ from registry_samples import delete_file, names, read_file, told_names, web_sear
 from operator_schema import (
     DecodeError,
     DuplicateToolError,
+    Executor,
     Registry,
     SchemaError,
+    describe_tools,
 )
+from operator_schema.tools.registry.snapshot import Snapshot
 
 
 def test_merge_takes_all_or_nothing():
@@ -52,3 +55,53 @@ def test_a_group_may_prefix_names_and_descriptions():
     assert files.prefix(descriptions="Only: ").get("read_file").summary == "Only: Read a file."
     with pytest.raises(SchemaError, match="refused by providers"):
         files.prefix("fs.")
+
+
+class Group:
+    """It has tools and switches of its own, and isn't a registry."""
+
+    def __init__(self, *tools, switches=None, enabled=True):
+        named = {entry.name: entry for entry in tools}
+        self._entries = Snapshot(named, switches or {}, enabled, None)
+
+
+def test_a_group_that_is_not_a_registry_brings_its_switches_along():
+    is_on = False
+    group = Group(web_search, read_file, switches={"read_file": lambda: is_on})
+    for registry in (Registry().merge(group), Registry(group), Executor(group).registry):
+        assert names(registry) == ["web_search", "read_file"]
+        assert told_names(registry) == ["web_search"]
+    is_on = True
+    assert told_names(registry) == ["web_search", "read_file"]
+    closed = Registry(Group(web_search, delete_file.with_(enabled=True), enabled=False))
+    assert told_names(closed) == ["delete_file"]
+
+
+def test_a_tool_that_describes_is_an_ordinary_member_of_such_a_group():
+    describing = describe_tools([web_search])
+    registry = Registry(Group(web_search, describing))
+    assert names(registry) == ["web_search", "describe_tools"]
+    assert registry.shown("web_search").described_by == "describe_tools"
+    assert names(Registry().merge(registry)) == ["web_search"]
+
+
+def test_such_groups_are_merged_all_or_nothing():
+    registry = Registry([web_search])
+    with pytest.raises(DuplicateToolError, match="web_search"):
+        registry.merge(Group(read_file), Group(web_search))
+    assert names(registry) == ["web_search"]
+
+
+class Misleading(list):
+    _entries = ()
+
+
+class Raising(list):
+    @property
+    def _entries(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("group", [Misleading([web_search]), Raising([web_search])])
+def test_other_objects_are_lists_of_tools_whatever_they_have(group):
+    assert names(Registry(group)) == ["web_search"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, assert_type
+from typing import TYPE_CHECKING, Any, Literal, assert_type
 
 import pytest
 
@@ -21,6 +21,9 @@ from operator_schema import (
     ToolResult,
     tool,
 )
+
+if TYPE_CHECKING:
+    from operator_schema.tools.execution.rounds import RunAll
 
 
 @tool
@@ -75,12 +78,41 @@ def test_a_call_has_a_result() -> None:
     assert_type(result.content, str)
     assert_type(
         result.code,
-        Literal["tool_not_found", "invalid_params", "timeout", "execution_failed", "disabled"] | None,
+        Literal[
+            "tool_not_found",
+            "invalid_params",
+            "timeout",
+            "execution_failed",
+            "disabled",
+            "needs_input",
+            "not_available",
+            "rejected",
+        ]
+        | None,
     )
     assert_type(result.details, Mapping[str, Any] | None)
     assert_type(asyncio.run(executor.execute_all([call])), list[ToolResult])
     assert_type(executor.execute_sync(call), ToolResult)
     assert_type(executor.execute_all_sync(iter([call])), list[ToolResult])
+
+
+class Plan:
+    async def execute_with(self, run_all: RunAll, hooks: int | None, /) -> str:
+        return f"{len(await run_all([]))} {hooks}"
+
+
+class Round:
+    async def execute_with(self, run_all: RunAll, hooks: int | None = None) -> str:
+        return f"{len(await run_all([]))} {hooks}"
+
+
+@pytest.mark.needs_threads
+def test_what_a_plan_returns_is_returned() -> None:
+    executor = Executor([add])
+    assert_type(asyncio.run(executor.execute_round(Plan(), hooks=5)), str)
+    assert_type(executor.execute_round_sync(Round()), str)
+    with pytest.raises(TypeError, match="expected a ToolRound"):
+        executor.execute_round_sync(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it isn't a plan
 
 
 def test_errors_carry_data() -> None:

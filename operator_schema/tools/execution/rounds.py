@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     RunAll: TypeAlias = "Callable[[Sequence[DecodedCall]], Awaitable[list[ToolResult | BaseException]]]"
 
-__all__ = ["DecodedCall", "Executable", "RunAll", "check_executable", "context_of"]
+__all__ = ["DecodedCall", "Executable", "check_executable", "context_of"]
 
 Hooks_contra = TypeVar("Hooks_contra", contravariant=True)
 Plan_co = TypeVar("Plan_co", covariant=True)

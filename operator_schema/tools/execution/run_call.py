@@ -93,9 +93,12 @@ class RunCall:
         failures: makes the results of calls that fail.
         successes: makes the results of those that don't.
         decoded: the same call with its input, where that is known already.
+
+    Attributes:
+        decoded: as given.
     """
 
-    __slots__ = ("_call", "_context", "_decoded", "_details", "_failures", "_successes", "_tool")
+    __slots__ = ("_call", "_context", "_details", "_failures", "_successes", "_tool", "decoded")
 
     def __init__(
         self,
@@ -111,13 +114,8 @@ class RunCall:
         self._context = context
         self._failures = failures
         self._successes = successes
-        self._decoded = decoded
+        self.decoded = decoded
         self._details: dict[str, Any] = {}
-
-    @property
-    def takes_long(self) -> bool:
-        """Whether decoding the arguments would block an event loop for too long."""
-        return self._decoded is None and takes_long(self._call.arguments)
 
     def run(self) -> ToolResult | Pending | Passed:
         """Run a function that isn't async."""
@@ -157,7 +155,7 @@ class RunCall:
 
     def decode(self) -> Any:
         """Return the input of the function, or the result that says why there is none."""
-        decoded = self._decoded
+        decoded = self.decoded
         if decoded is not None:
             return self._checked(decoded.given)
         try:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..calls import ToolResult
-from .run_call import Pending
+from .run_call import Pending, takes_long
 from .tasks import Tasks
 from .threads import Threads
 
@@ -61,7 +61,7 @@ class Runner:
             TimeoutError: it took longer; its text says so if the function did not run.
             RuntimeError: the system gives no more threads.
         """
-        if tool.is_async and not self._is_long(run):
+        if tool.is_async and not self._is_long(run, call):
             return await self._tasks.run(run.arun, tool.name, seconds)
         from time import monotonic
 
@@ -80,8 +80,8 @@ class Runner:
         finally:
             outcome.close()
 
-    def _is_long(self, run: RunCall) -> bool:
-        return self._uses_threads and run.takes_long
+    def _is_long(self, run: RunCall, call: RawCall) -> bool:
+        return self._uses_threads and run.decoded is None and takes_long(call.arguments)
 
     def _runs_inline(self, tool: Tool[..., Any]) -> bool:
         return not (self._uses_threads if tool.threads is None else tool.threads)
@@ -94,7 +94,7 @@ class Runner:
 
         lent = lent_thread()
         function = run.run
-        if lent is None and self._is_long(run):
+        if lent is None and self._is_long(run, call):
             given = await self._decode(run.decode, name, seconds)
             if issubclass(type(given), BaseException):
                 return given
