@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..errors import DuplicateToolError
 from ..immutable import Value
@@ -102,7 +102,7 @@ def merged(entries: Iterable[Entry], *, same_is_one: bool = False) -> dict[str, 
 
 
 def _entries_of(member: Any) -> list[Entry]:
-    kind: Any = type(member)
+    kind: Any = cast("Any", type(member))
     if kind is Off:
         return [entry.replace(is_off=True) for entry in _entries_of(member.member)]
     nested = getattr(kind, "__entries__", None)

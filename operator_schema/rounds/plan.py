@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os import urandom
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..immutable import Value
@@ -11,8 +10,9 @@ from .commit import matched, settled
 from .errors import CommitError, HookError, InterruptedRoundError, RoundError
 from .hooks import Hooks
 from .pipeline import FailedHookError, decide, unless_confirmed
-from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall
+from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall, continue_suggestion
 from .transcript import Turn
+from .which_call import find_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,75 +20,17 @@ if TYPE_CHECKING:
 
     from ..tools.execution.rounds import RunAll
     from .commit import Given
+    from .settlement import Settlement
     from .tool_call import State
     from .toolset import Toolset
     from .transcript import Transcript
+    from .which_call import WhichCall
 
     AnyHooks: TypeAlias = "Hooks | Callable[[ToolCall[Any]], Any]"
-    WhichCall: TypeAlias = "str | int | ToolCall[Any] | DeferredCall[Any]"
 
-__all__ = ["Settlement", "ToolRoundPlan"]
+__all__ = ["ToolRoundPlan"]
 
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
-
-_ID_BYTES = 12
-"""Random bytes in an id: two of 10**12 ids are equal with a chance of 1 in 10**5."""
-
-
-class Settlement:
-    """Which round it is, and how it ended, for all plans of it; the first to settle it wins.
-
-    Args:
-        round_id: of a round that was restored; None for a new one, which gets its id when it is asked for.
-    """
-
-    __slots__ = ("_ending", "_id")
-
-    def __init__(self, round_id: str | None = None) -> None:
-        self._id: dict[None, str] = {} if round_id is None else {None: round_id}
-        self._ending: dict[None, _Ending] = {}
-
-    @property
-    def round_id(self) -> str:
-        """The id of the round, made at random."""
-        found = self._id.get(None)
-        if found is not None:
-            return found
-        made = f"round_{urandom(_ID_BYTES).hex()}"
-        return self._id.setdefault(None, made)  # one step, for all threads
-
-    @property
-    def how(self) -> str | None:
-        """How it ended; None as long as it is open."""
-        found = self._ending.get(None)
-        return None if found is None else found.how
-
-    def settle(self, how: str) -> None:
-        """End it.
-
-        Raises:
-            RoundError: it has ended.
-        """
-        own = _Ending(how)
-        first = self._ending.setdefault(
-            None, own
-        )  # one step, so that each thread sees whether it was the first
-        if first is not own:
-            message = f"this round was {first.how} already"
-            raise RoundError(message)
-
-    def reopen(self) -> None:
-        """Take it back, after a commit that failed."""
-        self._ending.clear()
-
-
-class _Ending:
-    """How a round ended; each is another object."""
-
-    __slots__ = ("how",)
-
-    def __init__(self, how: str) -> None:
-        self.how = how
 
 
 class ToolRoundPlan(Value, Generic[Input]):
@@ -431,77 +373,6 @@ class ToolRoundPlan(Value, Generic[Input]):
         """
         self._check_open()
         return find_call(self._states, call, kind)
-
-
-def find_call(states: tuple[State, ...], call: WhichCall, kind: str) -> Any:
-    """Return the one call of a turn that is meant.
-
-    Args:
-        states: what each call is at.
-        call: its id, its position, or the call itself.
-        kind: `deferred`, or `deferred or pending`.
-
-    Raises:
-        RoundError: there is none, or there are several.
-        TypeError: it is something else.
-    """
-    wanted = (DeferredCall,) if kind == "deferred" else (DeferredCall, ToolCall)
-    named = _named(states, call)
-    found = [state for state in named if isinstance(state, wanted)]
-    if len(found) == 1:
-        return found[0]
-    shown = _shown(call)
-    if len(found) > 1:
-        places = ", ".join([str(state.index) for state in found])
-        message = f"{len(found)} calls with {shown} are {kind}: give the position in the turn ({places})"
-        raise RoundError(message, len(found))
-    if not named:
-        message = f"no call of this turn has {shown}"
-    else:
-        message = f"the call with {shown} isn't {kind}: it is {_WORDS[type(named[0])]}"
-    raise RoundError(message, 0)
-
-
-_WORDS: dict[type, str] = {
-    ToolCall: "pending",
-    HandledCall: "handled",
-    RejectedCall: "rejected",
-    DeferredCall: "deferred",
-    CallIssue: "an issue",
-}
-
-
-def _named(states: tuple[State, ...], call: Any) -> list[State]:
-    if isinstance(call, str):
-        return [state for state in states if state.id == call]
-    if isinstance(call, int) and not isinstance(call, bool):
-        return [state for state in states if state.index == call]
-    if not isinstance(call, (ToolCall, HandledCall, RejectedCall, DeferredCall, CallIssue)):
-        from ..wording import received
-
-        message = f"a call is chosen by its id, its position or the call itself, not by {received(call)}"
-        raise TypeError(message)
-    return [state for state in states if state.index == call.index and state.metadata == call.metadata]
-
-
-def _shown(call: Any) -> str:
-    from ..wording import quote
-
-    if isinstance(call, str):
-        return f"the id {quote(call)}"
-    return f"the position {call if isinstance(call, int) else call.index}"
-
-
-def continue_suggestion(states: Iterable[State]) -> str | None:
-    """Return why the model should get another turn: some of its calls could not be used."""
-    issues = [state for state in states if isinstance(state, CallIssue)]
-    if not issues:
-        return None
-    from ..wording import clip, escape, listed
-
-    found = [f"{clip(escape(issue.name), 100)} ({issue.code})" for issue in issues]
-    number = "1 call" if len(issues) == 1 else f"{len(issues)} calls"
-    return f"{number} could not be used: {listed(found)}. Commit the turn and ask the model again"
 
 
 def _handled(state: State, given: Given) -> State:

@@ -10,9 +10,10 @@ from ..tools.calls import RawCall, arguments_to_decode, exception_text
 from ..wording import nearest_names, received
 from .decoding import FAILURES, own_json
 from .errors import RestoreError, RestoreProblem
-from .plan import Settlement, ToolRoundPlan
+from .plan import ToolRoundPlan
 from .questions import decoded_call
 from .saved import CALLS, DEPTH, FORMAT, HEADS, SavedCall, digest_of, head_digest, read_result
+from .settlement import Settlement
 from .tool_call import CallIssue, HandledCall, Question, RejectedCall, ToolCall
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from ..wording import received
 from .decoding import decode_call, own_json
 from .errors import RoundError
 from .offer import Offer
-from .plan import Settlement, ToolRoundPlan
+from .plan import ToolRoundPlan
+from .settlement import Settlement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import RawCall, ToolResult
-from ..wording import received
+from ..wording import clip, escape, listed, received
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..tools.calls import ResultCode
     from ..tools.tool import Tool
 
@@ -22,6 +24,7 @@ __all__ = [
     "RejectedCall",
     "State",
     "ToolCall",
+    "continue_suggestion",
     "rejection_reason",
 ]
 
@@ -332,6 +335,16 @@ def rejection_reason(result: ToolResult | str, /) -> str | None:
         return ""
     head, separator, reason = content.partition(": ")
     return reason if head == _REJECTION and separator else None
+
+
+def continue_suggestion(states: Iterable[State]) -> str | None:
+    """Return why the model should get another turn: some of its calls could not be used."""
+    issues = [state for state in states if isinstance(state, CallIssue)]
+    if not issues:
+        return None
+    found = [f"{clip(escape(issue.name), 100)} ({issue.code})" for issue in issues]
+    number = "1 call" if len(issues) == 1 else f"{len(issues)} calls"
+    return f"{number} could not be used: {listed(found)}. Commit the turn and ask the model again"
 
 
 def _text(what: str, value: object) -> str:
