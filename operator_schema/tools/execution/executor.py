@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from ...errors import ToolNotFoundError
 from ..calls import RawCall, ToolResult
 from ..registry.registry import Registry
-from .backends import current_backend, is_cancellation, running_backends
+from .backends import current_backend, running_backends
 from .checks import check_on_progress, check_options, checked_call, checked_calls
 from .concurrency import Slots, blocked
 from .failures import Failures, ShowErrors
-from .passing import Passed, exception_classes, result_classes, result_of, results_of
-from .run_call import RunCall
+from .outcomes import Outcomes
+from .passing import exception_classes, result_classes, result_of, results_of
 from .runner import Runner
 from .successes import Successes
 
@@ -86,7 +84,7 @@ class Executor:
     """
 
     __slots__ = (
-        *("_failures", "_options", "_registry", "_runner", "_slots", "_successes", "_timeout"),
+        *("_options", "_outcomes", "_registry", "_runner", "_slots"),
         "__weakref__",
     )
 
@@ -107,12 +105,12 @@ class Executor:
     ) -> None:
         check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
-        self._timeout = timeout
         self._slots = Slots(max_concurrency)
         passed, native = exception_classes(pass_through), result_classes(native_results)
-        self._failures = Failures(show_errors, report, passed)
-        self._successes = Successes(self._failures, native, strict=strict_results)
-        self._runner = Runner(self._failures, max_threads, grace, uses_threads=threads)
+        failures = Failures(show_errors, report, passed)
+        successes = Successes(failures, native, strict=strict_results)
+        self._runner = Runner(failures, max_threads, grace, uses_threads=threads)
+        self._outcomes = Outcomes(self._registry, timeout, self._slots, self._runner, failures, successes)
         self._options: Mapping[str, Any] = {
             "timeout": timeout,
             "max_concurrency": max_concurrency,
@@ -177,7 +175,7 @@ class Executor:
         """
         if on_progress is not None:
             check_on_progress(on_progress)
-        outcome = await self._outcome(checked_call(call), context, on_progress)
+        outcome = await self._outcomes.of(checked_call(call), context, on_progress)
         if type(outcome) is ToolResult:
             return outcome
         return result_of(outcome)
@@ -376,11 +374,8 @@ class Executor:
         """Run calls with their inputs side by side; what is passed through stands in the list."""
         from .stream import JobGroup
 
-        outcome = self._outcome
-        starts = [
-            (partial(outcome, decoded.call, context, on_progress, decoded), decoded.call.name)
-            for decoded in calls
-        ]
+        of = self._outcomes.of
+        starts = [(partial(of, one.call, context, on_progress, one), one.call.name) for one in calls]
         return results_of(await JobGroup(starts).all(), return_exceptions=True)
 
     def _starts(
@@ -388,7 +383,7 @@ class Executor:
     ) -> list[tuple[Start, str]]:
         if on_progress is not None:
             check_on_progress(on_progress)
-        outcome = self._outcome
+        outcome = self._outcomes.of
         return [(partial(outcome, call, context, on_progress), call.name) for call in checked_calls(calls)]
 
     def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
@@ -411,78 +406,3 @@ class Executor:
                 )
                 raise RuntimeError(message)
             return run_beside(start, backends[0])
-
-    async def _outcome(
-        self,
-        call: RawCall,
-        context: Context | None,
-        on_progress: OnProgress | None,
-        decoded: DecodedCall | None = None,
-    ) -> ToolResult | Passed | BaseException:
-        """Return the result of a call, or an exception that is to be raised: a task must not raise it."""
-        slots, home = self._slots, None
-        if slots.is_limited:
-            home = current_backend().home()
-            await slots.acquire(None, home)
-        try:
-            outcome = await self._execute(call, context, on_progress, decoded)
-        except Exception as error:  # noqa: BLE001  # one call must not take the others down
-            outcome = error
-        finally:
-            if home is not None:
-                slots.release(home)
-        if type(outcome) is not ToolResult and issubclass(type(outcome), Exception):
-            return self._failures.failed_badly(call, outcome)
-        result: ToolResult | Passed | BaseException = outcome
-        return result
-
-    async def _execute(
-        self,
-        call: RawCall,
-        context: Context | None,
-        on_progress: OnProgress | None,
-        decoded: DecodedCall | None,
-    ) -> Any:
-        try:
-            found = self._find(call, context)
-        except Exception as error:  # noqa: BLE001  # a switch is your program's own code
-            failed = "the switch of the tool failed"
-            return self._failures.passed(call, error) or self._failures.not_started(call, error, failed)
-        if isinstance(found, ToolResult):
-            return found
-        if decoded is not None:
-            from .rounds import context_of
-
-            context = context_of(decoded, context)
-        reports = None
-        if found.takes_progress:
-            from .reports import with_progress
-
-            context, reports = with_progress(call, context, on_progress)
-        seconds = self._seconds(found)
-        try:
-            run = RunCall(call, found, context, self._failures, self._successes, decoded)
-            outcome = await self._runner.run(run, call, found, seconds)
-        except TimeoutError as late:
-            return self._failures.timed_out(call, seconds or 0, late)
-        except RuntimeError as error:
-            return self._failures.not_started(call, error, "the system has no more threads")
-        finally:
-            if reports is not None:
-                reports.end()
-        if type(outcome) is ToolResult or not is_cancellation(outcome):
-            return outcome
-        return self._failures.cancelled(call, outcome)
-
-    def _find(self, call: RawCall, context: Context | None) -> Tool[..., Any] | ToolResult:
-        registry, name = self._registry, call.name
-        try:
-            tool = registry.shown(name, context=context)
-            return tool if registry.is_enabled(name, context=context) else self._failures.disabled(call)
-        except ToolNotFoundError as error:
-            names = [] if error.suggestions else [tool.name for tool in registry.offered(context=context)]
-            return self._failures.not_found(call, error, names)
-
-    def _seconds(self, tool: Tool[..., Any]) -> float | None:
-        seconds = self._timeout if tool.timeout is None else tool.timeout
-        return None if seconds == inf else seconds

@@ -81,7 +81,7 @@ def test_the_timeout_of_a_tool_wins():
 
 
 def test_thirty_seconds_unless_set():
-    assert Executor([])._timeout == 30.0
+    assert Executor([])._options["timeout"] == 30.0
 
 
 def test_a_tool_that_swallows_its_cancellation_is_left_to_itself(caplog):

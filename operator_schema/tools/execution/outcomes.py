@@ -1,0 +1,142 @@
+"""What comes of one call: its tool is found, its function runs, and whatever happens is a result."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ToolNotFoundError
+from ..calls import ToolResult
+from .backends import current_backend, is_cancellation
+from .run_call import RunCall
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..calls import RawCall
+    from ..registry.registry import Registry
+    from ..tool import Tool
+    from .concurrency import Slots
+    from .failures import Failures
+    from .passing import Passed
+    from .reports import OnProgress
+    from .rounds import DecodedCall
+    from .runner import Runner
+    from .successes import Successes
+
+    Context = Mapping[Any, Any]
+
+__all__ = ["Outcomes"]
+
+
+class Outcomes:
+    """Run calls, each from its name to its result.
+
+    Args:
+        registry: the tools.
+        timeout: seconds that a call may take, unless its tool has a timeout; None for no limit.
+        slots: limit what runs at once.
+        runner: runs the functions.
+        failures: makes the results of calls that fail.
+        successes: makes the results of those that don't.
+    """
+
+    __slots__ = ("_failures", "_registry", "_runner", "_slots", "_successes", "_timeout")
+
+    def __init__(
+        self,
+        registry: Registry,
+        timeout: float | None,
+        slots: Slots,
+        runner: Runner,
+        failures: Failures,
+        successes: Successes,
+    ) -> None:
+        self._registry = registry
+        self._timeout = timeout
+        self._slots = slots
+        self._runner = runner
+        self._failures = failures
+        self._successes = successes
+
+    async def of(
+        self,
+        call: RawCall,
+        context: Context | None,
+        on_progress: OnProgress | None,
+        decoded: DecodedCall | None = None,
+    ) -> ToolResult | Passed | BaseException:
+        """Return the result of a call, or an exception that is to be raised: a task must not raise it.
+
+        Args:
+            call: as the model sent it.
+            context: type, or name of a parameter, to value.
+            on_progress: gets the progress of the function, or None.
+            decoded: the same call with its input, where that is known already.
+        """
+        slots, home = self._slots, None
+        if slots.is_limited:
+            home = current_backend().home()
+            await slots.acquire(None, home)
+        try:
+            outcome = await self._execute(call, context, on_progress, decoded)
+        except Exception as error:  # noqa: BLE001  # one call must not take the others down
+            outcome = error
+        finally:
+            if home is not None:
+                slots.release(home)
+        if type(outcome) is not ToolResult and issubclass(type(outcome), Exception):
+            return self._failures.failed_badly(call, outcome)
+        result: ToolResult | Passed | BaseException = outcome
+        return result
+
+    async def _execute(
+        self,
+        call: RawCall,
+        context: Context | None,
+        on_progress: OnProgress | None,
+        decoded: DecodedCall | None,
+    ) -> Any:
+        try:
+            found = self._find(call, context)
+        except Exception as error:  # noqa: BLE001  # a switch is your program's own code
+            failed = "the switch of the tool failed"
+            return self._failures.passed(call, error) or self._failures.not_started(call, error, failed)
+        if isinstance(found, ToolResult):
+            return found
+        if decoded is not None:
+            from .rounds import context_of
+
+            context = context_of(decoded, context)
+        reports = None
+        if found.takes_progress:
+            from .reports import with_progress
+
+            context, reports = with_progress(call, context, on_progress)
+        seconds = self._seconds(found)
+        try:
+            run = RunCall(call, found, context, self._failures, self._successes, decoded)
+            outcome = await self._runner.run(run, call, found, seconds)
+        except TimeoutError as late:
+            return self._failures.timed_out(call, seconds or 0, late)
+        except RuntimeError as error:
+            return self._failures.not_started(call, error, "the system has no more threads")
+        finally:
+            if reports is not None:
+                reports.end()
+        if type(outcome) is ToolResult or not is_cancellation(outcome):
+            return outcome
+        return self._failures.cancelled(call, outcome)
+
+    def _find(self, call: RawCall, context: Context | None) -> Tool[..., Any] | ToolResult:
+        registry, name = self._registry, call.name
+        try:
+            tool = registry.shown(name, context=context)
+            return tool if registry.is_enabled(name, context=context) else self._failures.disabled(call)
+        except ToolNotFoundError as error:
+            names = [] if error.suggestions else [tool.name for tool in registry.offered(context=context)]
+            return self._failures.not_found(call, error, names)
+
+    def _seconds(self, tool: Tool[..., Any]) -> float | None:
+        seconds = self._timeout if tool.timeout is None else tool.timeout
+        return None if seconds == inf else seconds
