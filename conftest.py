@@ -26,7 +26,14 @@ pytest_collect_file = Sybil(
     excludes=[
         "CHANGELOG.md",
         *(
-            ["docs/executing.md", "docs/results.md", "docs/faq.md", "docs/other-libraries.md"]
+            [
+                "docs/approvals.md",
+                "docs/executing.md",
+                "docs/faq.md",
+                "docs/other-libraries.md",
+                "docs/results.md",
+                "docs/rounds.md",
+            ]
             if sys.platform == "emscripten"
             else []
         ),

@@ -24,6 +24,8 @@ from operator_schema.introspect.annotations import ORIGINS
 from operator_schema.introspect.graph_checks import MAX_COMPARED_MEMBERS
 from operator_schema.introspect.reader import MAX_ANNOTATIONS
 from operator_schema.json_values import LONGEST_BITS
+from operator_schema.rounds import decisions
+from operator_schema.rounds.errors import FaultCode, RestoreProblemCode
 from operator_schema.wording import EXCERPT_LENGTH
 
 ROOT = Path(__file__).parent.parent
@@ -259,6 +261,23 @@ def test_the_kinds_of_the_page_of_repair():
     page = (ROOT / "docs" / "repair.md").read_text(encoding="utf-8")
     table = page.split("| kind | what came |")[1].split("\n\n")[0]
     assert [cells_of(line)[0].strip("`") for line in table.split("\n")[2:]] == list(get_args(RepairKind))
+
+
+def codes_of_table(page, header):
+    table = (ROOT / "docs" / page).read_text(encoding="utf-8").split(header)[1].split("\n\n")[0]
+    return [cells_of(line)[0].strip("`") for line in table.split("\n")[2:]]
+
+
+def test_the_codes_of_the_pages_of_rounds():
+    assert codes_of_table("rounds.md", "| code of a fault | what is wrong |") == list(get_args(FaultCode))
+    problems = codes_of_table("approvals.md", "| code of a problem | what is wrong |")
+    assert problems == list(get_args(RestoreProblemCode))
+
+
+def test_the_decisions_of_the_page_of_rounds():
+    decided = codes_of_table("rounds.md", "| a hook returns | the call |")
+    names = {name for cell in decided for name in re.findall(r"[A-Z]\w+", cell)}
+    assert names == {*decisions.__all__, "None"} - {"Decision"}
 
 
 def lines_to_type(block):
