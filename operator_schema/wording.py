@@ -149,6 +149,22 @@ def received(value: object) -> str:
     return name if shown in {name, type(value).__name__} else f"{name} {shown}"
 
 
+def checked_text(what: str, value: object) -> str:
+    """Return a string that has to be one; of a subclass the text alone, as it may have code of its own.
+
+    Args:
+        what: the value is, such as `the name of a call`.
+        value: that was given.
+
+    Raises:
+        TypeError: it isn't a string.
+    """
+    if not isinstance(value, str):
+        message = f"{what} is a string, not {received(value)}"
+        raise TypeError(message)
+    return str.__str__(value)
+
+
 def as_written(value: object) -> str:
     """Show an argument that the program gave: `"5"`, `0`, `True`."""
     return repr(value) if value is None or isinstance(value, bool) else excerpt(value)

@@ -6,7 +6,7 @@ from dataclasses import MISSING
 from typing import Any, TypeAlias
 
 from ..immutable import Value
-from ..wording import received
+from ..wording import checked_text
 
 __all__ = ["Complete", "Decision", "Defer", "Reject", "RunNormally"]
 
@@ -45,7 +45,7 @@ class Reject(Value):
     reason: str = ""
 
     def __init__(self, reason: str = "") -> None:
-        super().__init__(_reason("Reject", reason))
+        super().__init__(checked_text("the reason of Reject", reason))
 
 
 class Defer(Value):
@@ -60,15 +60,8 @@ class Defer(Value):
     reason: str = ""
 
     def __init__(self, reason: str = "") -> None:
-        super().__init__(_reason("Defer", reason))
+        super().__init__(checked_text("the reason of Defer", reason))
 
 
 Decision: TypeAlias = "RunNormally | Complete | Reject | Defer | None"
 """What a hook may return; None is `RunNormally()`."""
-
-
-def _reason(kind: str, reason: object) -> str:
-    if not isinstance(reason, str):
-        message = f"{kind} takes the reason as a string, not {received(reason)}"
-        raise TypeError(message)
-    return str.__str__(reason)  # a subclass may have code of its own

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from ..immutable import Value
 from ..tools.awaitables import is_awaitable
 from ..tools.tool import Tool
-from ..wording import clip, escape, received
+from ..wording import checked_text, clip, escape, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -174,7 +174,7 @@ class Hooks(Value):
                 if is_awaitable(text):
                     text = await text
                 if text is not None:
-                    found[name] = _checked_text(hook, text)
+                    found[name] = checked_text(f"what the hook {hook.name} returns", text)
         return found
 
 
@@ -196,13 +196,6 @@ def _names(hook: Hook, toolset: Toolset[Any]) -> frozenset[str] | None:
         raise ValueError(clip(escape(message), 500))
     wanted = hook.toolset.names if hook.tools is None else [hook.toolset.name_of(tool) for tool in hook.tools]
     return frozenset([here[name] for name in wanted if name in here])
-
-
-def _checked_text(hook: Hook, text: object) -> str:
-    if isinstance(text, str):
-        return str.__str__(text)  # a subclass may have code of its own
-    message = f"the hook {hook.name} returns a description or None, not {received(text)}"
-    raise TypeError(message)
 
 
 # --- what may be given as a hook -----------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from ..immutable import Value
-from ..wording import as_written, listed, quote, received
+from ..wording import as_written, checked_text, listed, quote
 from .errors import OfferError
 
 if TYPE_CHECKING:
@@ -249,10 +249,8 @@ def _why_not(toolset: Toolset[Any], name: str, names: tuple[str, ...], wanted: f
 def _checked(toolset: Toolset[Any], descriptions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     found: list[tuple[str, str]] = []
     for name, text in descriptions.items():
-        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
-            message = f"the description of {quote(str(name))} is a string, not {received(text)}"
-            raise TypeError(message)
-        found.append((toolset.name_of(name), text))
+        known = toolset.name_of(name)
+        found.append((known, checked_text(f"the description of {known}", text)))
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import RawCall, ToolResult
-from ..wording import clip, escape, listed, received
+from ..wording import checked_text, clip, escape, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -151,7 +151,7 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
             message: what the model reads.
         """
         return ToolResult(
-            self.id, self.name, _text("message", message), is_error=True, code="execution_failed"
+            self.id, self.name, checked_text("the message", message), is_error=True, code="execution_failed"
         )
 
     def handled(self, output: object, /, by: DecidedBy = "host") -> HandledCall:
@@ -169,7 +169,9 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
             reason: for the model; it may be empty.
             by: who refuses it.
         """
-        return RejectedCall(self.index, self._raw, self._arguments, self, _text("reason", reason), by)
+        return RejectedCall(
+            self.index, self._raw, self._arguments, self, checked_text("the reason", reason), by
+        )
 
     def defer(self, reason: str = "", question: Question | None = None) -> DeferredCall[Input]:
         """Return the call as one about which somebody has to decide first.
@@ -178,7 +180,7 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
             reason: for whoever decides.
             question: that the tool has, or None.
         """
-        reason = _text("reason", reason)
+        reason = checked_text("the reason", reason)
         return DeferredCall(self.index, self._raw, self._arguments, self, reason, question)
 
 
@@ -345,10 +347,3 @@ def continue_suggestion(states: Iterable[State]) -> str | None:
     found = [f"{clip(escape(issue.name), 100)} ({issue.code})" for issue in issues]
     number = "1 call" if len(issues) == 1 else f"{len(issues)} calls"
     return f"{number} could not be used: {listed(found)}. Commit the turn and ask the model again"
-
-
-def _text(what: str, value: object) -> str:
-    if not isinstance(value, str):
-        message = f"the {what} is a string, not {received(value)}"
-        raise TypeError(message)
-    return str.__str__(value)  # a subclass may have code of its own

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..immutable import Value
-from ..wording import clip, escape, received
+from ..wording import checked_text, clip, escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,8 +69,8 @@ class RawCall(Value):
         if name is None:
             message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
             raise TypeError(message)
-        known = _new_id() if id is None else _checked_text("id", id)
-        super().__init__(known, _checked_text("name", name), arguments)
+        known = _new_id() if id is None else checked_text("the id of a call", id)
+        super().__init__(known, checked_text("the name of a call", name), arguments)
 
 
 def arguments_to_decode(call: RawCall) -> Any:
@@ -88,13 +88,6 @@ def _new_id() -> str:
     from os import urandom  # `uuid` and `secrets` take longer to import than a call to run
 
     return f"call_{urandom(_ID_BYTES).hex()}"
-
-
-def _checked_text(attribute: str, value: object) -> str:
-    if not isinstance(value, str):
-        message = f"the {attribute} of a call is a string, not {received(value)}"
-        raise TypeError(message)
-    return str.__str__(value)  # a subclass may have code of its own
 
 
 class ToolResult(Value):

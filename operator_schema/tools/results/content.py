@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...immutable import Value
-from ...wording import excerpt
-from .part_data import checked_data, checked_text, checked_type, from_bytes, from_path, shown_name
+from ...wording import checked_text, excerpt
+from .part_data import checked_data, checked_type, from_bytes, from_path, shown_name
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -41,7 +41,7 @@ class Text(Value):
     __instead__ = INSTEAD
 
     def __init__(self, text: str) -> None:
-        super().__init__(checked_text("Text", "text", text))
+        super().__init__(checked_text("the text of this Text", text))
 
     def __repr__(self) -> str:
         return f"Text({excerpt(self.text)})"
@@ -215,7 +215,7 @@ class File(_Data, Value):
     __instead__ = INSTEAD
 
     def __init__(self, data: ReadableBuffer, media_type: str, name: str | None = None) -> None:
-        name = None if name is None else checked_text("File", "name", name)
+        name = None if name is None else checked_text("the name of this File", name)
         super().__init__(*checked_data("File", data, media_type), name)
 
     @classmethod
@@ -294,7 +294,7 @@ class Resource(Value):
         data: ReadableBuffer | None = None,
         media_type: str | None = None,
     ) -> None:
-        uri = checked_text("Resource", "uri", uri)
+        uri = checked_text("the uri of this Resource", uri)
         if not re.match(_SCHEME, uri):
             message = f"the uri of a Resource is absolute, such as file:///notes.txt, not {excerpt(uri)}"
             raise ValueError(message)
@@ -306,7 +306,7 @@ class Resource(Value):
             kept, media_type = from_bytes("Resource", data, media_type)
             kept, media_type = checked_data("Resource", kept, media_type)
         elif text is not None:
-            text = checked_text("Resource", "text", text)
+            text = checked_text("the text of this Resource", text)
             media_type = checked_type("Resource", media_type or "text/plain")
         elif media_type is not None:
             media_type = checked_type("Resource", media_type)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wording import clip, escape, excerpt, received
+from ...wording import checked_text, clip, escape, excerpt, received
 from .media_types import essence_of, is_refuted, type_of_name, types_in, written_type
 
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["checked_data", "checked_text", "checked_type", "from_bytes", "from_path", "shown_name"]
+__all__ = ["checked_data", "checked_type", "from_bytes", "from_path", "shown_name"]
 
 _SHOWN_NAME = 200
 _FAMILIES = {"Image": "image/", "Audio": "audio/"}
@@ -86,7 +86,7 @@ def checked_type(kind: str, media_type: object) -> str:
         TypeError: it isn't a string.
         ValueError: it isn't a media type, or none of this kind of part.
     """
-    written = written_type(checked_text(kind, "media_type", media_type))
+    written = written_type(checked_text(f"the media_type of this {kind}", media_type))
     if written is None:
         message = f"media_type is a type such as image/png (RFC 6838), not {excerpt(media_type)}"
         raise ValueError(message)
@@ -109,18 +109,6 @@ def _bytes_of(kind: str, data: object) -> bytes:
         message = f"this {kind} has no data: there are 0 bytes"
         raise ValueError(message)
     return found
-
-
-def checked_text(kind: str, attribute: str, value: object) -> str:
-    """Return an attribute that is a string.
-
-    Raises:
-        TypeError: it isn't.
-    """
-    if not isinstance(value, str):
-        message = f"the {attribute} of this {kind} is a string, not {received(value)}"
-        raise TypeError(message)
-    return str.__str__(value)  # a subclass may have code of its own
 
 
 def shown_name(name: str) -> str:
