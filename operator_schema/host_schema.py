@@ -12,8 +12,7 @@ from .schema import Renderer, render, write
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
-    from .introspect.graph import Graph
-    from .introspect.nodes import AnyNode, LeafNode, Node, Target, TupleNode
+    from .introspect.nodes import AnyNode, Graph, LeafNode, Node, Target, TupleNode
     from .schema_styles import SchemaStyle
 
 __all__ = ["MAX_WITHOUT_REFERENCES", "HostRenderer", "render_for_host"]

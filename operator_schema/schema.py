@@ -28,8 +28,7 @@ from .json_values import copy_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 
-    from .introspect.graph import Graph
-    from .introspect.nodes import Field, Node
+    from .introspect.nodes import Field, Graph, Node
     from .introspect.schema_references import HoistedDefinitions
 
     EncodeValue = Callable[[Node, Any], Any]

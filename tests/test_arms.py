@@ -21,8 +21,7 @@ from operator_schema.codec.repair.repairer import repair_value
 from operator_schema.immutable import Value
 from operator_schema.introspect import traits
 from operator_schema.introspect.ambiguity import node_name
-from operator_schema.introspect.graph import Graph
-from operator_schema.introspect.nodes import ArrayNode, Node
+from operator_schema.introspect.nodes import ArrayNode, Graph, Node
 from operator_schema.introspect.traits import TRAITS, Traits
 from operator_schema.schema import Renderer
 from operator_schema.testing.valid_values import ValidValues
@@ -94,7 +93,7 @@ class Switch(Value):
 
 @pytest.fixture
 def switch(monkeypatch):
-    row = Traits[Switch](json_types=lambda _: frozenset({"string"}), classes=lambda _: (bool,))
+    row = Traits(Switch, json_types=lambda _: frozenset({"string"}), classes=lambda _: (bool,))
     monkeypatch.setattr(traits, "TRAITS", {**TRAITS, Switch: row})
     decode = lambda run, _node, value, path, _depth: (  # noqa: E731  # a row of a table
         value == "on" if value in ["on", "off"] else run.problems.too_large(path, 0)

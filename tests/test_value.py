@@ -15,8 +15,7 @@ import pytest
 import operator_schema
 from operator_schema.codec.report import IgnoredKey
 from operator_schema.immutable import Value, content_of
-from operator_schema.introspect.graph import Graph
-from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, ScalarNode
+from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, Graph, ScalarNode
 
 
 def test_nodes_are_values():

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from typing import Self, Unpack
 
     from ..errors import Complaint, DecodeError, Problem, SchemaError
-    from ..introspect.graph import Graph
-    from ..introspect.nodes import Node
+    from ..introspect.nodes import Graph, Node
     from ..introspect.reader import Defaulted
     from ..schema_styles import StyleOptions
     from .options import CodecOptions

@@ -40,8 +40,7 @@ from .trials import Trials
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 
-    from ..introspect.graph import Graph
-    from ..introspect.nodes import Constraints, Field, Node, Target
+    from ..introspect.nodes import Constraints, Field, Graph, Node, Target
     from .problems import Path
 
     GraphOf = Callable[[type], Graph | None]

@@ -33,8 +33,7 @@ from ..wording import clip, escape, excerpt, quote
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ..introspect.graph import Graph
-    from ..introspect.nodes import Constraints, Field, Node, Target
+    from ..introspect.nodes import Constraints, Field, Graph, Node, Target
 
     T = TypeVar("T")
 

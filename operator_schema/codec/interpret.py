@@ -35,8 +35,7 @@ from .scalars import SCALARS, constraint_checks
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sized
 
-    from ..introspect.graph import Graph
-    from ..introspect.nodes import Constraints, Field, Node, Target
+    from ..introspect.nodes import Constraints, Field, Graph, Node, Target
     from ..introspect.unions import UnionPlan
     from .problems import Path
     from .trials import Trials

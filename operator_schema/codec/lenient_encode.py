@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..errors import Problem
-    from ..introspect.graph import Graph
-    from ..introspect.nodes import Node
+    from ..introspect.nodes import Graph, Node
     from .encode import GraphOf, Iterators
     from .problems import Path
 

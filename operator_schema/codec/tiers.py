@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..introspect.graph import Graph
+    from ..introspect.nodes import Graph
     from ..introspect.unions import UnionPlan
     from .compile.helpers import Method, Refusal
     from .problems import Problems

@@ -23,8 +23,9 @@ from .nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
+    resolve,
 )
-from .traits import flat_members, received_types, resolve
+from .traits import flat_members, received_types
 from .unions import choices_of
 
 if TYPE_CHECKING:

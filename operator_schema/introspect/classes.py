@@ -7,7 +7,6 @@ from dataclasses import MISSING, InitVar
 from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
-from .declared import Declared
 from .hints import Scope, evaluate_forward
 from .leaves import has_attribute
 from .names import exact_text
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SOURCE",
+    "Declared",
     "annotations_of",
     "declared_fields",
     "extra_items",
@@ -30,6 +30,51 @@ __all__ = [
     "parameter_source",
     "qualifiers",
 ]
+
+
+class Declared:
+    """One field as its class declares it.
+
+    Attributes:
+        name: of the attribute.
+        hint: the evaluated annotation, or an `Unresolved`.
+        scope: what names inside the annotation mean.
+        default: the default, or `dataclasses.MISSING`.
+        has_factory: whether a factory makes the default.
+        required: for a TypedDict, whether the key must be there; None for the class whose `None`
+            says so.
+        init_only: whether the instance does not keep it.
+        metadata: of a dataclass field, or None.
+    """
+
+    __slots__ = ("default", "has_factory", "hint", "init_only", "metadata", "name", "required", "scope")
+
+    def __init__(
+        self,
+        name: str,
+        hint: Any,
+        scope: Scope,
+        default: Any = MISSING,
+        *,
+        has_factory: bool = False,
+        required: bool | None = None,
+    ) -> None:
+        self.name = name
+        self.hint = hint
+        self.scope = scope
+        self.default = default
+        self.has_factory = has_factory
+        self.required = required
+        self.init_only = False
+        self.metadata: Mapping[Any, Any] | None = None
+
+    def with_metadata(self, metadata: Mapping[Any, Any]) -> Declared:
+        """Return a copy with more metadata; what is there already wins."""
+        copy = Declared.__new__(Declared)
+        for name in self.__slots__:
+            setattr(copy, name, getattr(self, name))
+        copy.metadata = {**metadata, **(self.metadata or {})}
+        return copy
 
 
 SOURCE = "__parameter_source__"

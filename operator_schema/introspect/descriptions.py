@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ..complaints import ComplaintCode
-    from .declared import Declared
+    from .classes import Declared
     from .nodes import ObjectForm
 
     Report = Callable[[str, ComplaintCode, str, str, str | None], None]

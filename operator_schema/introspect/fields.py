@@ -15,7 +15,7 @@ from .traits import takes_null
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from .declared import Declared
+    from .classes import Declared
 
 __all__ = ["make_field", "report_collisions"]
 

@@ -11,7 +11,7 @@ from .nodes import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from .declared import Declared
+    from .classes import Declared
 
 __all__ = ["WrittenField", "aliased_fields", "fields_of", "read_pydantic_defaults"]
 

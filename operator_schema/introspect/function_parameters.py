@@ -9,7 +9,7 @@ from ..immutable import Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .declared import Declared
+    from .classes import Declared
 
 __all__ = ["ParameterSource"]
 

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from ..complaints import Complaint
 from .ambiguity import check_union
-from .nodes import ArrayNode, ObjectNode, ScalarNode, UnionNode
-from .traits import flat_members, parts_of, resolve
+from .nodes import ArrayNode, ObjectNode, ScalarNode, UnionNode, resolve
+from .traits import flat_members, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .graph import Graph
-    from .nodes import Node
+    from .nodes import Graph, Node
     from .set_items import SetChecker
 
     Path = tuple[str, ...]

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from .leaves import SchemaLeaf
 
+    ScalarType = Literal["string", "integer", "number", "boolean", "null"]
+    ObjectForm = Literal["dataclass", "typed_dict", "named_tuple", "function", "attrs", "struct"]
+
 __all__ = [
     "ANY",
     "NULL",
@@ -33,15 +36,14 @@ __all__ = [
     "Constraints",
     "EnumNode",
     "Field",
+    "Graph",
     "LeafNode",
     "LiteralNode",
     "MapNode",
     "Node",
-    "ObjectForm",
     "ObjectNode",
     "RefNode",
     "ScalarNode",
-    "ScalarType",
     "Target",
     "TupleNode",
     "UnionNode",
@@ -50,10 +52,9 @@ __all__ = [
     "new_leaf",
     "new_object",
     "new_union",
+    "resolve",
 ]
 
-ScalarType = Literal["string", "integer", "number", "boolean", "null"]
-ObjectForm = Literal["dataclass", "typed_dict", "named_tuple", "function", "attrs", "struct"]
 TAG: Final = "<tag>"
 """The name of a field that its class holds: no instance has it as an attribute, no constructor takes it."""
 
@@ -397,6 +398,48 @@ Node: TypeAlias = (
     | UnionNode
     | RefNode
 )
+
+
+def resolve(node: Node, definitions: Mapping[Target, Node]) -> Node:
+    """Follow a reference to its node; return any other node as it is."""
+    while isinstance(node, RefNode):
+        node = definitions[node.target]
+    return node
+
+
+NO_ALIASES: Mapping[Target, Node] = {}
+
+
+class Graph(Value):
+    """What a type means.
+
+    Attributes:
+        root: the node of the type itself.
+        definitions: the nodes of its recursive types, by what `RefNode.target` says.
+        aliases: the nodes of its type aliases, which are the same objects wherever they are used.
+    """
+
+    root: Node
+    definitions: Mapping[Target, Node]
+    aliases: Mapping[Target, Node] = NO_ALIASES
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, root, definitions, aliases):
+            self = cls._draft()
+            self.root = root
+            self.definitions = definitions
+            self.aliases = aliases
+            self.__class__ = cls
+            return self
+
+    def resolve_root(self) -> Node:
+        """Return the node of the type itself, never a reference."""
+        return resolve(self.root, self.definitions)
+
+    def resolve(self, node: Node) -> Node:
+        """Follow a reference to its node; return any other node as it is."""
+        return resolve(node, self.definitions)
 
 
 ANY: Final = AnyNode()

@@ -10,8 +10,7 @@ from .traits import TRAITS, flat_members, parts_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .graph import Graph
-    from .nodes import Node, Target
+    from .nodes import Graph, Node, Target
 
 __all__ = ["null_fields", "with_fields"]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..complaints import ComplaintCode
-    from .declared import Declared
+    from .classes import Declared
     from .hints import Bindings
     from .nodes import ObjectForm
     from .reader import Reader

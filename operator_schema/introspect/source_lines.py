@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..complaints import Complaint
-    from .graph import Graph
+    from .nodes import Graph
 
 __all__ = ["with_places"]
 

@@ -1,12 +1,12 @@
 """What every module asks about a kind of node, in one table: a new kind gets its row here.
 
-Each column is a function of a node of that kind. `resolve`, `flat_members` and `visit` follow references
+Each column is a function of a node of that kind. `flat_members` and `visit` follow references
 and go through what is inside, so that no other module has to.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..json_values import JSON_TYPES, type_of
 from .nodes import (
@@ -22,12 +22,15 @@ from .nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
+    resolve,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from .nodes import Node, Target
+
+    N = TypeVar("N")
 
 __all__ = [
     "TRAITS",
@@ -38,14 +41,12 @@ __all__ = [
     "may_be",
     "parts_of",
     "received_types",
-    "resolve",
     "spread_members",
     "takes_null",
     "visit",
     "visit_places",
 ]
 
-N = TypeVar("N")
 Parts = list[tuple[tuple[str, ...], "Node"]]
 """Nodes, each with the steps of a path that lead to it."""
 
@@ -62,10 +63,11 @@ def _always(_node: object) -> bool:
     return True
 
 
-class Traits(Generic[N]):
+class Traits:
     """What is known about the nodes of one kind.
 
     Attributes:
+        kind: the class of the nodes.
         json_types: the JSON types of their values, `integer` where no other number is taken; none for
             unions and references, whose values are those of other nodes.
         classes: the classes that their Python values usually have.
@@ -74,21 +76,23 @@ class Traits(Generic[N]):
         can_hash: whether their Python values have a hash.
     """
 
-    __slots__ = ("can_hash", "classes", "json_types", "parts", "takes")
+    __slots__ = ("can_hash", "classes", "json_types", "kind", "parts", "takes")
 
     def __init__(
         self,
+        kind: type[N],
         json_types: Callable[[N], frozenset[str]],
         classes: Callable[[N], tuple[type, ...]],
         takes: Callable[[N, type], bool] = _is_subclass,
         parts: Callable[[N], Parts] = _no_parts,
         can_hash: Callable[[N], bool] = _always,
     ) -> None:
-        self.json_types = json_types
-        self.classes = classes
-        self.takes = takes
-        self.parts = parts
-        self.can_hash = can_hash
+        self.kind: type = kind
+        self.json_types: Callable[[Any], frozenset[str]] = json_types
+        self.classes: Callable[[Any], tuple[type, ...]] = classes
+        self.takes: Callable[[Any, type], bool] = takes
+        self.parts: Callable[[Any], Parts] = parts
+        self.can_hash: Callable[[Any], bool] = can_hash
 
 
 # --- JSON types ----------------------------------------------------------------------------------
@@ -135,62 +139,71 @@ def _takes_array(node: ArrayNode, cls: type) -> bool:
     return issubclass(cls, node.accepts) and not issubclass(cls, _NO_ARRAYS)
 
 
-_ROWS = {
-    ScalarNode: Traits[ScalarNode](
+_ROWS = (
+    Traits(
+        ScalarNode,
         json_types=lambda node: _SCALAR_TYPES[node.type],
         classes=lambda node: (_SCALAR_CLASSES[node.type],),
         takes=_takes_scalar,
     ),
-    AnyNode: Traits[AnyNode](
+    Traits(
+        AnyNode,
         json_types=lambda _: _EVERY,
         classes=lambda _: (object,),
         can_hash=lambda node: node is UNKNOWN,
     ),
-    LeafNode: Traits[LeafNode](
+    Traits(
+        LeafNode,
         json_types=lambda node: _with_integers(frozenset(node.leaf.json_types)),
         classes=lambda node: (node.leaf.type,),
         can_hash=lambda node: node.leaf.type.__hash__ is not None,
     ),
-    LiteralNode: Traits[LiteralNode](
+    Traits(
+        LiteralNode,
         json_types=_choice_types,
         classes=lambda node: tuple(map(type, node.members)),
         takes=lambda node, cls: any(type(member) is cls for member in node.members),
     ),
-    EnumNode: Traits[EnumNode](json_types=_choice_types, classes=lambda node: (node.type,)),
-    ArrayNode: Traits[ArrayNode](
+    Traits(EnumNode, json_types=_choice_types, classes=lambda node: (node.type,)),
+    Traits(
+        ArrayNode,
         json_types=lambda _: _ARRAY,
         classes=lambda node: (node.container,),
         takes=_takes_array,
         parts=lambda node: [(("*",), node.items)],
         can_hash=lambda node: node.container in {tuple, frozenset},
     ),
-    TupleNode: Traits[TupleNode](
+    Traits(
+        TupleNode,
         json_types=lambda _: _ARRAY,
         classes=lambda _: (tuple,),
         parts=lambda node: [(("*",), item) for item in node.items],
     ),
-    MapNode: Traits[MapNode](
+    Traits(
+        MapNode,
         json_types=lambda _: _OBJECT,
         classes=lambda node: (node.container,),
         takes=lambda node, cls: issubclass(cls, node.accepts),
         parts=lambda node: [(("*",), node.keys), (("*",), node.values)],
         can_hash=lambda _: False,
     ),
-    ObjectNode: Traits[ObjectNode](
+    Traits(
+        ObjectNode,
         json_types=lambda _: _OBJECT,
         # A TypedDict is a dict, and refuses isinstance.
         classes=lambda node: (dict if node.form == "typed_dict" else node.type,),
         parts=lambda node: [((field.name,), field.node) for field in node.fields],
         can_hash=lambda node: node.form != "typed_dict" and node.type.__hash__ is not None,
     ),
-    UnionNode: Traits[UnionNode](
+    Traits(
+        UnionNode,
         json_types=lambda _: _NONE,
         classes=lambda _: (object,),
         parts=lambda node: [((), member) for member in node.members],
     ),
-    RefNode: Traits[RefNode](json_types=lambda _: _NONE, classes=lambda _: (object,)),
-}
-TRAITS: Final = cast("Mapping[type, Traits[Any]]", _ROWS)
+    Traits(RefNode, json_types=lambda _: _NONE, classes=lambda _: (object,)),
+)
+TRAITS: Final[Mapping[type, Traits]] = {row.kind: row for row in _ROWS}
 """By kind of node."""
 
 
@@ -230,13 +243,6 @@ def is_exactly(node: Node, cls: type) -> bool:
 
 
 # --- what is inside ------------------------------------------------------------------------------
-
-
-def resolve(node: Node, definitions: Mapping[Target, Node]) -> Node:
-    """Follow a reference to its node; return any other node as it is."""
-    while isinstance(node, RefNode):
-        node = definitions[node.target]
-    return node
 
 
 def flat_members(

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 from .annotations import CLASSES, NAMED, ORIGINS
 from .class_leaves import leaf_node, model_node
 from .classes import form_of
-from .graph import Graph
 from .hints import NO_BINDINGS, Place, Scope, Unresolved, evaluate_forward
 from .leaves import schema_type
 from .names import name_of, show_annotation, show_error, take_apart
-from .nodes import UNKNOWN, ObjectNode, Target
+from .nodes import UNKNOWN, Graph, ObjectNode, Target
 from .objects import make_object
 from .reader import MAX_ANNOTATIONS, SIMPLE, Reader
 from .recursion import identity_of, short_name, target_of

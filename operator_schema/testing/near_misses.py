@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
-    from ..introspect.graph import Graph
-    from ..introspect.nodes import Node, Target
+    from ..introspect.nodes import Graph, Node, Target
     from .valid_values import ValidValues
 
 __all__ = ["NearMisses"]

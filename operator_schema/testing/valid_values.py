@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from ..codec.example.smallest import NO_EXAMPLE, example_of
 from ..codec.interpret import interpret
 from ..codec.limits import MAX_DEPTH
-from ..introspect.graph import Graph
 from ..introspect.nodes import (
     NULL,
     AnyNode,
     ArrayNode,
     EnumNode,
+    Graph,
     LeafNode,
     LiteralNode,
     MapNode,

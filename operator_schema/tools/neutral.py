@@ -28,8 +28,7 @@ from .tool_lists import tools_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..introspect.graph import Graph
-    from ..introspect.nodes import Field, Node, Target
+    from ..introspect.nodes import Field, Graph, Node, Target
 
 __all__ = ["MAX_EXPANDED", "has_parameters", "parameters_of", "schema_response"]
 

@@ -7,8 +7,7 @@ from types import GenericAlias, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Unpack, get_args, get_origin
 
 from ..complaints import Complaint
-from ..introspect.classes import declared_fields, form_of
-from ..introspect.declared import Declared
+from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
 from ..introspect.names import name_of, show_error

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ..codec.report import DecodeReport
-    from ..introspect.graph import Graph
+    from ..introspect.nodes import Graph
 
 __all__ = ["ToolArguments"]
 

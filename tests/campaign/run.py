@@ -29,7 +29,7 @@ from values import Values
 
 from operator_schema import Codec, SchemaError
 from operator_schema.errors import Problem
-from operator_schema.introspect.graph import Graph
+from operator_schema.introspect.nodes import Graph
 from operator_schema.introspect.traits import visit
 
 TYPES_A_CHUNK = 20

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from types_ import WORDS
 
-from operator_schema.introspect.graph import Graph
 from operator_schema.introspect.nodes import (
     AnyNode,
     ArrayNode,
     EnumNode,
+    Graph,
     LeafNode,
     LiteralNode,
     MapNode,

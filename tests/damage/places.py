@@ -27,7 +27,7 @@ from operator_schema.introspect.nodes import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from operator_schema.introspect.graph import Graph
+    from operator_schema.introspect.nodes import Graph
 
 ABSENT: Any = object()
 """The value of a field whose key was left out."""

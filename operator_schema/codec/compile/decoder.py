@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...introspect.graph import Graph
 from ...introspect.nodes import (
     AnyNode,
     ArrayNode,
     EnumNode,
+    Graph,
     LeafNode,
     LiteralNode,
     MapNode,

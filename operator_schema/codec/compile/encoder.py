@@ -35,8 +35,7 @@ from .writer import MAX_PLACES, Writer, nodes_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...introspect.graph import Graph
-    from ...introspect.nodes import Field, Node
+    from ...introspect.nodes import Field, Graph, Node
     from .helpers import Method
 
     Encode = Callable[[Any], Any]

@@ -16,8 +16,7 @@ from .helpers import PartFunctions
 from .writer import PARTED
 
 if TYPE_CHECKING:
-    from ...introspect.graph import Graph
-    from ...introspect.nodes import Node
+    from ...introspect.nodes import Graph, Node
 
 __all__ = ["compile_parts"]
 

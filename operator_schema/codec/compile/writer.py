@@ -18,8 +18,9 @@ from ...introspect.nodes import (
     ObjectNode,
     TupleNode,
     UnionNode,
+    resolve,
 )
-from ...introspect.traits import resolve, visit_places
+from ...introspect.traits import visit_places
 from ...json_values import has_surrogate
 from ..limits import MAX_INTEGER_DIGITS
 from ..problems import GiveUp
@@ -28,8 +29,7 @@ from .source import Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ...introspect.graph import Graph
-    from ...introspect.nodes import Constraints, Node, ScalarNode
+    from ...introspect.nodes import Constraints, Graph, Node, ScalarNode
     from .helpers import Method
     from .source import Function
 

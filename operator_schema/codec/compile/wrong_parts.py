@@ -13,8 +13,7 @@ from ..problems import INVALID, GiveUp, Problems
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...introspect.graph import Graph
-    from ...introspect.nodes import ArrayNode, Node
+    from ...introspect.nodes import ArrayNode, Graph, Node
     from ...introspect.unions import UnionPlan
     from ..problems import Path
     from .helpers import Fill, PartFunctions

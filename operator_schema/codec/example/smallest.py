@@ -22,8 +22,7 @@ from .constrained import example_number, example_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ...introspect.graph import Graph
-    from ...introspect.nodes import Field, Node, Target
+    from ...introspect.nodes import Field, Graph, Node, Target
 
     Encode = Callable[[Node, object], Any]
 

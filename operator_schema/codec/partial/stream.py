@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ...errors import Problem
-    from ...introspect.graph import Graph
-    from ...introspect.nodes import Field
+    from ...introspect.nodes import Field, Graph
 
 __all__ = ["ArgumentStream", "Partial"]
 

@@ -20,8 +20,9 @@ from ...introspect.nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
+    resolve,
 )
-from ...introspect.traits import flat_members, json_types_of, resolve
+from ...introspect.traits import flat_members, json_types_of
 from ...json_values import choice_key, is_array, is_object, type_of
 from ...wording import excerpt
 from ..constraint_checks import check_length
@@ -36,8 +37,7 @@ from .spellings import meant_choice, sent_keys
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ...introspect.graph import Graph
-    from ...introspect.nodes import Field, Node
+    from ...introspect.nodes import Field, Graph, Node
     from ..report import RepairKind
 
 __all__ = ["repair_field", "repair_value"]

@@ -14,8 +14,7 @@ from .alternatives import alternatives_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...introspect.graph import Graph
-    from ...introspect.nodes import Node
+    from ...introspect.nodes import Graph, Node
 
 __all__ = [
     "framework_fields",
