@@ -35,7 +35,7 @@ OTHERS = {
     "codec/lenient_encode.py: _by_node": "written as they are",
     "codec/repair/repairer.py: read": "repaired as a whole, like a scalar",
     "introspect/ambiguity.py: node_name": "named by their JSON types",
-    "introspect/containers.py: _key_node": "can't be keys of maps",
+    "introspect/annotations.py: _key_node": "can't be keys of maps",
     "introspect/constraints.py: constrained": "take no constraints",
     "introspect/set_items.py: _numbers_of": "hold no numbers",
     "schema.py: module": "are never shared",

@@ -1,7 +1,7 @@
 """The meaning of each annotation: one row in a table, and one small function, for each kind.
 
 Each function takes the reader, the annotation, its arguments and its place, and returns a node; where
-it can't, it lets the reader complain. Containers, choices and `Annotated` have modules of their own.
+it can't, it lets the reader complain. `Annotated` has a module of its own.
 """
 
 from __future__ import annotations
@@ -9,19 +9,49 @@ from __future__ import annotations
 import collections
 import collections.abc
 import types
+import typing
 from dataclasses import MISSING
-from enum import Enum, Flag
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NotRequired, Required, Union
+from enum import Enum, EnumType, Flag
+from math import isfinite
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    Unpack,
+    get_origin,
+)
 
-from .choices import read_enum, read_flag, read_literal
-from .containers import array_of, map_of, read_tuple
+from ..json_values import LONGEST_BITS, choice_key, has_surrogate
+from ..wording import clip, escape, excerpt
 from .hints import Place, evaluate_forward
-from .names import show_annotation
-from .nodes import ANY, NULL, ScalarNode, UnionNode, new_union
+from .leaves import has_attribute
+from .names import name_of, show_annotation, show_value
+from .nodes import (
+    ANY,
+    NULL,
+    STRING,
+    UNKNOWN,
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+    new_array,
+    new_union,
+)
 from .traits import received_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from .nodes import Node
     from .reader import Reader
@@ -123,35 +153,203 @@ def _alias(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
     return reader.alias_node(getattr(annotation, "__origin__", annotation), args, place)
 
 
+# --- lists, sets, tuples and maps -----------------------------------------------------------------
+
+
+_SETS = (set, frozenset)
+
+
+def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
+    """Return what reads an array that becomes a container; encoding accepts a wider class."""
+
+    def read(reader: Reader, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+        if container in _SETS:
+            reader.has_choices = True
+        items = reader.item_node(args[0] if args else Any, place)
+        return new_array(ArrayNode, items, container, accepts or container)
+
+    return read
+
+
+def _tuple(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    """Read a tuple: with a type for each position, or of any length."""
+    if args and args[-1] is Ellipsis:
+        args = (args[0],) if len(args) == 2 else (args,)  # noqa: PLR2004  # the item and the ellipsis
+        return _array_of(tuple)(reader, annotation, args, place)
+    if any(getattr(arg, "__unpacked__", False) or get_origin(arg) is Unpack for arg in args):
+        return reader.complain_unsupported(annotation, place)
+    # `tuple[()]` has no arguments either, but `tuple` alone is any tuple.
+    if not args and annotation in {tuple, typing.Tuple}:  # noqa: UP006  # the older spelling
+        return _array_of(tuple)(reader, annotation, args, place)
+    if not args:
+        reader.item_node(Any, place)  # it has no items, but is a level of its own
+    return TupleNode(tuple([reader.item_node(arg, place) for arg in args]))
+
+
+def _map_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
+    """Return what reads a map that becomes a container; encoding accepts a wider class."""
+
+    def read(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+        keys, values = args or (str, Any)
+        read_keys = reader.node(keys, place)
+        key_node = _key_node(read_keys)
+        if key_node is None:
+            key_node = _complain_keys(reader, annotation, read_keys, place)
+        return MapNode(key_node, reader.item_node(values, place), container, accepts or container)
+
+    return read
+
+
+def _complain_keys(reader: Reader, annotation: Any, keys: Node, place: Place) -> Node:
+    if isinstance(keys, ScalarNode) and keys.type == "integer":
+        message = (
+            f"the keys of {show_annotation(annotation)} have limits, which JSON Schema can't put on keys"
+        )
+        return reader.complain(
+            place, "bad_constraint", message, "Use int keys, and check them in __post_init__"
+        )
+    message = f"the keys of {show_annotation(annotation)} can't be written as text, and keys in JSON are text"
+    remedy = "Make them str, int, an Enum or Literal of texts or ints, or a type whose leaf is a string"
+    return reader.complain(place, "unsupported", message, remedy)
+
+
+def _key_node(node: Node) -> Node | None:
+    """Return the node of a JSON key, which is a string whatever it decodes to; None if it has none."""
+    match node:
+        case ScalarNode(type="string") | ScalarNode(type="integer", constraints=None):
+            return node
+        case AnyNode():
+            return node if node is UNKNOWN else STRING
+        case LeafNode(leaf=leaf) if leaf.json_types == ("string",) and leaf.type.__hash__ is not None:
+            return node
+        case LiteralNode() | EnumNode():
+            texts = tuple([_key_text(value) for value in node.values])
+            if None in texts or len(set(texts)) < len(texts):
+                return None
+            table = dict(zip(map(choice_key, texts), node.table.values(), strict=True))
+            return node.replace(values=texts, table=table)
+        case _:
+            return None
+
+
+def _key_text(value: object) -> str | None:
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+# --- Literal and Enum: one of a fixed set of JSON scalars -----------------------------------------
+
+
+def _literal(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    """Read `Literal[…]`."""
+    values = tuple([_plain(arg.value if isinstance(arg, Enum) else arg) for arg in args])
+    if not args:
+        return reader.complain(place, "unsupported", "Literal[()] has no values", "Give it some")
+    if MISSING in values:
+        message = (
+            f"{show_annotation(annotation)} has {excerpt(args[values.index(MISSING)])}, which JSON can't hold"
+        )
+        return reader.complain(place, "unsupported", message, "Use strings, numbers, booleans and None")
+    members = [arg if isinstance(arg, Enum) else value for value, arg in zip(values, args, strict=True)]
+    table = dict(zip(map(choice_key, values), members, strict=True))
+    if len(table) < len(values):
+        message = f"two values of {show_annotation(annotation)} are the same in JSON"
+        return reader.complain(place, "ambiguous", message, "Leave one of them out")
+    return LiteralNode(values, tuple(table.values()), table)
+
+
+def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> Node:
+    """Read an Enum."""
+    # `_value_` is what `value` returns, unless an Enum overrides that, and takes a fifth of the time.
+    is_usual = type(cls) is EnumType and not has_attribute(cls, "value")
+    values: list[Any] = []
+    table: dict[Hashable, Enum] = {}
+    for member in cls.__members__.values() if is_usual else cls:
+        written: Any = member._value_ if is_usual else member.value
+        value = written if type(written) is str and written.isascii() else _plain(written)
+        if value is MISSING:
+            shown, what = (clip(escape(show_value(part)), 60) for part in (member, written))
+            message = f"{shown} has the value {what}, which isn't a JSON scalar"
+            return reader.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
+        key = choice_key(value)
+        if key not in table:
+            table[key] = member
+            values.append(value)
+        elif table[key] is not member:  # an alias would be the same member
+            message = f"two members of {name_of(cls)} are the same in JSON"
+            return reader.complain(place, "ambiguous", message, "Give each a value of its own")
+    if not values:
+        return reader.complain(place, "bad_enum", f"{name_of(cls)} has no members", "Give it some")
+    doc = None
+    if cls.__dict__.get("__doc__") is not None:
+        doc = _prose_of(cls, reader, place)
+    return EnumNode(cls, tuple(values), table, doc)
+
+
+def _prose_of(cls: type[Enum], reader: Reader, place: Place) -> str | None:
+    from .descriptions import own_docstring
+    from .docstrings import parse_docstring
+
+    text = parse_docstring(own_docstring(cls)).text
+    if has_surrogate(text):
+        reader.complain_surrogate(text, place)
+    return text or None
+
+
+def _flag(reader: Reader, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> Node:
+    """Refuse a Flag."""
+    message = f"{name_of(cls)} is a Flag, whose values are sums of members"
+    return reader.complain(place, "bad_enum", message, "Use list[…] of an Enum, or a SchemaLeaf")
+
+
+def _plain(value: object) -> Any:
+    """Return a JSON scalar as its built-in type; `dataclasses.MISSING` for what JSON can't hold."""
+    if value is None or value is True or value is False or (type(value) is str and value.isascii()):
+        return value
+    if isinstance(value, str):
+        text = str.__str__(value)
+        return MISSING if has_surrogate(text) else text
+    if isinstance(value, int):
+        number = int.__int__(value)
+        return MISSING if number.bit_length() > LONGEST_BITS else number
+    if isinstance(value, float) and isfinite(value):
+        return float.__float__(value)
+    return MISSING
+
+
+# --- the tables -----------------------------------------------------------------------------------
+
+
 ORIGINS: Final[dict[object, tuple[Arm, int | None]]] = {
     Annotated: (_annotated, None),
-    Literal: (read_literal, None),
+    Literal: (_literal, None),
     Union: (_union, None),
     types.UnionType: (_union, None),
     Required: (_inner, 1),
     NotRequired: (_inner, 1),
     Final: (_inner, 1),
-    list: (array_of(list), 1),
-    set: (array_of(set), 1),
-    frozenset: (array_of(frozenset), 1),
-    tuple: (read_tuple, None),
-    collections.deque: (array_of(collections.deque), 1),
-    collections.abc.Iterable: (array_of(list, collections.abc.Iterable), 1),
-    collections.abc.Collection: (array_of(list, collections.abc.Collection), 1),
-    collections.abc.Sequence: (array_of(list, collections.abc.Sequence), 1),
-    collections.abc.MutableSequence: (array_of(list, collections.abc.MutableSequence), 1),
-    collections.abc.Set: (array_of(set, collections.abc.Set), 1),
-    collections.abc.MutableSet: (array_of(set, collections.abc.MutableSet), 1),
-    dict: (map_of(dict), 2),
-    collections.OrderedDict: (map_of(collections.OrderedDict), 2),
-    collections.abc.Mapping: (map_of(dict, collections.abc.Mapping), 2),
-    collections.abc.MutableMapping: (map_of(dict, collections.abc.MutableMapping), 2),
+    list: (_array_of(list), 1),
+    set: (_array_of(set), 1),
+    frozenset: (_array_of(frozenset), 1),
+    tuple: (_tuple, None),
+    collections.deque: (_array_of(collections.deque), 1),
+    collections.abc.Iterable: (_array_of(list, collections.abc.Iterable), 1),
+    collections.abc.Collection: (_array_of(list, collections.abc.Collection), 1),
+    collections.abc.Sequence: (_array_of(list, collections.abc.Sequence), 1),
+    collections.abc.MutableSequence: (_array_of(list, collections.abc.MutableSequence), 1),
+    collections.abc.Set: (_array_of(set, collections.abc.Set), 1),
+    collections.abc.MutableSet: (_array_of(set, collections.abc.MutableSet), 1),
+    dict: (_map_of(dict), 2),
+    collections.OrderedDict: (_map_of(collections.OrderedDict), 2),
+    collections.abc.Mapping: (_map_of(dict, collections.abc.Mapping), 2),
+    collections.abc.MutableMapping: (_map_of(dict, collections.abc.MutableMapping), 2),
 }
 """By what `typing.get_origin` returns: the function, and how many arguments it takes, if any."""
 
 CLASSES: Final[tuple[tuple[type, Arm], ...]] = (
-    (Flag, read_flag),
-    (Enum, read_enum),
+    (Flag, _flag),
+    (Enum, _enum),
 )
 """By base class; the first that fits counts."""
 
