@@ -95,7 +95,7 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
 def _are_simple(nodes: list[Node]) -> bool:
     """Return whether nodes are several of `SIMPLE`, each of which is one object: `int | float | None`."""
     for node in nodes:
-        if node.__class__ is not ScalarNode or node.description is not None or node.constraints is not None:
+        if not isinstance(node, ScalarNode) or node.description is not None or node.constraints is not None:
             return False
     return len({id(node) for node in nodes}) == len(nodes)
 
