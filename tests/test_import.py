@@ -79,6 +79,46 @@ def test_importing_and_registering_bring_the_standard_library_alone(import_it, u
     assert foreign == set()
 
 
+START = """
+codec codec.codec codec.interpret codec.limits codec.options codec.problems codec.scalars
+codec.tiers immutable introspect introspect.annotation_text introspect.annotations
+introspect.class_leaves introspect.classes introspect.constructors introspect.descriptions introspect.hints
+introspect.leaves introspect.names introspect.nodes introspect.objects introspect.reader introspect.recursion
+introspect.shipped_leaves introspect.traits introspect.walk json_values wording
+"""
+"""What the first decode of a plain dataclass loads: each module takes 0.1 to 0.2 ms, the whole 7 ms."""
+
+DECODE_OTHERS = """
+import datetime, uuid
+from typing import Literal
+@dataclass
+class Event:
+    id: uuid.UUID
+    starts_at: datetime.datetime
+    plain: Plain | None = None
+    visibility: Literal["public", "private"] = "private"
+    labels: dict[str, str] = dataclasses.field(default_factory=dict)
+    budget: int | float | None = None
+Codec(Event).decode({"id": str(uuid.UUID(int=1)), "starts_at": "2026-01-31T09:30:00Z", "budget": 3})
+"""
+
+
+def own_modules(names):
+    found = {name.partition(".")[2] for name in names if name.partition(".")[0] == "operator_schema"}
+    return {name for name in found if name}
+
+
+@pytest.mark.needs_process
+def test_the_first_decode_loads_what_most_types_need_and_no_more():
+    import_it = "from operator_schema import Codec"
+    before = modules_after("import __future__, math, typing")
+    added = modules_after(import_it, "Codec(Plain).decode({'name': 'x', 'size': 3, 'tags': ['a']})") - before
+    assert own_modules(added) == set(START.split())
+    assert {name for name in added if name.partition(".")[0] != "operator_schema"} == set()
+    more = modules_after(import_it, DECODE_OTHERS) - before
+    assert own_modules(more - added) == {"introspect.datetime_leaves", "introspect.unions"}
+
+
 @pytest.mark.needs_process
 def test_importing_loads_one_module():
     added = modules_after("import operator_schema") - modules_after()

@@ -6,6 +6,7 @@ from dataclasses import MISSING
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
+from ..immutable import set_once
 from ..introspect.classes import form_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.names import name_of
@@ -108,14 +109,13 @@ class Codec(Generic[T]):
         graph_of: Any = _graph_of
         if leaves or self._walk_class is not Walk:
             graph_of = partial(_graph_of, leaves=leaves, codec=type(self))
-        self.__dict__.update(
-            _annotation=annotation,
-            _name=checked["name"] or own_name,
-            _graph=graph,
-            _options=checked,
-            _parse=None if parse is None else _parser_of(parse),
-            _tiers=Tiers(graph, max_depth, graph_of, exact=checked["repair"]),
-        )
+        # Asking for `__dict__` would make one, of 272 bytes.
+        set_once(self, "_annotation", annotation)
+        set_once(self, "_name", checked["name"] or own_name)
+        set_once(self, "_graph", graph)
+        set_once(self, "_options", checked)
+        set_once(self, "_parse", None if parse is None else _parser_of(parse))
+        set_once(self, "_tiers", Tiers(graph, max_depth, graph_of, exact=checked["repair"]))
 
     @property
     def type(self) -> Any:

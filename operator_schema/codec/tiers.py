@@ -53,7 +53,6 @@ class Tiers:
             that aren't right; None until it was compiled.
         exact: decodes what needs no repair and has no unused key; None until it is compiled.
         expects: the line that reports end with; None until it is needed.
-        plans: of the unions that the interpreter has met, by identity of the node.
     """
 
     __slots__ = (
@@ -62,17 +61,17 @@ class Tiers:
         "_graph",
         "_graph_of",
         "_max_depth",
+        "_plans",
         "compiled",
         "decode",
         "encode",
         "exact",
         "expects",
         "interpret",
-        "plans",
     )
 
     def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf, *, exact: bool = False) -> None:
-        self._calls: dict[str, int] = {}
+        self._calls: dict[str, int] | None = None
         self._exact = exact
         self._graph = graph
         self._max_depth = max_depth
@@ -83,7 +82,14 @@ class Tiers:
         self.interpret: Callable[[Any], tuple[Any, Problems]] | None = None
         self.exact: Decode | None = None
         self.expects: str | None = None
-        self.plans: dict[int, UnionPlan] = {}
+        self._plans: dict[int, UnionPlan] | None = None
+
+    @property
+    def plans(self) -> dict[int, UnionPlan]:
+        """The plans of the unions that the interpreter has met, by identity of the node."""
+        if self._plans is None:  # most types that are registered in a program are never decoded
+            self._plans = {}
+        return self._plans
 
     def count(self, call: Literal["decode", "encode", "gave_up", "report"]) -> bool:
         """Count a call that the interpreter answers; return whether it is time to compile.
@@ -91,9 +97,12 @@ class Tiers:
         Args:
             call: the method; or `"gave_up"` for a value that the compiled decoder gave up on.
         """
-        number = self._calls.get(call, 0) + 1
+        calls = self._calls
+        if calls is None:
+            calls = self._calls = {}
+        number = calls.get(call, 0) + 1
         is_warm = number >= COLD_CALLS
-        self._calls[call] = 0 if is_warm else number
+        calls[call] = 0 if is_warm else number
         return is_warm
 
     def compile_decoder(self, codec: Any, interpret: Decode, fallback: Method, refusal: Refusal) -> None:

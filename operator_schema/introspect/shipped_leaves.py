@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import re
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .datetime_leaves import date_leaf, datetime_leaf, time_leaf, timedelta_leaf, zone_leaf
 from .leaves import trusted_leaf
 
 if TYPE_CHECKING:
@@ -298,6 +298,13 @@ def _pattern_leaf(cls: Any) -> SchemaLeaf[Any]:
     return trusted_leaf(cls, schema, decode, encode, re.compile("^[a-z]+$"))
 
 
+def _of_datetimes(name: str, cls: Any) -> SchemaLeaf[Any]:
+    from . import datetime_leaves  # many programs have none
+
+    leaf: SchemaLeaf[Any] = getattr(datetime_leaves, name)(cls)
+    return leaf
+
+
 _PATHS = (
     "PurePath",
     "PurePosixPath",
@@ -308,14 +315,14 @@ _PATHS = (
 
 _IN_ORDER: tuple[tuple[Callable[[Any], SchemaLeaf[Any]], str, tuple[str, ...]], ...] = (
     (_uuid_leaf, "uuid", ("UUID",)),
-    (datetime_leaf, "datetime", ("datetime",)),
-    (date_leaf, "datetime", ("date",)),
-    (time_leaf, "datetime", ("time",)),
-    (timedelta_leaf, "datetime", ("timedelta",)),
+    (partial(_of_datetimes, "datetime_leaf"), "datetime", ("datetime",)),
+    (partial(_of_datetimes, "date_leaf"), "datetime", ("date",)),
+    (partial(_of_datetimes, "time_leaf"), "datetime", ("time",)),
+    (partial(_of_datetimes, "timedelta_leaf"), "datetime", ("timedelta",)),
     *[(_internet_leaf, "ipaddress", (name,)) for name in _INTERNET],
     (_decimal_leaf, "decimal", ("Decimal",)),
     (_url_leaf, "urllib.parse", ("SplitResult", "ParseResult")),
-    (zone_leaf, "zoneinfo", ("ZoneInfo",)),
+    (partial(_of_datetimes, "zone_leaf"), "zoneinfo", ("ZoneInfo",)),
     (_bytes_leaf, "builtins", ("bytes",)),
     (_pattern_leaf, "re", ("Pattern",)),
     (_path_leaf, "pathlib", _PATHS),

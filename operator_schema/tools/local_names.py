@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["enclosing_names", "mentioned_names"]
 
-_NAME = re.compile(r"[^\W\d]\w*")
+_NAME = r"[^\W\d]\w*"  # compiled when it is needed: only for functions inside others
 
 
 def enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def mentioned_names(annotations: Iterable[Any], names: Mapping[str, Any]) -> dic
     pending = list(annotations)
     while pending:
         for text in _texts_in(pending.pop()):
-            new = [name for name in _NAME.findall(text) if name in names and name not in found]
+            new = [name for name in re.findall(_NAME, text) if name in names and name not in found]
             found.update({name: names[name] for name in new})
             pending += [names[name] for name in new]
     return found

@@ -23,8 +23,9 @@ __all__ = [
 ]
 
 _MOST_SECONDS = int(float_info.max)
-_BREAK = re.compile(r"[\W_]+")
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[^\W_]+")
+# Compiled when they are needed: most names don't need them.
+_BREAK = r"[\W_]+"
+_WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[^\W_]+"
 
 
 class Documentation(Value):
@@ -142,10 +143,10 @@ def is_duration(value: object) -> TypeGuard[float]:
 def pascal_case(name: str) -> str:
     """Write a name as a class is written: `web_search` → `WebSearch`."""
     is_plain = name.isascii() and name.isidentifier()
-    parts = name.split("_") if is_plain else _BREAK.split(name)
+    parts = name.split("_") if is_plain else re.split(_BREAK, name)
     return "".join([part[:1].upper() + part[1:] for part in parts])
 
 
 def snake_case(name: str) -> str:
     """Write a name as a function is written: `ParseURLInput` → `parse_url_input`."""
-    return "_".join([word.lower() for word in _WORD.findall(name)])
+    return "_".join([word.lower() for word in re.findall(_WORD, name)])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..codec.options import DEFAULTS, CodecOptions, checked_options
+from ..codec.options import DEFAULTS, checked_options
 from ..complaints import Complaint
 from ..json_values import has_surrogate
 from ..wording import as_written, clip, escape, nearest, quote
@@ -16,55 +16,51 @@ from .tool_annotations import (
     FLAGS,
     NOTHING_STATED,
     STATEMENTS,
-    Statements,
     ToolAnnotations,
     as_json_object,
     contradiction,
 )
 
 if TYPE_CHECKING:
+    from ..codec.options import CodecOptions
     from .switches import Enabled
+    from .tool_annotations import Statements
+
+    # Making a TypedDict takes as long as registering a small type, and no code asks for these.
+    class _CommonOptions(CodecOptions, Statements, total=False):
+        summary: str | None
+        enabled: Enabled
+        timeout: float | None
+        examples: Collection[Any]
+        tags: Collection[str]
+
+    class ToolOptions(_CommonOptions, total=False):
+        """What `tool` takes besides the description."""
+
+        skip: Collection[str]
+        flatten: bool
+        threads: bool | None
+
+    class InputToolOptions(_CommonOptions, total=False):
+        """What `tool_input` takes."""
+
+        description: str | None
+        output: Any
+
+    class ToolChanges(_CommonOptions, total=False):
+        """What `Tool.with_` takes."""
+
+        description: str | None
+        described_by: str | None
+        threads: bool | None
+
 
 __all__ = [
-    "InputToolOptions",
-    "ToolChanges",
-    "ToolOptions",
     "check_option_names",
     "check_options",
     "codec_options",
     "stated",
 ]
-
-
-class _CommonOptions(CodecOptions, Statements, total=False):
-    summary: str | None
-    enabled: Enabled
-    timeout: float | None
-    examples: Collection[Any]
-    tags: Collection[str]
-
-
-class ToolOptions(_CommonOptions, total=False):
-    """What `tool` takes besides the description."""
-
-    skip: Collection[str]
-    flatten: bool
-    threads: bool | None
-
-
-class InputToolOptions(_CommonOptions, total=False):
-    """What `tool_input` takes."""
-
-    description: str | None
-    output: Any
-
-
-class ToolChanges(_CommonOptions, total=False):
-    """What `Tool.with_` takes."""
-
-    description: str | None
-    described_by: str | None
-    threads: bool | None
 
 
 TakesOptions = Literal["tool", "tool_input", "with_"]

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
 from ..json_values import copy_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Self
+    from typing import Self, TypedDict
+
+    class Statements(TypedDict, total=False):
+        """The options of `tool`, `tool_input` and `with_` that `ToolAnnotations` keeps."""
+
+        title: str | None
+        read_only: bool | None
+        destructive: bool | None
+        idempotent: bool | None
+        open_world: bool | None
+        confirm: bool | None
+        meta: Mapping[str, Any] | None
+
 
 __all__ = [
     "FLAGS",
     "NOTHING_STATED",
     "STATEMENTS",
-    "Statements",
     "ToolAnnotations",
     "as_json_object",
     "contradiction",
@@ -26,18 +37,6 @@ FLAGS = ("read_only", "destructive", "idempotent", "open_world", "confirm")
 
 STATEMENTS = frozenset({"title", *FLAGS, "meta"})
 """All of them, by the names that the options have."""
-
-
-class Statements(TypedDict, total=False):
-    """The options of `tool`, `tool_input` and `with_` that `ToolAnnotations` keeps."""
-
-    title: str | None
-    read_only: bool | None
-    destructive: bool | None
-    idempotent: bool | None
-    open_world: bool | None
-    confirm: bool | None
-    meta: Mapping[str, Any] | None
 
 
 class ToolAnnotations(Value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 from ...errors import ToolError
 from ...introspect.names import class_name, name_of
@@ -28,11 +28,14 @@ class WholeContext:
     """Annotates an injected parameter that gets the context itself."""
 
 
-class _Shape(NamedTuple):
+class _Shape:
     """A type without its arguments, and these."""
 
-    origin: Any
-    args: tuple[Any, ...]
+    __slots__ = ("args", "origin")
+
+    def __init__(self, origin: Any, args: tuple[Any, ...]) -> None:
+        self.origin = origin
+        self.args = args
 
 
 def value_for(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Context) -> Any:
