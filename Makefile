@@ -12,7 +12,7 @@ LINTERS := ruff ruff-format mypy pyright imports
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
 
-demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run a conversation
+demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run two conversations
 	@$(BIN)/python docs/examples/airline/demo.py
 
 test: $(VENV)/.test ## run all tests

@@ -389,7 +389,8 @@ def test_the_demo_runs_with_nothing_else_installed(example):
     assert re.search(r"^1,164 calls read and decoded in \d+ ms, 0 failed$", done.stdout, re.MULTILINE)
     report = error_of_the_damaged_call(example)
     assert f" {words_of(report)} A recorded conversation" in words_of(done.stdout)
-    assert done.stdout.endswith("8 results, 1 of them an error\n")
+    assert "\n8 results, 1 of them an error\n\nA turn that waits for a person" in done.stdout
+    assert done.stdout.endswith("no call waits: somebody has decided already\n")
     assert all(f" - {words_of(problem)} " in words_of(done.stdout) for problem in report.problems)
 
 
@@ -397,6 +398,7 @@ def words_of(text):
     return " ".join(str(text).split())
 
 
+@pytest.mark.needs_process
 @pytest.mark.needs_threads
 def test_the_demo_fits_a_terminal_of_80_columns(example, tmp_path, capsys):
     path = tmp_path / "calls.jsonl"
@@ -526,5 +528,5 @@ def test_the_data_are_what_the_readme_says():
 
 
 def test_the_readme_shows_what_the_demo_prints(example):
-    (shown,) = re.findall(r"^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    shown, *_ = re.findall(r"^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     assert str(error_of_the_damaged_call(example)).startswith(shown)

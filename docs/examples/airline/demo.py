@@ -1,4 +1,4 @@
-"""Register the airline's tools, decode the calls that GPT-4o made, show a bad call, run a conversation.
+"""Register the airline's tools, decode the calls that GPT-4o made, show a bad call, run two conversations.
 
 The exit status is 1 if a call of the file fails.
 """
@@ -199,6 +199,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     show_calls(rows, failures, perf_counter() - start)
     show_damage(rows["book_reservation"].codec)
     show_replay()
+    if path == CALLS:
+        from approval import show_approval  # noqa: PLC0415  # some Pythons have no sqlite3
+
+        show_approval()
     return 1 if failures else 0
 
 

@@ -1,0 +1,271 @@
+"""A conversation in which a person decides about some calls, later and in another process.
+
+The model is a script. Run `approval.py begin DATABASE`, then `approval.py decide DATABASE CALL yes` for each
+call that waits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from airline import Airline, sample_airline
+from airline_functions import book_reservation
+from airline_tools import BookReservation, FlightLeg, Passenger, Payment
+from desk import Desk
+from layout import WIDTH, wrapped
+from policy import CUSTOMER, POLICY, TOOLSET
+
+from operator_schema import (
+    CallIssue,
+    DecodeError,
+    DeferredCall,
+    Executor,
+    HandledCall,
+    RawCall,
+    RejectedCall,
+    RoundError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from operator_schema import ToolCall, ToolRound, ToolRoundPlan
+
+EXECUTOR = Executor(TOOLSET)
+
+_INDENT = " " * 4
+
+# --- the model ------------------------------------------------------------------------------------
+
+
+@dataclass
+class Answer:
+    """One turn of the model: what it says, and its calls."""
+
+    text: str
+    calls: list[RawCall]
+
+
+REQUEST = "Please cancel HAT001. How can I fly a day later?"
+
+SCRIPT = [
+    Answer(
+        "I look at the reservation and cancel it.",
+        [
+            RawCall("1", "get_reservation_details", {"reservation_id": "hat001"}),
+            RawCall("2", "get_user_details", {"user_id": "mia_li_3668"}),
+            RawCall("3", "search_direct_flights", {"origin": "JFK", "destination": "SEA"}),
+            RawCall("4", "search_onestop_flight", {"origin": "JFK", "destination": "SEA", "date": 21}),
+            RawCall("5", "send_certificate", {"user_id": CUSTOMER, "amount": 500}),
+            RawCall("6", "send_certificate", {"user_id": CUSTOMER, "amount": 80}),
+            RawCall("7", "cancel_reservation", {"reservation_id": "HAT001"}),
+        ],
+    ),
+    Answer(
+        "Now I look for other flights.",
+        [RawCall("8", "search_direct_flight", {"origin": "JFK", "destination": "DEN", "date": "2024-05-21"})],
+    ),
+    Answer("HAT001 is cancelled. You can fly to Denver on May 21.", []),
+]
+
+
+def ask_model(number_of_turns: int) -> Answer:
+    """Return what the model says after so many turns; a real one would get the conversation."""
+    return SCRIPT[number_of_turns]
+
+
+# --- the conversation -----------------------------------------------------------------------------
+
+
+async def begin(path: Path) -> None:
+    """Begin the conversation, at an airline where the customer has booked HAT001.
+
+    Args:
+        path: of the database, which isn't there yet.
+    """
+    airline = sample_airline()
+    wanted = BookReservation(
+        user_id=CUSTOMER,
+        origin="JFK",
+        destination="DEN",
+        flight_type="one_way",
+        cabin="economy",
+        flights=[FlightLeg("HAT911", "2024-05-20")],
+        passengers=[Passenger("Ada", "Moss", "1985-12-10")],
+        payment_methods=[Payment("credit_card_1000001", 140)],
+        total_baggages=0,
+        nonfree_baggages=0,
+        insurance="no",
+    )
+    await book_reservation(wanted, airline)
+    with Desk(path, airline) as desk:
+        print(f"customer: {REQUEST}")
+        await converse(desk)
+
+
+async def converse(desk: Desk) -> None:
+    """Let the model call tools until it has nothing more to do, or a call waits for a person."""
+    while True:
+        answer = ask_model(len(desk.turns()))
+        print(wrapped(f"model: {answer.text}", rest=_INDENT))
+        if not answer.calls:
+            return
+        offer = TOOLSET.offer()
+        plan = await run(desk, offer.round(answer.calls, assistant=answer.text))
+        show(plan, "")
+        if not finish(desk, plan):
+            return
+
+
+async def run(desk: Desk, turn: ToolRound[Any] | ToolRoundPlan[Any]) -> ToolRoundPlan[Any]:
+    """Let the policy decide, and run what it lets through."""
+    return await EXECUTOR.execute_round(turn, hooks=POLICY, context={Airline: desk.airline})
+
+
+def finish(desk: Desk, plan: ToolRoundPlan[Any]) -> bool:
+    """Commit a turn that is complete, or save it; return whether the model can go on."""
+    if not plan.is_complete:
+        desk.save(plan)
+        print(f"the turn waits for a person: {', '.join([call.id for call in plan.deferred])}")
+        return False
+    plan.commit(desk)
+    return True
+
+
+async def decide(desk: Desk, call_id: str, *, approved: bool, changes: dict[str, Any]) -> None:
+    """Take the decision of a person about one call, and go on with the conversation if it was the last."""
+    plan = desk.claim()
+    if plan is None:
+        print("no call waits: somebody has decided already")
+        return
+    try:
+        decided = decision(plan, call_id, approved=approved, changes=changes)
+    except (DecodeError, RoundError) as error:
+        desk.save(plan)
+        print(error)
+        return
+    after = await run(desk, decided)
+    show(after, call_id)
+    if finish(desk, after):
+        await converse(desk)
+
+
+def decision(
+    plan: ToolRoundPlan[Any], call_id: str, *, approved: bool, changes: dict[str, Any]
+) -> ToolRoundPlan[Any]:
+    """Return the plan with the decision of a person.
+
+    Args:
+        plan: in which the call waits.
+        call_id: which call.
+        approved: whether it may run.
+        changes: arguments that the person has changed.
+    """
+    if not approved:
+        return plan.reject(call_id, "A person said no.")
+    given = [
+        call.tool.decode({**call.call.arguments, **changes}) for call in plan.deferred if call.id == call_id
+    ]
+    return plan.approve(call_id, input=given[0] if given else None)
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+
+def show(plan: ToolRoundPlan[Any], call_id: str) -> None:
+    """Print what each call is at, or only one call."""
+    for state in plan.states:
+        if call_id in {"", state.id}:
+            print(one_line(f"  {state.id} {state.name} {json.dumps(state.metadata.arguments)}"))
+            print(one_line(_INDENT + outcome(state)))
+
+
+def one_line(text: str) -> str:
+    """Return a text that fits one line, maybe without its end."""
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 4].rstrip()} ..."
+
+
+def outcome(
+    state: ToolCall[Any] | HandledCall | RejectedCall | DeferredCall[Any] | CallIssue,
+) -> str:
+    """Return in a few words what a call is at."""
+    match state:
+        case HandledCall(result=result):
+            return f"handled: {result.content}"
+        case RejectedCall(reason=reason):
+            return f"rejected: {reason}"
+        case DeferredCall(reason=reason):
+            return f"deferred: {reason}"
+        case CallIssue(code=code, content=content):
+            return f"issue, {code}: {content.splitlines()[0]}"
+        case _:
+            return "pending"
+
+
+CLICKS = (
+    ["7", "yes"],
+    ["7", "yes"],
+    ["6", "yes", "--change", '{"amount": 60}'],
+    ["6", "no"],
+)
+"""What people decide in the demo, each of them too often."""
+
+
+def show_approval() -> None:
+    """Run the conversation, and each decision of a person, in a process of its own."""
+    print("\nA turn that waits for a person, in a database. Each command is another process:\n")
+    with TemporaryDirectory() as folder:
+        for step in [["begin", "desk.db"], *[["decide", "desk.db", *click] for click in CLICKS]]:
+            print(f"$ approval.py {shlex.join(step)}")
+            print(output_of(step, Path(folder)), end="")
+
+
+def output_of(step: Sequence[str], folder: Path) -> str:
+    """Run this program in a process of its own, and return what it prints.
+
+    Args:
+        step: the arguments of the command line.
+        folder: in which the database is.
+    """
+    command = [sys.executable, str(Path(__file__).resolve()), *step]
+    # Its errors go where those of this process go.
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=True, encoding="utf-8")  # noqa: S603  # its own file
+    return done.stdout
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Begin the conversation, or take one decision.
+
+    Args:
+        argv: the arguments of the command line; those of the process by default.
+    """
+    parser = argparse.ArgumentParser(description="A conversation in which a person decides about calls.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("begin").add_argument("database", type=Path)
+    decides = commands.add_parser("decide")
+    decides.add_argument("database", type=Path)
+    decides.add_argument("call", help="the id of the call")
+    decides.add_argument("approved", choices=["yes", "no"])
+    decides.add_argument("--change", type=json.loads, default={}, help="JSON object of changed arguments")
+    given = parser.parse_args(argv)
+    if given.command == "begin":
+        asyncio.run(begin(given.database))
+    else:
+        with Desk(given.database) as desk:
+            asyncio.run(decide(desk, given.call, approved=given.approved == "yes", changes=given.change))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""One conversation in SQLite: its turns, the turn that waits for a person, and the airline itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from airline import Airline, Flight, Reservation, User, sample_airline
+from policy import TOOLSET
+
+from operator_schema import Codec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Self
+
+    from operator_schema import ToolRoundPlan, Turn
+
+SECRET = os.environ.get("AIRLINE_SECRET", "only good enough for an example").encode()
+"""The key by which plans are signed; whoever can write to the database must not know it."""
+
+_TABLES = """
+    CREATE TABLE plans (id TEXT PRIMARY KEY, state TEXT NOT NULL, plan TEXT NOT NULL);
+    CREATE TABLE turns (id TEXT PRIMARY KEY, turn TEXT NOT NULL);
+    CREATE TABLE airlines (id INTEGER PRIMARY KEY, airline TEXT NOT NULL);
+"""
+
+
+@dataclass
+class SavedAirline:
+    """What of an airline changes, and so has to be saved."""
+
+    users: dict[str, User]
+    flights: dict[str, Flight]
+    reservations: dict[str, Reservation]
+
+
+_AIRLINES = Codec(SavedAirline)
+
+
+class Desk:
+    """A conversation, and the airline that it is about.
+
+    Each method that writes does so in one transaction.
+
+    Attributes:
+        airline: as it was when the turn was claimed; whoever holds the turn is the only one to change it.
+
+    Args:
+        path: of the database.
+        airline: to begin with, in a database that isn't there yet; None to open one that is there.
+    """
+
+    def __init__(self, path: Path, airline: Airline | None = None) -> None:
+        self._db = sqlite3.connect(path)
+        self.airline = airline or sample_airline()
+        if airline is not None:
+            self._db.executescript(_TABLES)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+    def save(self, plan: ToolRoundPlan[Any]) -> None:
+        """Save a turn that waits."""
+        text = json.dumps(plan.as_dict(secret=SECRET))
+        with self._db:
+            self._db.execute("INSERT OR REPLACE INTO plans VALUES (?, 'waiting', ?)", (plan.id, text))
+            self._write_airline()
+
+    def claim(self) -> ToolRoundPlan[Any] | None:
+        """Take the turn that waits; None if there is none, or somebody else has just taken it."""
+        query = "UPDATE plans SET state = 'claimed' WHERE state = 'waiting' RETURNING plan"
+        with self._db:
+            rows = self._db.execute(query).fetchall()
+            if rows:
+                self._read_airline()
+        return TOOLSET.restore_plan(json.loads(rows[0][0]), secret=SECRET) if rows else None
+
+    def append(self, turn: Turn) -> None:
+        """Add a turn to the conversation; it waits no more."""
+        with self._db:
+            self._db.execute("INSERT INTO turns VALUES (?, ?)", (turn.id, json.dumps(turn.as_dict())))
+            self._db.execute("DELETE FROM plans WHERE id = ?", (turn.id,))
+            self._write_airline()
+
+    def turns(self) -> list[dict[str, Any]]:
+        """Read the conversation."""
+        rows = self._db.execute("SELECT turn FROM turns ORDER BY rowid").fetchall()
+        return [json.loads(text) for (text,) in rows]
+
+    def _write_airline(self) -> None:
+        saved = SavedAirline(self.airline.users, self.airline.flights, self.airline.reservations)
+        self._db.execute("INSERT OR REPLACE INTO airlines VALUES (1, ?)", (_AIRLINES.encode_json(saved),))
+
+    def _read_airline(self) -> None:
+        ((text,),) = self._db.execute("SELECT airline FROM airlines").fetchall()
+        saved = _AIRLINES.decode_json(text)
+        self.airline.users, self.airline.flights = saved.users, saved.flights
+        self.airline.reservations = saved.reservations

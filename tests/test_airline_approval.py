@@ -1,0 +1,189 @@
+"""The airline example in which a person decides about calls: over several real processes, through SQLite."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import os
+import re
+import shlex
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from operator_schema import RawCall, RestoreError, rejection_reason
+
+pytestmark = pytest.mark.needs_process
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLE = ROOT / "docs" / "examples" / "airline"
+README = (EXAMPLE / "README.md").read_text(encoding="utf-8")
+NAMES = ("approval", "desk", "policy", "airline_functions", "airline", "airline_tools", "layout")
+
+
+@pytest.fixture
+def modules():
+    """The modules of the example, imported anew."""
+    sys.path.insert(0, str(EXAMPLE))
+    try:
+        yield {name: importlib.import_module(name) for name in NAMES}
+    finally:
+        sys.path.remove(str(EXAMPLE))
+        for name in NAMES:
+            sys.modules.pop(name, None)
+
+
+def start(folder, *arguments):
+    # -S leaves site-packages out: the standard library and this package are all that is there.
+    command = [sys.executable, "-S", "-W", "error", str(EXAMPLE / "approval.py"), *arguments]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, env=env, stdout=pipe, stderr=pipe, encoding="utf-8")
+
+
+def output(process):
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    return out
+
+
+def run(folder, *arguments):
+    return output(start(folder, *arguments))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a conversation in which calls 6 and 7 wait."""
+    run(tmp_path, "begin", "desk.db")
+    return tmp_path
+
+
+def rows(folder, query):
+    db = sqlite3.connect(folder / "desk.db")
+    try:
+        with db:
+            return db.execute(query).fetchall()
+    finally:
+        db.close()
+
+
+def turns(folder):
+    return [json.loads(text) for (text,) in rows(folder, "SELECT turn FROM turns ORDER BY rowid")]
+
+
+def airline(folder):
+    return json.loads(rows(folder, "SELECT airline FROM airlines")[0][0])
+
+
+def test_the_readme_shows_what_the_processes_print(tmp_path):
+    _, shown = re.findall(r"^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    printed = ""
+    for command in re.findall(r"^\$ (.+)$", shown, re.MULTILINE):
+        program, *arguments = shlex.split(command)
+        assert program == "approval.py"
+        printed += f"$ {command}\n{run(tmp_path, *arguments)}"
+    assert printed == shown
+
+
+def test_the_demo_shows_the_same(modules, capfd):
+    modules["approval"].show_approval()
+    shown, err = capfd.readouterr()
+    assert err == ""
+    assert shown.split("\n\n")[1] in README
+
+
+def test_the_conversation_has_one_result_for_each_call_in_order(folder, modules):
+    run(folder, "decide", "desk.db", "7", "yes")
+    run(folder, "decide", "desk.db", "6", "no")
+    first, second = turns(folder)
+    sent = modules["approval"].SCRIPT[0]
+    assert [RawCall(**call) for call in first["calls"]] == sent.calls
+    assert first["assistant"] == sent.text
+    results = first["results"]
+    assert [result["call_id"] for result in results] == [call.id for call in sent.calls]
+    codes = [result.get("code") for result in results]
+    assert codes == [None, "rejected", "tool_not_found", "invalid_params", "rejected", "rejected", None]
+    assert rejection_reason(results[5]["content"]) == "A person said no."
+    assert results[0]["json"]["reservation_id"] == "HAT001"
+    assert [result["name"] for result in second["results"]] == ["search_direct_flight"]
+    assert rows(folder, "SELECT * FROM plans") == []
+
+
+def test_nothing_is_done_before_somebody_decides(folder):
+    assert turns(folder) == []
+    assert airline(folder)["reservations"]["HAT001"]["status"] == "booked"
+    assert len(airline(folder)["users"]["ada_moss_1815"]["payment_methods"]) == 3
+
+
+def test_a_rejected_cancellation_cancels_nothing(folder):
+    assert "rejected: A person said no." in run(folder, "decide", "desk.db", "7", "no")
+    assert airline(folder)["reservations"]["HAT001"]["status"] == "booked"
+
+
+def test_two_clicks_at_the_same_time_cancel_once(folder):
+    both = [output(each) for each in [start(folder, "decide", "desk.db", "7", "yes") for _ in range(2)]]
+    assert sorted("handled: " in each for each in both) == [False, True]
+    loser = next(each for each in both if "handled: " not in each)
+    assert loser in {
+        "no call waits: somebody has decided already\n",
+        'the call with the id "7" isn\'t deferred: it is handled\n',
+    }
+    payments = airline(folder)["reservations"]["HAT001"]["payment_history"]
+    assert [payment["amount"] for payment in payments] == [140, -140]
+
+
+def test_a_person_can_not_give_what_the_rules_forbid(folder):
+    shown = run(folder, "decide", "desk.db", "6", "yes", "--change", '{"amount": 5000}')
+    assert "rejected: A certificate is worth at most 100 USD." in shown
+
+
+def test_a_change_that_does_not_fit_leaves_the_call_waiting(folder):
+    shown = run(folder, "decide", "desk.db", "6", "yes", "--change", '{"amount": "much"}')
+    assert 'amount: expected number, got string "much"' in shown
+    assert "worth 80" in run(folder, "decide", "desk.db", "6", "yes")
+
+
+def test_a_changed_database_runs_nothing(folder):
+    ((plan,),) = rows(folder, "SELECT plan FROM plans")
+    changed = plan.replace('"amount": 80', '"amount": 99')
+    assert changed != plan
+    rows(folder, f"UPDATE plans SET plan = '{changed.replace(chr(39), chr(39) * 2)}'")  # noqa: S608  # our own data
+    process = start(folder, "decide", "desk.db", "6", "yes")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert 'send_certificate (call "6"): ' in err
+    assert RestoreError.__name__ in err
+    assert len(airline(folder)["users"]["ada_moss_1815"]["payment_methods"]) == 3
+
+
+def test_after_a_crash_nothing_runs_a_second_time(folder, modules):
+    with modules["desk"].Desk(folder / "desk.db") as desk:
+        assert desk.claim() is not None  # and the process ends here
+    assert run(folder, "decide", "desk.db", "7", "yes") == "no call waits: somebody has decided already\n"
+    assert airline(folder)["reservations"]["HAT001"]["status"] == "booked"
+
+
+def test_a_turn_goes_into_the_conversation_once(folder, modules):
+    async def twice():
+        with modules["desk"].Desk(folder / "desk.db") as desk:
+            plan = desk.claim().reject("6").reject("7")
+            again = modules["policy"].TOOLSET.restore_plan(plan.as_dict())
+            plan.commit(desk)
+            with pytest.raises(sqlite3.IntegrityError):
+                again.commit(desk)
+
+    asyncio.run(twice())
+    assert len(turns(folder)) == 1
+
+
+def test_the_policy_names_tools_that_are_there(modules):
+    policy = modules["policy"]
+    assert {name for _, names in policy.POLICY.for_calls(policy.TOOLSET) for name in names or ()} == {
+        "get_reservation_details",
+        "send_certificate",
+    }
+    assert policy.TOOLSET["cancel_reservation"].annotations.confirm
