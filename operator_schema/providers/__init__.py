@@ -1,0 +1,60 @@
+"""Model providers: the wire form of tools, calls and results of each.
+
+Import a provider from here: `from operator_schema.providers import anthropic`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .answer import Answer
+    from .provider import Provider
+    from .table import (
+        anthropic,
+        bedrock,
+        cohere,
+        deepseek,
+        gemini,
+        groq,
+        mistral,
+        ollama,
+        openai_chat,
+        openai_compatible,
+        openai_responses,
+        xai,
+    )
+
+__all__ = [
+    "Answer",
+    "Provider",
+    "anthropic",
+    "bedrock",
+    "cohere",
+    "deepseek",
+    "gemini",
+    "groq",
+    "mistral",
+    "ollama",
+    "openai_chat",
+    "openai_compatible",
+    "openai_responses",
+    "xai",
+]
+
+_HOMES = {"Answer": ".answer", "Provider": ".provider"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    from importlib import import_module
+
+    value: object = getattr(import_module(_HOMES.get(name, ".table"), __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,185 @@
+"""The wire form of OpenAI's Chat Completions, which many others take too.
+
+Source: https://platform.openai.com/docs/api-reference/chat and the pages of each provider.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..immutable import Value
+from ..tools.calls import RawCall
+from .answer import Answer
+from .wire import arguments_object, arguments_text, object_of, unnamed_call
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..rounds.offer import ToolChoice
+    from ..tools.calls import ToolResult
+    from ..tools.tool_properties import ToolDefinition
+    from .answer import StopReason
+
+__all__ = ["ChatWire", "CohereWire", "OllamaWire"]
+
+_STOPS: dict[str, StopReason] = {
+    "tool_calls": "calls",
+    "function_call": "calls",
+    "stop": "end",
+    "length": "length",
+    "model_length": "length",
+    "content_filter": "filtered",
+}
+
+
+class ChatWire(Value):
+    """Chat Completions.
+
+    Attributes:
+        required: the word that says that some tool has to be called.
+    """
+
+    required: str = "required"
+
+    def request(
+        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return `tools` and `tool_choice`; nothing at all without tools."""
+        if not definitions:
+            return {}
+        body: dict[str, Any] = {"tools": [_function(definition) for definition in definitions]}
+        if choice.mode == "named" and choice.name is not None:
+            body["tool_choice"] = {"type": "function", "function": {"name": names[choice.name]}}
+        else:
+            body["tool_choice"] = self.required if choice.mode == "required" else choice.mode
+        return body
+
+    def answers(self, response: Mapping[str, Any]) -> list[Answer]:
+        """Return the answer of each choice."""
+        return [self._answer(object_of(choice)) for choice in response["choices"]]
+
+    def _answer(self, choice: Mapping[str, Any]) -> Answer:
+        message = object_of(choice["message"])
+        calls = tuple([_call(object_of(call)) for call in message.get("tool_calls") or ()])
+        refusal = message.get("refusal")
+        raw = choice.get("finish_reason")
+        stop: StopReason = _STOPS.get(raw or "", "other")
+        if calls and stop == "end":  # some say `stop` although they wait for results
+            stop = "calls"
+        if refusal and not calls:
+            stop = "refused"
+        return Answer(calls, text_of(message.get("content")), refusal or None, stop, raw, (message,))
+
+    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
+        """Return the assistant's message with calls."""
+        return [{"role": "assistant", "content": None, "tool_calls": [_sent(call) for call in calls]}]
+
+    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
+        """Return a message for each result."""
+        return [
+            {"role": "tool", "tool_call_id": result.call_id, "content": result.content} for result in results
+        ]
+
+
+class CohereWire(ChatWire):
+    """Cohere's Chat v2.
+
+    Source: https://docs.cohere.com/v2/reference/chat
+    """
+
+    def request(
+        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return `tools` and `tool_choice`: a single tool is required by offering that one alone."""
+        if choice.mode == "named" and choice.name is not None:
+            wanted = names[choice.name]
+            definitions = [definition for definition in definitions if definition["name"] == wanted]
+        if not definitions:
+            return {}
+        body: dict[str, Any] = {"tools": [_function(definition) for definition in definitions]}
+        if choice.mode in {"required", "named"}:
+            body["tool_choice"] = "REQUIRED"
+        return body
+
+    def answers(self, response: Mapping[str, Any]) -> list[Answer]:
+        """Return the only answer."""
+        message = object_of(response["message"])
+        calls = tuple([_call(object_of(call)) for call in message.get("tool_calls") or ()])
+        raw = response.get("finish_reason")
+        stops: dict[str, StopReason] = {
+            "TOOL_CALL": "calls",
+            "COMPLETE": "end",
+            "STOP_SEQUENCE": "end",
+            "MAX_TOKENS": "length",
+        }
+        said = [text_of(message.get("tool_plan")), text_of(message.get("content"))]
+        text = "\n".join([part for part in said if part])
+        return [Answer(calls, text, None, stops.get(raw or "", "other"), raw, (message,))]
+
+    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
+        """Return the assistant's message with calls."""
+        return [{"role": "assistant", "tool_calls": [_sent(call) for call in calls]}]
+
+
+class OllamaWire(ChatWire):
+    """Ollama's own chat endpoint: no ids, and arguments that are objects.
+
+    Source: https://docs.ollama.com/api/chat
+    """
+
+    def request(
+        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return `tools`: Ollama has no `tool_choice`, so one tool is required by offering it alone."""
+        if choice.mode == "named" and choice.name is not None:
+            wanted = names[choice.name]
+            definitions = [definition for definition in definitions if definition["name"] == wanted]
+        return {"tools": [_function(definition) for definition in definitions]} if definitions else {}
+
+    def answers(self, response: Mapping[str, Any]) -> list[Answer]:
+        """Return the only answer."""
+        message = object_of(response["message"])
+        functions = [object_of(object_of(call)["function"]) for call in message.get("tool_calls") or ()]
+        calls = tuple([unnamed_call(function["name"], function.get("arguments")) for function in functions])
+        raw = response.get("done_reason")
+        stop: StopReason = "calls" if calls else _STOPS.get(raw or "", "other")
+        return [Answer(calls, text_of(message.get("content")), None, stop, raw, (message,))]
+
+    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
+        """Return the assistant's message with calls."""
+        functions = [{"name": call.name, "arguments": arguments_object(call)} for call in calls]
+        sent = [{"function": function} for function in functions]
+        return [{"role": "assistant", "content": "", "tool_calls": sent}]
+
+    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
+        """Return a message for each result, by the name of its tool."""
+        return [{"role": "tool", "tool_name": result.name, "content": result.content} for result in results]
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a message, whose content is text or a list of parts."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "".join([part["text"] for part in content if isinstance(part.get("text"), str)])
+
+
+def _function(definition: ToolDefinition) -> dict[str, Any]:
+    function = {
+        "name": definition["name"],
+        "description": definition["description"],
+        "parameters": definition["input_schema"],
+    }
+    return {"type": "function", "function": function}
+
+
+def _call(call: Mapping[str, Any]) -> RawCall:
+    function = object_of(call["function"])
+    call_id = call.get("id")
+    if not call_id:
+        return unnamed_call(function["name"], function.get("arguments"))
+    return RawCall(call_id, function["name"], function.get("arguments"))
+
+
+def _sent(call: RawCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": arguments_text(call)}
+    return {"id": call.id, "type": "function", "function": function}

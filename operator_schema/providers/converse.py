@@ -1,0 +1,93 @@
+"""The wire form of Amazon Bedrock's Converse.
+
+Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..immutable import Value
+from ..tools.calls import RawCall
+from .answer import Answer
+from .wire import arguments_object, image_data, object_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..rounds.offer import ToolChoice
+    from ..tools.calls import ToolResult
+    from ..tools.tool_properties import ToolDefinition
+    from .answer import StopReason
+
+__all__ = ["ConverseWire"]
+
+_STOPS: dict[str, StopReason] = {
+    "tool_use": "calls",
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "guardrail_intervened": "filtered",
+    "content_filtered": "filtered",
+}
+_FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
+
+
+class ConverseWire(Value):
+    """Converse: calls and results are blocks of content."""
+
+    def request(
+        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return `toolConfig`; nothing at all without tools, or if none may be called."""
+        if not definitions or choice.mode == "none":
+            return {}
+        tools = [
+            {
+                "toolSpec": {
+                    "name": definition["name"],
+                    "description": definition["description"] or definition["name"],  # it may not be empty
+                    "inputSchema": {"json": definition["input_schema"]},
+                }
+            }
+            for definition in definitions
+        ]
+        if choice.mode == "named" and choice.name is not None:
+            wanted: dict[str, Any] = {"tool": {"name": names[choice.name]}}
+        else:
+            wanted = {"any" if choice.mode == "required" else "auto": {}}
+        return {"toolConfig": {"tools": tools, "toolChoice": wanted}}
+
+    def answers(self, response: Mapping[str, Any]) -> list[Answer]:
+        """Return the only answer."""
+        message = object_of(object_of(response["output"])["message"])
+        blocks = [object_of(block) for block in message.get("content") or ()]
+        uses = [object_of(block["toolUse"]) for block in blocks if "toolUse" in block]
+        calls = tuple([RawCall(use["toolUseId"], use["name"], use.get("input")) for use in uses])
+        text = "".join([block["text"] for block in blocks if "text" in block])
+        raw = response.get("stopReason")
+        return [Answer(calls, text, None, _STOPS.get(raw or "", "other"), raw, (message,))]
+
+    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
+        """Return the assistant's message with calls."""
+        blocks = [
+            {"toolUse": {"toolUseId": call.id, "name": call.name, "input": arguments_object(call)}}
+            for call in calls
+        ]
+        return [{"role": "assistant", "content": blocks}]
+
+    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
+        """Return one message with all results; images of the formats that it takes go along."""
+        return [{"role": "user", "content": [_block(result) for result in results]}] if results else []
+
+
+def _block(result: ToolResult) -> dict[str, Any]:
+    content = [
+        {"image": {"format": _FORMATS[part.media_type], "source": {"bytes": part.data}}}
+        if kind == "image" and part.media_type in _FORMATS
+        else {"text": part if kind == "text" else part.as_text()}
+        for kind, part in image_data(result)
+    ]
+    status = "error" if result.is_error else "success"
+    return {"toolResult": {"toolUseId": result.call_id, "content": content, "status": status}}

@@ -1,0 +1,114 @@
+"""The wire form of Gemini's generateContent, with schemas in `parametersJsonSchema`.
+
+Source: https://ai.google.dev/api/generate-content and https://ai.google.dev/api/caching#Tool
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..immutable import Value
+from ..tools.calls import RawCall
+from .answer import Answer
+from .wire import UNNAMED, arguments_object, image_data, object_of, unnamed_call
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..rounds.offer import ToolChoice
+    from ..tools.calls import ToolResult
+    from ..tools.tool_properties import ToolDefinition
+    from .answer import StopReason
+
+__all__ = ["GenerateContentWire"]
+
+_STOPS: dict[str, StopReason] = {
+    "STOP": "end",
+    "MAX_TOKENS": "length",
+    "SAFETY": "filtered",
+    "RECITATION": "filtered",
+    "BLOCKLIST": "filtered",
+    "PROHIBITED_CONTENT": "filtered",
+    "SPII": "filtered",
+}
+_MODES = {"auto": "AUTO", "required": "ANY", "named": "ANY", "none": "NONE"}
+
+
+class GenerateContentWire(Value):
+    """generateContent: calls and results are parts; a call may have no id."""
+
+    def request(
+        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return `tools` and `toolConfig`; nothing at all without tools."""
+        if not definitions:
+            return {}
+        declarations = [
+            {
+                "name": definition["name"],
+                "description": definition["description"],
+                "parametersJsonSchema": definition["input_schema"],
+            }
+            for definition in definitions
+        ]
+        config: dict[str, Any] = {"mode": _MODES[choice.mode]}
+        if choice.mode == "named" and choice.name is not None:
+            config["allowedFunctionNames"] = [names[choice.name]]
+        return {
+            "tools": [{"functionDeclarations": declarations}],
+            "toolConfig": {"functionCallingConfig": config},
+        }
+
+    def answers(self, response: Mapping[str, Any]) -> list[Answer]:
+        """Return the answer of each candidate; one that was blocked where there is none."""
+        candidates = [_answer(object_of(found)) for found in response.get("candidates") or ()]
+        if candidates:
+            return candidates
+        blocked = object_of(response["promptFeedback"]).get("blockReason")
+        return [Answer((), "", None, "filtered", blocked, ())]
+
+    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
+        """Return the model's content with calls."""
+        parts = [
+            {"functionCall": {**_id(call.id), "name": call.name, "args": arguments_object(call)}}
+            for call in calls
+        ]
+        return [{"role": "model", "parts": parts}]
+
+    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
+        """Return one content with all results; images follow as parts of their own."""
+        parts: list[dict[str, Any]] = []
+        for result in results:
+            said = {"error" if result.is_error else "output": result.content}
+            parts.append({"functionResponse": {**_id(result.call_id), "name": result.name, "response": said}})
+            parts += [
+                {"inlineData": {"mimeType": part.media_type, "data": part.base64}}
+                for kind, part in image_data(result)
+                if kind == "image"
+            ]
+        return [{"role": "user", "parts": parts}] if parts else []
+
+
+def _answer(candidate: Mapping[str, Any]) -> Answer:
+    content = object_of(candidate.get("content") or {})
+    parts = [object_of(part) for part in content.get("parts") or ()]
+    calls = tuple([_call(object_of(part["functionCall"])) for part in parts if "functionCall" in part])
+    text = "".join([part["text"] for part in parts if part.get("text") and not part.get("thought")])
+    raw = candidate.get("finishReason")
+    stop: StopReason = _STOPS.get(raw or "", "other")
+    if calls and stop == "end":
+        stop = "calls"
+    return Answer(calls, text, None, stop, raw, (content,) if content else ())
+
+
+def _call(call: Mapping[str, Any]) -> RawCall:
+    arguments = call.get("args")
+    return (
+        RawCall(call["id"], call["name"], arguments)
+        if call.get("id")
+        else unnamed_call(call["name"], arguments)
+    )
+
+
+def _id(call_id: str) -> dict[str, str]:
+    return {} if call_id.startswith(UNNAMED) else {"id": call_id}

@@ -1,0 +1,87 @@
+"""The wire form of Anthropic's Messages.
+
+Source: https://docs.anthropic.com/en/api/messages
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..immutable import Value
+from ..tools.calls import RawCall
+from .answer import Answer
+from .wire import arguments_object, image_data, object_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..rounds.offer import ToolChoice
+    from ..tools.calls import ToolResult
+    from ..tools.tool_properties import ToolDefinition
+    from .answer import StopReason
+
+__all__ = ["MessagesWire"]
+
+_STOPS: dict[str, StopReason] = {
+    "tool_use": "calls",
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refused",
+}
+
+
+class MessagesWire(Value):
+    """Messages: calls and results are blocks of content."""
+
+    def request(
+        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return `tools` and `tool_choice`; nothing at all without tools."""
+        if not definitions:
+            return {}
+        body: dict[str, Any] = {"tools": [dict(definition) for definition in definitions]}
+        if choice.mode == "named" and choice.name is not None:
+            body["tool_choice"] = {"type": "tool", "name": names[choice.name]}
+        else:
+            body["tool_choice"] = {"type": "any" if choice.mode == "required" else choice.mode}
+        return body
+
+    def answers(self, response: Mapping[str, Any]) -> list[Answer]:
+        """Return the only answer."""
+        blocks = [object_of(block) for block in response["content"]]
+        uses = [block for block in blocks if block.get("type") == "tool_use"]
+        calls = tuple([RawCall(block["id"], block["name"], block.get("input")) for block in uses])
+        text = "".join([block["text"] for block in blocks if block.get("type") == "text"])
+        raw = response.get("stop_reason")
+        stop: StopReason = _STOPS.get(raw or "", "other")
+        refusal = text if stop == "refused" else None
+        return [Answer(calls, text, refusal, stop, raw, ({"role": "assistant", "content": blocks},))]
+
+    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
+        """Return the assistant's message with calls."""
+        blocks = [
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call)}
+            for call in calls
+        ]
+        return [{"role": "assistant", "content": blocks}]
+
+    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
+        """Return one message with all results, as the API asks; images go along."""
+        return [{"role": "user", "content": [_block(result) for result in results]}] if results else []
+
+
+def _block(result: ToolResult) -> dict[str, Any]:
+    content = [
+        {"type": "text", "text": part}
+        if kind == "text"
+        else {
+            "type": "image",
+            "source": {"type": "base64", "media_type": part.media_type, "data": part.base64},
+        }
+        for kind, part in image_data(result)
+        if part != ""  # the API refuses empty text blocks
+    ]
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
+    return {**block, "is_error": True} if result.is_error else block

@@ -1,0 +1,74 @@
+"""Names of tools as providers take them, and back."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..complaints import Complaint
+from ..errors import SchemaError
+from ..immutable import Value
+from ..wording import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["NameRule"]
+
+_DIGEST = 8
+
+
+class NameRule(Value):
+    """Which names of tools a provider takes.
+
+    Attributes:
+        pattern: that the whole name has to match.
+        longest: characters that it may have.
+        others: what may stand in a name besides letters, digits and `_`.
+    """
+
+    longest: int = 64
+    others: str = "-"
+    starts_with_letter: bool = False
+
+    def takes(self, name: str) -> bool:
+        """Return whether the provider takes a name as it is."""
+        start = "[A-Za-z_]" if self.starts_with_letter else f"[A-Za-z0-9_{re.escape(self.others)}]"
+        rest = f"[A-Za-z0-9_{re.escape(self.others)}]*"
+        return len(name) <= self.longest and re.fullmatch(start + rest, name) is not None
+
+    def wire_names(self, names: Iterable[str], provider: str) -> dict[str, str]:
+        """Return the name on the wire of each tool.
+
+        Args:
+            names: of the tools of one request.
+            provider: its name, for messages.
+
+        Returns:
+            Own name to name on the wire, no two of which are equal.
+
+        Raises:
+            SchemaError: two tools would have the same name.
+        """
+        found = {name: self._wire_name(name) for name in names}
+        owners: dict[str, str] = {}
+        for name, wire in found.items():
+            other = owners.setdefault(wire, name)
+            if other != name:
+                message = f"{quote(name)} and {quote(other)} would both be {quote(wire)} for {provider}"
+                raise SchemaError(
+                    name, [Complaint((), "bad_name", name, message, "Rename one: tool.with_(name=…)")]
+                )
+        return found
+
+    def _wire_name(self, name: str) -> str:
+        if self.takes(name):
+            return name
+        from hashlib import sha256
+
+        kept = re.sub(f"[^A-Za-z0-9_{re.escape(self.others)}]", "_", name)
+        if self.starts_with_letter and not re.match("[A-Za-z_]", kept):
+            kept = f"_{kept}"
+        # What was changed might be equal to another name: the digest tells them apart.
+        digest = sha256(name.encode(errors="surrogatepass")).hexdigest()[:_DIGEST]
+        return f"{kept[: self.longest - _DIGEST - 1]}_{digest}"

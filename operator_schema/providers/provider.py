@@ -1,0 +1,213 @@
+"""A model provider: what it gets of tools and results, and what is read from its answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..complaints import Complaint
+from ..errors import SchemaError
+from ..immutable import Value
+from ..rounds.offer import Offer, ToolChoice
+from ..rounds.toolset import Toolset
+from ..tools.registry.registry import Registry
+from ..tools.tool_lists import tools_of
+from ..wording import excerpt, quote, received
+from .response_json import json_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from ..rounds.transcript import Turn
+    from ..schema_styles import StyleOptions
+    from ..tools.calls import RawCall, ToolResult
+    from ..tools.tool import Tool
+    from ..tools.tool_properties import ToolDefinition
+    from .answer import Answer
+    from .names import NameRule
+    from .wire import Wire
+
+    Tools: TypeAlias = "Offer[Any] | Toolset[Any] | Registry | Iterable[Tool[..., Any]]"
+
+__all__ = ["Provider", "ResponseError"]
+
+
+class ResponseError(ValueError):
+    """A response can't be read: it is an error of the provider, or has another form.
+
+    Attributes:
+        provider: its name.
+        message: what is wrong.
+    """
+
+    def __init__(self, provider: str, message: str) -> None:
+        super().__init__(provider, message)
+        self.provider = provider
+        self.message = message
+
+    def __str__(self) -> str:
+        """Write the provider and the message."""
+        return f"{self.provider}: {self.message}"
+
+
+class Provider(Value):
+    """The wire form of one provider; everything is plain dicts, and nothing is sent.
+
+    Attributes:
+        name: for messages.
+        wire: makes and reads its form.
+        names: which names of tools it takes.
+        style: what its schemas may hold.
+        takes_unions: whether the arguments of a tool may be a union.
+    """
+
+    name: str
+    wire: Wire
+    names: NameRule
+    style: Mapping[str, bool]
+    takes_unions: bool
+
+    def request(self, tools: Tools, /, choice: ToolChoice | None = None) -> dict[str, Any]:
+        """Return the part of a request's body that offers tools.
+
+        Args:
+            tools: what `toolset.offer` returns, a toolset or registry (what it offers by default), or a
+                list of tools.
+            choice: what the model has to do with them; None for the choice of the offer, or for any.
+
+        Returns:
+            A fresh dict, to be merged into the body; empty without tools.
+
+        Raises:
+            SchemaError: the provider can't take a tool, or two tools would have the same name.
+            TypeError: something isn't a tool, or the choice isn't a `ToolChoice`.
+        """
+        options: Any = self.style
+        definitions, own_choice = _definitions(tools, options)
+        choice = own_choice if choice is None else _checked_choice(choice, definitions)
+        names = self.names.wire_names([definition["name"] for definition in definitions], self.name)
+        for definition in definitions:
+            if not self.takes_unions and "properties" not in definition["input_schema"]:
+                raise _refuse_union(definition["name"], self.name)
+            definition["name"] = names[definition["name"]]
+        return self.wire.request(definitions, choice, names)
+
+    def answers(self, response: Any, /, tools: Tools | None = None) -> tuple[Answer, ...]:
+        """Read a response: an answer for each choice or candidate in it.
+
+        Args:
+            response: a dict, JSON text, or the object of the provider's SDK.
+            tools: that the request offered, so that calls get the tools' own names where the provider
+                doesn't take these.
+
+        Raises:
+            ResponseError: it is an error of the provider, or has another form.
+        """
+        body = json_of(response)
+        if body is None:
+            raise ResponseError(self.name, f"a response is a JSON object, not {received(response)}")
+        try:
+            found = self.wire.answers(body)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise ResponseError(self.name, _what_is_wrong(body)) from None
+        own = {} if tools is None else self._own_names(tools)
+        return tuple([_renamed(answer, own) for answer in found]) if own else tuple(found)
+
+    def answer(self, response: Any, /, tools: Tools | None = None) -> Answer:
+        """Read the first answer of a response; see `answers`."""
+        answers = self.answers(response, tools)
+        if not answers:
+            raise ResponseError(self.name, "there is no answer in the response")
+        return answers[0]
+
+    def calls(self, response: Any, /, tools: Tools | None = None) -> list[RawCall]:
+        """List the calls in the first answer of a response; `answer` has its text and why it stopped."""
+        return list(self.answer(response, tools).calls)
+
+    def results(self, results: Sequence[ToolResult], /, tools: Tools | None = None) -> list[dict[str, Any]]:
+        """Return the messages or items that hold results, to be sent after the answer's `message`.
+
+        Args:
+            results: of all calls of one answer, in their order.
+            tools: as for `answers`.
+        """
+        wire_names = {} if tools is None else self._wire_names(tools)
+        sent = [
+            result.replace(name=wire_names[result.name], parts=result.parts)
+            if wire_names.get(result.name, result.name) != result.name
+            else result
+            for result in results
+        ]
+        return self.wire.results(sent)
+
+    def turn(self, turn: Turn, /, tools: Tools | None = None) -> list[dict[str, Any]]:
+        """Return the messages or items of a committed turn: the calls, then the results.
+
+        Args:
+            turn: what `commit` returned. If its round was made with `assistant=answer.message`, that
+                goes first; otherwise a message is made of the calls.
+            tools: as for `answers`.
+        """
+        said = turn.assistant
+        if not isinstance(said, list):
+            wire_names = {} if tools is None else self._wire_names(tools)
+            calls = [call.replace(name=wire_names.get(call.name, call.name)) for call in turn.calls]
+            said = self.wire.calls_message(calls)
+        return [*said, *self.results(turn.results, tools)]
+
+    def _wire_names(self, tools: Tools) -> dict[str, str]:
+        return self.names.wire_names(_names(tools), self.name)
+
+    def _own_names(self, tools: Tools) -> dict[str, str]:
+        return {wire: own for own, wire in self._wire_names(tools).items() if wire != own}
+
+    def __repr__(self) -> str:
+        return f"<Provider {self.name}>"
+
+
+def _definitions(tools: Tools, options: StyleOptions) -> tuple[list[ToolDefinition], ToolChoice]:
+    found: Any = tools.offer() if isinstance(tools, Toolset) else tools
+    if isinstance(found, Offer):
+        return found.definitions(**options), found.tool_choice
+    if isinstance(found, Registry):
+        definitions = found.definitions(**options)
+    else:
+        definitions = [tool.definition(**options) for tool in tools_of(found)]
+    return definitions, ToolChoice("auto" if definitions else "none")
+
+
+def _names(tools: Tools) -> list[str]:
+    if isinstance(tools, (Offer, Toolset)):
+        return list(tools.names)
+    return [tool.name for tool in (tools if isinstance(tools, Registry) else tools_of(tools))]
+
+
+def _checked_choice(choice: object, definitions: Sequence[ToolDefinition]) -> ToolChoice:
+    if not isinstance(choice, ToolChoice):
+        message = f"choice is a ToolChoice, such as toolset.offer(…).tool_choice, not {received(choice)}"
+        raise TypeError(message)
+    names = [definition["name"] for definition in definitions]
+    if choice.mode == "named" and choice.name not in names:
+        message = f"the choice names {quote(str(choice.name))}, which isn't among the tools"
+        raise ValueError(message)
+    return choice
+
+
+def _refuse_union(tool: str, provider: str) -> SchemaError:
+    message = f"{provider} takes only arguments with a list of properties, and these are a union"
+    remedy = "Give the union to one parameter: a dataclass with a field of this type"
+    return SchemaError(tool, [Complaint((), "unsupported", tool, message, remedy)])
+
+
+def _renamed(answer: Answer, own: Mapping[str, str]) -> Answer:
+    calls = tuple([call.replace(name=own.get(call.name, call.name)) for call in answer.calls])
+    return answer.replace(calls=calls)
+
+
+def _what_is_wrong(body: Mapping[str, Any]) -> str:
+    error = body.get("error")
+    if isinstance(error, dict):
+        error = error.get("message", error)  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # whatever came
+    if error is not None:
+        return f"the response is an error: {excerpt(error, 300)}"  # pyright: ignore[reportUnknownArgumentType]  # whatever came
+    return f"the response has another form: {excerpt(dict(body), 200)}"

@@ -1,0 +1,107 @@
+"""The wire form of OpenAI's Responses, which xAI takes too.
+
+Source: https://platform.openai.com/docs/api-reference/responses
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..immutable import Value
+from ..tools.calls import RawCall
+from .answer import Answer
+from .wire import arguments_text, image_data, object_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..rounds.offer import ToolChoice
+    from ..tools.calls import ToolResult
+    from ..tools.tool_properties import ToolDefinition
+    from .answer import StopReason
+
+__all__ = ["ResponsesWire"]
+
+
+class ResponsesWire(Value):
+    """Responses: items instead of messages."""
+
+    def request(
+        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return `tools` and `tool_choice`; nothing at all without tools."""
+        if not definitions:
+            return {}
+        tools = [
+            {
+                "type": "function",
+                "name": definition["name"],
+                "description": definition["description"],
+                "parameters": definition["input_schema"],
+                "strict": False,  # the API makes schemas strict where this is left out
+            }
+            for definition in definitions
+        ]
+        if choice.mode == "named" and choice.name is not None:
+            return {"tools": tools, "tool_choice": {"type": "function", "name": names[choice.name]}}
+        return {"tools": tools, "tool_choice": choice.mode}
+
+    def answers(self, response: Mapping[str, Any]) -> list[Answer]:
+        """Return the only answer."""
+        items = [object_of(item) for item in response["output"]]
+        calls = [item for item in items if item.get("type") == "function_call"]
+        parts = [
+            object_of(part)
+            for item in items
+            if item.get("type") == "message" and not isinstance(item.get("content"), str)
+            for part in item.get("content") or ()
+        ]
+        text = "".join([part["text"] for part in parts if part.get("type") == "output_text"])
+        refusal = "".join([part["refusal"] for part in parts if part.get("type") == "refusal"]) or None
+        found = tuple([RawCall(call["call_id"], call["name"], call.get("arguments")) for call in calls])
+        stop, raw = _stop(response, bool(found), refusal)
+        return [Answer(found, text, refusal, stop, raw, tuple(items))]
+
+    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
+        """Return an item for each call."""
+        return [
+            {
+                "type": "function_call",
+                "call_id": call.id,
+                "name": call.name,
+                "arguments": arguments_text(call),
+            }
+            for call in calls
+        ]
+
+    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
+        """Return an item for each result; images go along."""
+        return [
+            {"type": "function_call_output", "call_id": result.call_id, "output": _output(result)}
+            for result in results
+        ]
+
+
+def _stop(response: Mapping[str, Any], has_calls: bool, refusal: str | None) -> tuple[StopReason, str | None]:  # noqa: FBT001  # one of three facts
+    status = response.get("status")
+    reason = (response.get("incomplete_details") or {}).get("reason")
+    if status == "incomplete":
+        stops: dict[str, StopReason] = {"max_output_tokens": "length", "content_filter": "filtered"}
+        return stops.get(reason or "", "other"), reason
+    if status not in {"completed", None}:
+        return "other", status
+    if has_calls:
+        return "calls", status
+    return ("refused" if refusal else "end"), status
+
+
+def _output(result: ToolResult) -> Any:
+    parts = image_data(result)
+    if all(kind == "text" for kind, _ in parts):
+        return result.content
+    return [
+        {"type": "input_text", "text": part}
+        if kind == "text"
+        else {"type": "input_image", "image_url": f"data:{part.media_type};base64,{part.base64}"}
+        for kind, part in parts
+    ]

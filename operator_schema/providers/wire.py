@@ -1,0 +1,104 @@
+"""What a wire form has to say; one class for each form, one object for each provider."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..json_values import to_json_text
+from ..tools.calls import RawCall
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..rounds.offer import ToolChoice
+    from ..tools.calls import ToolResult
+    from ..tools.tool_properties import ToolDefinition
+    from .answer import Answer
+
+__all__ = ["UNNAMED", "Wire", "arguments_object", "arguments_text", "image_data", "object_of", "unnamed_call"]
+
+UNNAMED = "operator_schema_"
+"""What the ids begin with that calls get whose provider gives none; they are never sent."""
+
+
+class Wire(Protocol):
+    """The wire form of one family of providers."""
+
+    def request(
+        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return the fragment of the request body.
+
+        Args:
+            definitions: of the tools, with their names on the wire.
+            choice: what the model has to do with them.
+            names: own name of a tool to the one on the wire.
+        """
+        ...
+
+    def answers(self, response: Mapping[str, Any]) -> list[Answer]:
+        """Return the answers in a response, with the names that are on the wire.
+
+        Raises:
+            KeyError, TypeError, ValueError, AttributeError: the response has another form.
+        """
+        ...
+
+    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
+        """Return the message or items that say that the model made these calls."""
+        ...
+
+    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
+        """Return the messages or items that hold results."""
+        ...
+
+
+def arguments_text(call: RawCall) -> str:
+    """Return the arguments of a call as JSON text."""
+    if isinstance(call.arguments, str):
+        return call.arguments
+    return to_json_text({} if call.arguments is None else call.arguments)
+
+
+def arguments_object(call: RawCall) -> Any:
+    """Return the arguments of a call as a JSON object; what isn't one is wrapped, so that it isn't lost."""
+    if not isinstance(call.arguments, str):
+        return {} if call.arguments is None else call.arguments
+    from json import loads
+
+    try:
+        found: Any = loads(call.arguments) if call.arguments.strip() else {}
+    except ValueError:
+        return {"arguments": call.arguments}
+    return found if isinstance(found, dict) else {"arguments": found}
+
+
+def unnamed_call(name: str, arguments: Any) -> RawCall:
+    """Return a call for which the provider gives no id."""
+    from os import urandom
+
+    return RawCall(f"{UNNAMED}{urandom(12).hex()}", name, arguments)
+
+
+def object_of(value: Any) -> Mapping[str, Any]:
+    """Return a JSON object.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if isinstance(value, dict):
+        found: dict[str, Any] = value
+        return found
+    message = "expected a JSON object"
+    raise TypeError(message)
+
+
+def image_data(result: ToolResult) -> list[tuple[str, Any]]:
+    """List the parts of a result as texts and images, in order; of other parts the text that says what they are.
+
+    Returns:
+        `("text", str)` and `("image", Image)`.
+    """
+    from ..tools.results.content import Image
+
+    return [("image", part) if isinstance(part, Image) else ("text", part.as_text()) for part in result.parts]
