@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .answer import Answer
+    from .errors import ResponseError
     from .provider import Provider
     from .table import (
         anthropic,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "Provider",
+    "ResponseError",
     "anthropic",
     "bedrock",
     "cohere",
@@ -42,7 +44,7 @@ __all__ = [
     "xai",
 ]
 
-_HOMES = {"Answer": ".answer", "Provider": ".provider"}
+_HOMES = {"Answer": ".answer", "Provider": ".provider", "ResponseError": ".errors"}
 
 
 def __getattr__(name: str) -> object:

@@ -26,10 +26,9 @@ _STOPS: dict[str, StopReason] = {
     "tool_calls": "calls",
     "function_call": "calls",
     "stop": "end",
-    "length": "length",
-    "model_length": "length",
     "content_filter": "filtered",
 }
+_LENGTH = frozenset({"length", "model_length", "max_output_tokens", "max_tokens", "MAX_TOKENS"})
 
 
 class ChatWire(Value):
@@ -63,7 +62,10 @@ class ChatWire(Value):
         calls = tuple([_call(object_of(call)) for call in message.get("tool_calls") or ()])
         refusal = message.get("refusal")
         raw = choice.get("finish_reason")
-        stop: StopReason = _STOPS.get(raw or "", "other")
+        native = choice.get("native_finish_reason")
+        if native in _LENGTH:  # OpenRouter says `tool_calls` for a call that was cut off
+            raw = native
+        stop: StopReason = "length" if raw in _LENGTH else _STOPS.get(raw or "", "other")
         if calls and stop == "end":  # some say `stop` although they wait for results
             stop = "calls"
         if refusal and not calls:
@@ -143,6 +145,8 @@ class OllamaWire(ChatWire):
         calls = tuple([unnamed_call(function["name"], function.get("arguments")) for function in functions])
         raw = response.get("done_reason")
         stop: StopReason = "calls" if calls else _STOPS.get(raw or "", "other")
+        if raw in _LENGTH:
+            stop = "length"
         return [Answer(calls, text_of(message.get("content")), None, stop, raw, (message,))]
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:

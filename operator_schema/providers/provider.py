@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from ..complaints import Complaint
 from ..errors import SchemaError
 from ..immutable import Value
+from ..json_values import is_object
 from ..rounds.offer import Offer, ToolChoice
 from ..rounds.toolset import Toolset
 from ..tools.registry.registry import Registry
 from ..tools.tool_lists import tools_of
 from ..wording import excerpt, quote, received
+from .errors import ResponseError
 from .response_json import json_of
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ..rounds.transcript import Turn
-    from ..schema_styles import StyleOptions
+    from ..schema_styles import SchemaStyle, StyleOptions
     from ..tools.calls import RawCall, ToolResult
     from ..tools.tool import Tool
     from ..tools.tool_properties import ToolDefinition
@@ -29,25 +31,10 @@ if TYPE_CHECKING:
 
     Tools: TypeAlias = "Offer[Any] | Toolset[Any] | Registry | Iterable[Tool[..., Any]]"
 
-__all__ = ["Provider", "ResponseError"]
+__all__ = ["Provider"]
 
-
-class ResponseError(ValueError):
-    """A response can't be read: it is an error of the provider, or has another form.
-
-    Attributes:
-        provider: its name.
-        message: what is wrong.
-    """
-
-    def __init__(self, provider: str, message: str) -> None:
-        super().__init__(provider, message)
-        self.provider = provider
-        self.message = message
-
-    def __str__(self) -> str:
-        """Write the provider and the message."""
-        return f"{self.provider}: {self.message}"
+_UNIONS = frozenset({"anyOf", "oneOf", "allOf"})
+"""What stands at the root of the schema of a union."""
 
 
 class Provider(Value):
@@ -64,7 +51,7 @@ class Provider(Value):
     name: str
     wire: Wire
     names: NameRule
-    style: Mapping[str, bool]
+    style: SchemaStyle
     takes_unions: bool
 
     def request(self, tools: Tools, /, choice: ToolChoice | None = None) -> dict[str, Any]:
@@ -82,12 +69,11 @@ class Provider(Value):
             SchemaError: the provider can't take a tool, or two tools would have the same name.
             TypeError: something isn't a tool, or the choice isn't a `ToolChoice`.
         """
-        options: Any = self.style
-        definitions, own_choice = _definitions(tools, options)
+        definitions, own_choice = _definitions(tools, self.style.as_options())
         choice = own_choice if choice is None else _checked_choice(choice, definitions)
         names = self.names.wire_names([definition["name"] for definition in definitions], self.name)
         for definition in definitions:
-            if not self.takes_unions and "properties" not in definition["input_schema"]:
+            if not (self.takes_unions or _UNIONS.isdisjoint(definition["input_schema"])):
                 raise _refuse_union(definition["name"], self.name)
             definition["name"] = names[definition["name"]]
         return self.wire.request(definitions, choice, names)
@@ -166,13 +152,13 @@ class Provider(Value):
 
 
 def _definitions(tools: Tools, options: StyleOptions) -> tuple[list[ToolDefinition], ToolChoice]:
-    found: Any = tools.offer() if isinstance(tools, Toolset) else tools
-    if isinstance(found, Offer):
-        return found.definitions(**options), found.tool_choice
-    if isinstance(found, Registry):
-        definitions = found.definitions(**options)
+    if isinstance(tools, (Offer, Toolset)):
+        offered = tools.offer() if isinstance(tools, Toolset) else tools
+        return offered.definitions(**options), offered.tool_choice  # pyright: ignore[reportUnknownMemberType]  # of whatever input
+    if isinstance(tools, Registry):
+        definitions = tools.definitions(**options)
     else:
-        definitions = [tool.definition(**options) for tool in tools_of(found)]
+        definitions = [tool.definition(**options) for tool in tools_of(tools)]
     return definitions, ToolChoice("auto" if definitions else "none")
 
 
@@ -205,9 +191,9 @@ def _renamed(answer: Answer, own: Mapping[str, str]) -> Answer:
 
 
 def _what_is_wrong(body: Mapping[str, Any]) -> str:
-    error = body.get("error")
-    if isinstance(error, dict):
-        error = error.get("message", error)  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # whatever came
+    error: Any = body.get("error")
+    if is_object(error):
+        error = error.get("message", error)
     if error is not None:
-        return f"the response is an error: {excerpt(error, 300)}"  # pyright: ignore[reportUnknownArgumentType]  # whatever came
+        return f"the response is an error: {excerpt(error, 300)}"
     return f"the response has another form: {excerpt(dict(body), 200)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from ..json_values import is_object
 
@@ -24,9 +24,10 @@ def json_of(response: Any) -> dict[str, Any] | None:
             found = loads(response)
         except ValueError:
             return None
-    elif not isinstance(response, dict):
-        dump = getattr(type(response), "model_dump", None)
+    elif not is_object(response):
+        kind: Any = cast("Any", type(response))
+        dump: Any = getattr(kind, "model_dump", None)
         if dump is None:
             return None
-        found = dump(response, mode="json", by_alias=True, exclude_none=True, warnings=False)
+        found = dump(found, mode="json", by_alias=True, exclude_none=True, warnings=False)
     return found if is_object(found) else None

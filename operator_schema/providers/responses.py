@@ -84,7 +84,8 @@ class ResponsesWire(Value):
 
 def _stop(response: Mapping[str, Any], has_calls: bool, refusal: str | None) -> tuple[StopReason, str | None]:  # noqa: FBT001  # one of three facts
     status = response.get("status")
-    reason = (response.get("incomplete_details") or {}).get("reason")
+    details: Any = response.get("incomplete_details") or {}
+    reason: str | None = details.get("reason")
     if status == "incomplete":
         stops: dict[str, StopReason] = {"max_output_tokens": "length", "content_filter": "filtered"}
         return stops.get(reason or "", "other"), reason

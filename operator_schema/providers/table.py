@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..schema_styles import SchemaStyle
 from .chat import ChatWire, CohereWire, OllamaWire
 from .converse import ConverseWire
 from .generate_content import GenerateContentWire
@@ -25,7 +26,7 @@ __all__ = [
     "xai",
 ]
 
-_NO_BOOLEANS = {"boolean_schemas": False}
+_NO_BOOLEANS = SchemaStyle(boolean_schemas=False)
 """`true` and `false` as schemas are refused by some, and left out by all others' models."""
 
 _BY_DEFAULT = NameRule()

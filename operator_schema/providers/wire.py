@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..json_values import to_json_text
+from ..json_values import is_object, to_json_text
 from ..tools.calls import RawCall
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def arguments_object(call: RawCall) -> Any:
         found: Any = loads(call.arguments) if call.arguments.strip() else {}
     except ValueError:
         return {"arguments": call.arguments}
-    return found if isinstance(found, dict) else {"arguments": found}
+    return found if is_object(found) else {"arguments": found}
 
 
 def unnamed_call(name: str, arguments: Any) -> RawCall:
@@ -86,15 +86,14 @@ def object_of(value: Any) -> Mapping[str, Any]:
     Raises:
         TypeError: it is something else.
     """
-    if isinstance(value, dict):
-        found: dict[str, Any] = value
-        return found
+    if is_object(value):
+        return value
     message = "expected a JSON object"
     raise TypeError(message)
 
 
 def image_data(result: ToolResult) -> list[tuple[str, Any]]:
-    """List the parts of a result as texts and images, in order; of other parts the text that says what they are.
+    """List the parts of a result, in order: images, and the text of all others.
 
     Returns:
         `("text", str)` and `("image", Image)`.

@@ -1,0 +1,55 @@
+"""The recorded exchanges, and which of our providers each belongs to."""
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+
+from operator_schema import providers
+
+DATA = Path(__file__).parent / "providers" / "data" / "traffic.jsonl.gz"
+
+OWN = {
+    "anthropic": providers.anthropic,
+    "bedrock": providers.bedrock,
+    "cohere": providers.cohere,
+    "deepseek": providers.deepseek,
+    "gemini": providers.gemini,
+    "groq": providers.groq,
+    "mistral": providers.mistral,
+    "ollama": providers.ollama,
+    "xai": providers.xai,
+}
+
+
+@cache
+def exchanges():
+    with gzip.open(DATA, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def provider_of(exchange):
+    """Return the provider that an exchange belongs to; None for an endpoint that isn't ours."""
+    path = exchange["path"]
+    if exchange["provider"] == "gemini" and "enerateContent" not in path:
+        return None
+    compatible = providers.openai_responses if "responses" in path else providers.openai_chat
+    return OWN.get(exchange["provider"], compatible)
+
+
+def unstreamed():
+    """List the exchanges that were answered with one JSON document."""
+    return [
+        exchange
+        for exchange in exchanges()
+        if exchange["status"] == 200
+        and (exchange["content_type"] or "").startswith("application/json")
+        and provider_of(exchange) is not None
+    ]
+
+
+def sent_messages(exchange):
+    """List what a request says of the conversation so far."""
+    body = exchange["request"] or {}
+    found = body.get("messages") or body.get("input") or body.get("contents") or []
+    return [message for message in found if isinstance(message, dict)] if isinstance(found, list) else []

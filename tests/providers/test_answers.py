@@ -1,0 +1,214 @@
+"""Answers of providers: every recorded one, and what goes wrong."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from provider_traffic import provider_of, unstreamed
+
+from operator_schema import tool
+from operator_schema.providers import (
+    ResponseError,
+    anthropic,
+    gemini,
+    mistral,
+    ollama,
+    openai_chat,
+    openai_responses,
+)
+
+
+def parsed(arguments):
+    """Return arguments as a JSON value; text that was cut off stays text."""
+    try:
+        return json.loads(arguments) if isinstance(arguments, str) else arguments
+    except ValueError:
+        return arguments
+
+
+def calls_anywhere(value):
+    """Find the calls in a response by what they look like, wherever they are: (name, arguments)."""
+    if isinstance(value, list):
+        return [call for item in value for call in calls_anywhere(item)]
+    if not isinstance(value, dict):
+        return []
+    kind = value.get("type")
+    if kind == "function_call":
+        return [(value["name"], parsed(value["arguments"]))]
+    if kind == "tool_use":
+        return [(value["name"], value["input"])]
+    for key, arguments in (("functionCall", "args"), ("toolUse", "input")):
+        if key in value:
+            return [(value[key]["name"], value[key].get(arguments, {}))]
+    if isinstance(value.get("function"), dict) and "arguments" in value["function"]:
+        return [(value["function"]["name"], parsed(value["function"]["arguments"]))]
+    return [call for inner in value.values() for call in calls_anywhere(inner)]
+
+
+def without_tools(body):
+    """Return a response without what it repeats of the request."""
+    return {key: value for key, value in body.items() if key not in {"tools", "tool_choice", "input"}}
+
+
+@pytest.mark.parametrize("name", sorted({exchange["provider"] for exchange in unstreamed()}))
+def test_the_calls_of_every_recorded_answer_are_read(name):
+    read = 0
+    for exchange in unstreamed():
+        if exchange["provider"] != name:
+            continue
+        body = json.loads(exchange["response"])
+        answers = provider_of(exchange).answers(exchange["response"])
+        found = [(call.name, parsed(call.arguments)) for answer in answers for call in answer.calls]
+        if any(isinstance(arguments, str) for _, arguments in found):
+            assert any(answer.is_cut_off for answer in answers)
+        assert found == calls_anywhere(without_tools(body)), exchange["cassette"]
+        read += len(found)
+        for answer in answers:
+            assert len({call.id for call in answer.calls}) == len(answer.calls)
+            assert (answer.stop == "calls") <= bool(answer.calls)
+    assert read
+
+
+def test_the_message_of_an_answer_is_what_the_provider_sent():
+    for exchange in unstreamed():
+        body = json.loads(exchange["response"])
+        (answer, *_) = provider_of(exchange).answers(body)
+        sent = json.dumps(body)
+        for item in answer.message:
+            content = item["content"] if "content" in item and item.get("role") == "assistant" else item
+            assert json.dumps(content) in sent or json.dumps(item) in sent
+
+
+def test_an_answer_that_is_cut_off_says_so():
+    found = [
+        answer
+        for exchange in unstreamed()
+        for answer in provider_of(exchange).answers(exchange["response"])
+        if answer.is_cut_off
+    ]
+    assert len(found) > 20
+    assert {answer.raw_stop for answer in found} == {"length", "max_tokens", "max_output_tokens"}
+
+
+def test_text_beside_calls_is_kept():
+    response = {
+        "content": [
+            {"type": "text", "text": "I look it up."},
+            {"type": "tool_use", "id": "t1", "name": "search", "input": {"q": "x"}},
+        ],
+        "stop_reason": "tool_use",
+    }
+    answer = anthropic.answer(response)
+    assert (answer.text, answer.stop, answer.calls[0].arguments) == ("I look it up.", "calls", {"q": "x"})
+    assert answer.message == [{"role": "assistant", "content": response["content"]}]
+
+
+def test_a_refusal_is_told():
+    message = {"role": "assistant", "content": None, "refusal": "I can't help with that."}
+    answer = openai_chat.answer({"choices": [{"message": message, "finish_reason": "stop"}]})
+    assert (answer.refusal, answer.stop, answer.calls) == ("I can't help with that.", "refused", ())
+    part = {"type": "refusal", "refusal": "No."}
+    response = {"status": "completed", "output": [{"type": "message", "content": [part]}]}
+    assert openai_responses.answer(response).refusal == "No."
+    response = {"content": [{"type": "text", "text": "No."}], "stop_reason": "refusal"}
+    assert anthropic.answer(response).stop == "refused"
+
+
+def test_a_blocked_prompt_is_told():
+    answer = gemini.answer({"promptFeedback": {"blockReason": "SAFETY"}})
+    assert (answer.stop, answer.raw_stop, answer.calls) == ("filtered", "SAFETY", ())
+
+
+def test_an_incomplete_response_is_told():
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"q": "x'}
+    response = {
+        "status": "incomplete",
+        "incomplete_details": {"reason": "max_output_tokens"},
+        "output": [call],
+    }
+    answer = openai_responses.answer(response)
+    assert (answer.is_cut_off, answer.calls[0].arguments) == (True, '{"q": "x')
+    assert openai_responses.answer({"status": "failed", "output": []}).stop == "other"
+
+
+def test_ollama_says_that_an_answer_was_cut_off():
+    assert ollama.answer({"message": {"content": "so"}, "done_reason": "length"}).is_cut_off
+
+
+def test_several_choices_are_several_answers():
+    choice = {"message": {"role": "assistant", "content": "x"}, "finish_reason": "stop"}
+    other = {"message": {"role": "assistant", "content": "y"}, "finish_reason": "stop"}
+    answers = openai_chat.answers({"choices": [choice, other]})
+    assert [answer.text for answer in answers] == ["x", "y"]
+    assert openai_chat.calls({"choices": [choice]}) == []
+
+
+def test_calls_without_an_id_get_one_that_is_never_sent():
+    response = {"candidates": [{"content": {"parts": [{"functionCall": {"name": "now"}}] * 2}}]}
+    one, other = gemini.calls(response)
+    assert one.id != other.id
+    (message,) = gemini.wire.calls_message([one, other])
+    assert [list(part["functionCall"]) for part in message["parts"]] == [["name", "args"]] * 2
+    call = {"function": {"name": "now", "arguments": {}}}
+    assert ollama.calls({"message": {"tool_calls": [call]}})[0].id
+
+
+def test_arguments_may_be_absent_or_an_object():
+    call = {"id": "c", "function": {"name": "now", "arguments": {"q": 1}}}
+    message = {"tool_calls": [call], "content": [{"type": "text", "text": "ab"}, {"type": "thinking"}]}
+    answer = mistral.answer({"choices": [{"message": message, "finish_reason": "stop"}]})
+    assert (answer.calls[0].arguments, answer.text, answer.stop) == ({"q": 1}, "ab", "calls")
+
+
+class SdkResponse:
+    """What the objects of SDKs have in common."""
+
+    def __init__(self, body):
+        self.body = body
+
+    def model_dump(self, **options):
+        assert options["by_alias"]
+        return self.body
+
+
+@pytest.mark.parametrize("kind", [dict, json.dumps, SdkResponse, lambda body: json.dumps(body).encode()])
+def test_a_response_may_be_a_dict_text_or_an_object_of_an_sdk(kind):
+    body = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}
+    assert openai_chat.answer(kind(body)).text == "hi"
+
+
+@pytest.mark.parametrize(
+    ("response", "message"),
+    [
+        ({"error": {"message": "Invalid key"}}, 'the response is an error: "Invalid key"'),
+        ({"error": "Overloaded"}, 'the response is an error: "Overloaded"'),
+        ({"choices": 5}, 'the response has another form: {"choices": 5}'),
+        ({"choices": [None]}, "the response has another form"),
+        ({"choices": []}, "there is no answer in the response"),
+        ("no JSON", "a response is a JSON object, not"),
+        ("[1]", "a response is a JSON object, not"),
+        (SimpleNamespace(), "a response is a JSON object, not"),
+        (None, "a response is a JSON object, not null"),
+    ],
+)
+def test_what_isnt_a_response_is_an_error_of_its_own(response, message):
+    with pytest.raises(ResponseError, match="OpenAI Chat Completions: ") as caught:
+        openai_chat.answer(response)
+    assert message in str(caught.value)
+    assert caught.value.provider == "OpenAI Chat Completions"
+
+
+@tool(name="3d_render")
+def render(path: str) -> str:
+    """Render a file."""
+    return path
+
+
+def test_calls_come_back_under_the_tools_own_name():
+    body = gemini.request([render])
+    name = body["tools"][0]["functionDeclarations"][0]["name"]
+    part = {"functionCall": {"id": "1", "name": name, "args": {}}}
+    response = {"candidates": [{"content": {"parts": [part]}}]}
+    assert gemini.calls(response)[0].name == name != "3d_render"
+    assert gemini.calls(response, [render])[0].name == "3d_render"
+    assert gemini.answer(response, [render]).message == [{"parts": [part]}]

@@ -1,0 +1,384 @@
+"""Tools on their way to providers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from provider_traffic import exchanges, provider_of
+
+from operator_schema import (
+    Executor,
+    ListTranscript,
+    RawCall,
+    Registry,
+    SchemaError,
+    Specific,
+    ToolChoice,
+    Toolset,
+    off,
+    tool,
+    tool_input,
+)
+from operator_schema import providers as all_providers
+from operator_schema.providers import (
+    anthropic,
+    bedrock,
+    cohere,
+    deepseek,
+    gemini,
+    groq,
+    mistral,
+    ollama,
+    openai_chat,
+    openai_compatible,
+    openai_responses,
+    xai,
+)
+from operator_schema.providers.names import NameRule
+
+PROVIDERS = [
+    anthropic, bedrock, cohere, deepseek, gemini, groq, mistral, ollama, openai_chat, openai_responses, xai,
+]  # fmt: skip
+
+
+@tool
+def search(query: str, limit: int = 5) -> list[str]:
+    """Search the web."""
+    return [query] * limit
+
+
+@tool
+def now() -> str:
+    """Tell the time."""
+    return "noon"
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "default": 5}},
+    "required": ["query"],
+}
+TOOLS = Toolset(search, off(now))
+
+
+def test_each_provider_has_its_envelope():
+    function = {"name": "search", "description": "Search the web.", "parameters": SCHEMA}
+    chat = {"tools": [{"type": "function", "function": function}], "tool_choice": "auto"}
+    assert openai_chat.request(TOOLS) == chat
+    assert cohere.request(TOOLS) == ollama.request(TOOLS) == {"tools": chat["tools"]}
+    assert openai_responses.request(TOOLS)["tools"] == [{"type": "function", **function, "strict": False}]
+    own = {"name": "search", "description": "Search the web.", "input_schema": SCHEMA}
+    assert anthropic.request(TOOLS) == {"tools": [own], "tool_choice": {"type": "auto"}}
+    declaration = {"name": "search", "description": "Search the web.", "parametersJsonSchema": SCHEMA}
+    assert gemini.request(TOOLS) == {
+        "tools": [{"functionDeclarations": [declaration]}],
+        "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}},
+    }
+    spec = {"name": "search", "description": "Search the web.", "inputSchema": {"json": SCHEMA}}
+    assert bedrock.request(TOOLS) == {
+        "toolConfig": {"tools": [{"toolSpec": spec}], "toolChoice": {"auto": {}}},
+    }
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_tools_may_be_an_offer_a_toolset_a_registry_or_a_list(provider):
+    sent = provider.request([search])
+    assert (
+        provider.request(TOOLS)
+        == provider.request(TOOLS.offer())
+        == provider.request(Registry([search]))
+        == sent
+    )
+    sent.clear()
+    assert provider.request([search])
+    assert provider.request([]) == provider.request(Toolset(off(now))) == {}
+
+
+@pytest.mark.parametrize(
+    ("provider", "required", "named"),
+    [
+        (openai_chat, "required", {"type": "function", "function": {"name": "now"}}),
+        (groq, "required", {"type": "function", "function": {"name": "now"}}),
+        (deepseek, "required", {"type": "function", "function": {"name": "now"}}),
+        (mistral, "any", {"type": "function", "function": {"name": "now"}}),
+        (openai_responses, "required", {"type": "function", "name": "now"}),
+        (xai, "required", {"type": "function", "name": "now"}),
+        (anthropic, {"type": "any"}, {"type": "tool", "name": "now"}),
+    ],
+)
+def test_the_choice_of_an_offer_is_in_the_request(provider, required, named):
+    assert provider.request(TOOLS.offer("all", "at_least_one"))["tool_choice"] == required
+    assert provider.request(TOOLS.offer("all", Specific(now)))["tool_choice"] == named
+
+
+def test_the_choice_where_it_has_another_place():
+    required, named = TOOLS.offer("all", "at_least_one"), TOOLS.offer("all", Specific(now))
+    assert gemini.request(required)["toolConfig"]["functionCallingConfig"] == {"mode": "ANY"}
+    assert gemini.request(named)["toolConfig"]["functionCallingConfig"] == {
+        "mode": "ANY",
+        "allowedFunctionNames": ["now"],
+    }
+    assert bedrock.request(required)["toolConfig"]["toolChoice"] == {"any": {}}
+    assert bedrock.request(named)["toolConfig"]["toolChoice"] == {"tool": {"name": "now"}}
+    assert cohere.request(required)["tool_choice"] == cohere.request(named)["tool_choice"] == "REQUIRED"
+
+
+@pytest.mark.parametrize("provider", [cohere, ollama])
+def test_one_tool_alone_is_offered_where_none_can_be_named(provider):
+    (sent,) = provider.request(TOOLS.offer("all", Specific(now)))["tools"]
+    assert sent["function"]["name"] == "now"
+
+
+def test_a_choice_may_be_given():
+    assert openai_chat.request([search], ToolChoice("none"))["tool_choice"] == "none"
+    assert anthropic.request(TOOLS, ToolChoice("none"))["tool_choice"] == {"type": "none"}
+    assert bedrock.request(TOOLS, ToolChoice("none")) == {}
+    with pytest.raises(ValueError, match='the choice names "now", which isn\'t among the tools'):
+        openai_chat.request([search], ToolChoice("named", "now"))
+    with pytest.raises(TypeError, match="choice is a ToolChoice, such as"):
+        openai_chat.request([search], "auto")
+
+
+def test_the_choices_are_those_of_recorded_requests():
+    recorded: dict[str, set[str]] = {}
+    for exchange in exchanges():
+        choice = (exchange["request"] or {}).get("tool_choice")
+        if exchange["status"] == 200 and isinstance(choice, str):
+            recorded.setdefault(exchange["provider"], set()).add(choice)
+    assert {"any", "auto", "none"} == recorded["mistral"]
+    assert "required" in recorded["openai"] & recorded["deepseek"] & recorded["groq"] & recorded["xai"]
+    assert "REQUIRED" in recorded["cohere"]
+
+
+def keys_of(value):
+    if isinstance(value, list):
+        return {key for inner in value for key in keys_of(inner)}
+    return set(value) if isinstance(value, dict) else set()
+
+
+def test_tools_have_the_keys_of_recorded_requests():
+    compared = set()
+    for exchange in exchanges():
+        provider, body = provider_of(exchange), exchange["request"] or {}
+        sent = body.get("tools") or (body.get("toolConfig") or {}).get("tools")
+        if exchange["status"] != 200 or provider is None or not sent:
+            continue
+        own = provider.request(TOOLS)
+        mine = own.get("tools") or own["toolConfig"]["tools"]
+        wanted = [entry for entry in sent if entry.get("type", "function") == "function"]
+        if not wanted or exchange["provider"] == "gemini":
+            continue  # its recordings have the older `parameters`
+        assert keys_of(mine) <= keys_of(wanted) | {"strict"} or keys_of(wanted) <= keys_of(mine) | {
+            "type", "cache_control", "strict", "description",
+        }  # fmt: skip
+        compared.add(exchange["provider"])
+    assert len(compared) > 10
+
+
+# --- what a provider can't take --------------------------------------------------------------------
+
+
+@dataclass
+class Circle:
+    """A circle."""
+
+    radius: float
+
+
+@dataclass
+class Square:
+    """A square."""
+
+    side: float
+
+
+draw = tool_input(Circle | Square, name="draw", description="Draw a shape.")
+
+
+@pytest.mark.parametrize("provider", [anthropic, bedrock])
+def test_a_union_as_arguments_is_refused_where_the_provider_refuses_it(provider):
+    with pytest.raises(
+        SchemaError, match="takes only arguments with a list of properties, and these are a union"
+    ):
+        provider.request([search, draw])
+
+
+def test_a_union_as_arguments_is_sent_elsewhere():
+    assert "anyOf" in openai_chat.request([draw])["tools"][0]["function"]["parameters"]
+
+
+def test_no_schema_is_a_boolean():
+    @tool
+    def point(at: tuple[int, int]) -> str:
+        """Point at a place."""
+        return str(at)
+
+    schema = anthropic.request([point])["tools"][0]["input_schema"]
+    assert schema["properties"]["at"]["maxItems"] == 2
+    assert "items" not in schema["properties"]["at"]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_isnt_a_tool_is_refused(provider):
+    with pytest.raises(TypeError, match="isn't a Tool"):
+        provider.request([5])
+
+
+# --- names -----------------------------------------------------------------------------------------
+
+NAMES = st.text(
+    st.characters(codec="ascii", categories=["L", "N"], include_characters="_-"), min_size=1, max_size=64
+)
+
+
+@given(st.lists(NAMES, unique=True, max_size=20))
+def test_names_on_the_wire_are_taken_and_lead_back(names):
+    rule = gemini.names
+    wire = rule.wire_names(names, "Gemini")
+    assert all(rule.takes(name) for name in wire.values())
+    assert {other: name for name, other in wire.items()} == {wire[name]: name for name in names}
+    assert all(wire[name] == name for name in names if rule.takes(name))
+
+
+def test_names_that_would_be_equal_are_refused():
+    rule = NameRule(20, "", starts_with_letter=True)
+    changed = rule.wire_names(["3d"], "X")["3d"]
+    with pytest.raises(SchemaError, match=f'"{changed}" and "3d" would both be "{changed}" for X'):
+        rule.wire_names(["3d", changed], "X")
+
+
+def test_a_long_name_is_cut_and_stays_unique():
+    rule = NameRule(10)
+    wire = rule.wire_names(["a" * 20, "a" * 21], "X")
+    assert len(set(wire.values())) == 2
+    assert {len(name) for name in wire.values()} == {10}
+
+
+# --- the whole way ---------------------------------------------------------------------------------
+
+RESPONSES: dict[str, Any] = {
+    "chat": {
+        "choices": [
+            {
+                "message": {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [
+                        {
+                            "id": "c1",
+                            "type": "function",
+                            "function": {"name": "search", "arguments": '{"query": "x", "limit": 2}'},
+                        }
+                    ],
+                },
+                "finish_reason": "tool_calls",
+            }
+        ]
+    },
+    "responses": {
+        "status": "completed",
+        "output": [
+            {"type": "reasoning", "id": "r1", "encrypted_content": "…"},
+            {
+                "type": "function_call",
+                "call_id": "c1",
+                "name": "search",
+                "arguments": '{"query": "x", "limit": 2}',
+            },
+        ],
+    },
+    "messages": {
+        "content": [
+            {"type": "thinking", "thinking": "", "signature": "s"},
+            {"type": "tool_use", "id": "c1", "name": "search", "input": {"query": "x", "limit": 2}},
+        ],
+        "stop_reason": "tool_use",
+    },
+    "gemini": {
+        "candidates": [
+            {
+                "content": {
+                    "role": "model",
+                    "parts": [
+                        {
+                            "functionCall": {
+                                "id": "c1",
+                                "name": "search",
+                                "args": {"query": "x", "limit": 2},
+                            },
+                            "thoughtSignature": "s",
+                        }
+                    ],
+                },
+                "finishReason": "STOP",
+            }
+        ]
+    },
+    "converse": {
+        "output": {
+            "message": {
+                "role": "assistant",
+                "content": [
+                    {"toolUse": {"toolUseId": "c1", "name": "search", "input": {"query": "x", "limit": 2}}}
+                ],
+            }
+        },
+        "stopReason": "tool_use",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("provider", "response"),
+    [
+        (openai_chat, RESPONSES["chat"]),
+        (mistral, RESPONSES["chat"]),
+        (openai_compatible("vLLM"), RESPONSES["chat"]),
+        (openai_responses, RESPONSES["responses"]),
+        (xai, RESPONSES["responses"]),
+        (anthropic, RESPONSES["messages"]),
+        (gemini, RESPONSES["gemini"]),
+        (bedrock, RESPONSES["converse"]),
+    ],
+)
+def test_one_turn_goes_round(provider, response):
+    offer = TOOLS.offer()
+    assert provider.request(offer)
+    answer = provider.answer(response, offer)
+    assert answer.stop == "calls"
+    turn_round = offer.round(answer.calls, assistant=answer.message)
+    plan = Executor(TOOLS).execute_round_sync(turn_round)
+    transcript = ListTranscript()
+    turn = plan.commit(transcript)
+    sent = provider.turn(turn, offer)
+    assert sent == [*answer.message, *provider.results(turn.results)]
+    assert '[\\"x\\",\\"x\\"]' in repr(sent).replace('"', '\\"')
+    # Without the model's own message, one is made of the calls.
+    bare = provider.turn(turn.replace(assistant=None), offer)
+    assert provider.results(turn.results) == bare[-1:]
+    assert len(bare) == 2
+
+
+def test_calls_and_results_have_the_name_on_the_wire():
+    @tool(name="3d_render")
+    def render(path: str) -> str:
+        """Render a file."""
+        return path
+
+    tools = Toolset(render)
+    plan = Executor(tools).execute_round_sync(tools.round([RawCall("1", "3d_render", {"path": "x"})]))
+    call, result = gemini.turn(plan.commit([]), tools)
+    name = gemini.request(tools)["tools"][0]["functionDeclarations"][0]["name"]
+    assert call["parts"][0]["functionCall"]["name"] == name
+    assert result["parts"][0]["functionResponse"]["name"] == name
+
+
+def test_every_provider_is_found_by_its_name():
+    assert set(PROVIDERS) <= {
+        getattr(all_providers, name) for name in dir(all_providers)
+    }
+    assert repr(anthropic) == "<Provider Anthropic>"
+    with pytest.raises(AttributeError, match="no attribute 'antropic'"):
+        all_providers.antropic  # noqa: B018  # what is tested
