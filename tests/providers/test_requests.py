@@ -376,9 +376,7 @@ def test_calls_and_results_have_the_name_on_the_wire():
 
 
 def test_every_provider_is_found_by_its_name():
-    assert set(PROVIDERS) <= {
-        getattr(all_providers, name) for name in dir(all_providers)
-    }
+    assert set(PROVIDERS) <= {getattr(all_providers, name) for name in dir(all_providers)}
     assert repr(anthropic) == "<Provider Anthropic>"
     with pytest.raises(AttributeError, match="no attribute 'antropic'"):
         all_providers.antropic  # noqa: B018  # what is tested
