@@ -6,12 +6,14 @@ message. Nothing in this module takes time that grows with the size of the value
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .json_values import is_array, is_object, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+T = TypeVar("T")
 
 EXCERPT_LENGTH = 60
 """Characters of a received value that a message shows at most."""
@@ -23,6 +25,7 @@ _COMPARED_LENGTH = 64
 _COMPARED_NAMES = 500
 _LONGEST_INTEGER_BITS = 128
 _SHORTEST_EXCERPT = 8
+_SEPARATOR = ", "
 
 _INVISIBLE = (
     range(0x034F, 0x0350),
@@ -105,10 +108,9 @@ def excerpt(value: object, limit: int = EXCERPT_LENGTH) -> str:
         return clip(float.__repr__(value), limit)
     room = limit - 3  # for what is inside: less at each level, so that the levels are bounded too
     if is_array(value):
-        return _excerpt_items("[", "]", (_excerpt_inner(item, room) for item in value), room)
+        return _excerpt_items("[", "]", value, _excerpt_inner, room)
     if is_object(value):
-        pairs = (f"{_excerpt_key(key)}: {_excerpt_inner(item, room)}" for key, item in value.items())
-        return _excerpt_items("{", "}", pairs, room)
+        return _excerpt_items("{", "}", value.items(), _excerpt_pair, room)
     return clip(escape(type(value).__name__), limit)
 
 
@@ -127,10 +129,20 @@ def _excerpt_inner(value: object, room: int) -> str:
     return excerpt(value, room) if room >= _SHORTEST_EXCERPT else "…"
 
 
-def _excerpt_items(opening: str, closing: str, items: Iterable[str], room: int) -> str:
+def _excerpt_pair(pair: tuple[object, object], room: int) -> str:
+    key, value = pair
+    return f"{_excerpt_key(key)}: {_excerpt_inner(value, room)}"
+
+
+def _excerpt_items(
+    opening: str, closing: str, items: Iterable[T], show: Callable[[T, int], str], room: int
+) -> str:
     shown = ""
     for item in items:
-        longer = f"{shown}, {item}" if shown else item
+        if len(shown) + len(_SEPARATOR) >= room:
+            # Nothing of this item is seen. If it were shown all the same, each level would double the work.
+            return f"{opening}{(shown + _SEPARATOR)[:room]}…{closing}"
+        longer = shown + _SEPARATOR + show(item, room) if shown else show(item, room)
         if len(longer) > room:
             return f"{opening}{longer[:room]}…{closing}"
         shown = longer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,6 +67,28 @@ def test_huge_values_are_shown_at_once():
         assert len(received(value)) <= EXCERPT_LENGTH + 20
     while deep:
         deep = deep.pop()
+
+
+def test_what_doubles_at_each_level_is_shown_at_once():
+    twice, named = [], {}
+    twice += [twice, twice]
+    named |= {"a": named, "b": named}
+    chain = []
+    chain += [chain]
+    calls = 0
+
+    def profile(_frame, event, _argument):
+        nonlocal calls
+        calls += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        shown = [excerpt(each) for each in (twice, named, [chain, twice, twice], [twice, chain] * 9)]
+    finally:
+        sys.setprofile(before)
+    assert all(len(text) == EXCERPT_LENGTH for text in shown)
+    assert calls < 1000
 
 
 def test_received_and_kind():

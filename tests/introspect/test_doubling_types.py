@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import make_dataclass
 from typing import Annotated, Any, Literal, Union
 
@@ -107,11 +108,36 @@ def test_unions_with_too_many_members_are_refused(monkeypatch):
     assert complaint.code == "too_large"
 
 
-def test_sharing_names_many_definitions_in_linear_time():
+def of_one_name(levels):
     alias: Any = int
     fields = []
-    for i in range(2000):
+    for i in range(levels):
         alias = TypeAliasType("Same", Annotated[alias | None, f"d{i}"] | Annotated[alias | str, f"e{i}"])
         fields.append((f"f{i}", alias))
-    schema = Codec(make_dataclass("Chain", fields)).json_schema()
+    return make_dataclass("Chain", fields)
+
+
+def lines_of(function):
+    """Count the lines that a function of ours runs, in all that it calls."""
+    count = 0
+
+    def trace(_frame, event, _argument):
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def test_sharing_names_many_definitions_in_linear_time():
+    few, many = Codec(of_one_name(150)), Codec(of_one_name(300))
+    schema = many.json_schema()
     assert len(schema["$defs"]) == len({json.dumps(part) for part in schema["$defs"].values()})
+    assert len(schema["$defs"]) == 2 * 300 - 2
+    assert lines_of(many.json_schema) < 2.2 * lines_of(few.json_schema)
