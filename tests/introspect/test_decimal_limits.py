@@ -164,15 +164,16 @@ def test_a_leaf_of_ones_own_for_decimals_is_limited_as_well():
     assert problem.message == "150 is not accepted: it must be ≥ 2"
 
 
-@given(st.data())
-def test_the_strategies_keep_to_the_limits(data):
-    codec = Codec(Order)
-    value = data.draw(arguments(Order))
-    order = codec.decode_json(json.dumps(value))
+ORDERS = Codec(Order)
+SCHEMA_OF_ORDERS = validator(ORDERS.json_schema())
+
+
+@given(arguments(ORDERS), near_misses(ORDERS))
+def test_the_strategies_keep_to_the_limits(value, missed):
+    order = ORDERS.decode_json(json.dumps(value))
     assert 0 <= order.price < 1000
-    assert codec.decode(codec.encode(order)) == order
-    missed = data.draw(near_misses(Order))
-    assert validator(codec.json_schema()).is_valid(missed) or codec.problems(missed)
+    assert ORDERS.decode(ORDERS.encode(order)) == order
+    assert SCHEMA_OF_ORDERS.is_valid(missed) or ORDERS.problems(missed)
 
 
 @given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
