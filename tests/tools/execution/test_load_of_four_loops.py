@@ -19,7 +19,7 @@ pytestmark = pytest.mark.needs_threads
 
 CALLS = 10_000
 LIMIT = 100
-TURN = 50
+TURN = 100
 MAX_SECONDS = 40
 
 busy = Counter()
