@@ -17,6 +17,7 @@ import click
 
 from ..codec.codec import Codec
 from ..errors import SchemaError, ToolNotFoundError
+from ..rounds.toolset import Toolset
 from ..tools.registry.discovery import tools_in
 from ..tools.registry.registry import Registry
 from ..tools.tool import Tool
@@ -202,10 +203,10 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
 
 
 def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], Registry | None]:
-    """Import the tools of a module or of a registry.
+    """Import the tools of a module, of a registry or of a toolset.
 
     Args:
-        target: a module or package, or a registry in it. The modules below a package are read too.
+        target: a module or package, or a registry or toolset in it. The modules below a package are read too.
         show_traceback: as for `load_module`.
 
     Returns:
@@ -220,9 +221,10 @@ def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[.
         found = {id(tool): tool for module in modules for tool in tools_in(module)}
         return list(found.values()), None
     module = load_module(target.module, show_traceback=show_traceback)
-    registry = _find(module, target.path)
-    if not isinstance(registry, Registry):
-        message = f"{escape(target.path)} is {_kind_of(registry)}, not a Registry"
+    found_there = _find(module, target.path)
+    registry = _registry_of(found_there)
+    if registry is None:
+        message = f"{escape(target.path)} is {_kind_of(found_there)}, not a Registry or a Toolset"
         raise WrongUse(message)
     return list(registry), registry
 
@@ -294,7 +296,8 @@ def _find(module: ModuleType, path: str, *, is_type: bool = False) -> Any:
     place = f"the module {escape(module.__name__)}"
     for step in path.split("."):
         try:
-            found = found.get(step) if isinstance(found, Registry) else getattr(found, step)
+            registry = _registry_of(found)
+            found = getattr(found, step) if registry is None else registry.get(step)
         except (AttributeError, ToolNotFoundError):
             hint = _offer(found, step) or (_list_dataclasses(module) if is_type and found is module else "")
             message = f"{place} has no {escape(step)}{hint}"
@@ -303,8 +306,16 @@ def _find(module: ModuleType, path: str, *, is_type: bool = False) -> Any:
     return found
 
 
+def _registry_of(found: object) -> Registry | None:
+    """Return a registry as it is, a toolset as a registry, and None for anything else."""
+    if isinstance(found, Toolset):
+        return Registry(found)  # pyright: ignore[reportUnknownArgumentType]  # of whatever inputs
+    return found if isinstance(found, Registry) else None
+
+
 def _offer(owner: object, name: str) -> str:
-    names = [tool.name for tool in owner] if isinstance(owner, Registry) else dir(owner)
+    registry = _registry_of(owner)
+    names = dir(owner) if registry is None else [tool.name for tool in registry]
     near = nearest(name, [other for other in names if not other.startswith("_")])
     return "" if near is None else f"; did you mean {escape(near)}?"
 

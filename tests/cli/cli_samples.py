@@ -187,7 +187,7 @@ def vague(level: Level, note: Any) -> str:
 
 HOST = """
 from typing import Annotated
-from operator_schema import Registry, skip, tool
+from operator_schema import Registry, Toolset, skip, tool
 
 class Db:
     def __init__(self):
@@ -223,6 +223,8 @@ alias = list[Db] | None
 def count_named(table: str) -> str:
     "Repeat the name."
     return table
+
+toolset = Toolset(registry, count)
 """
 
 

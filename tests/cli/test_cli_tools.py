@@ -118,7 +118,23 @@ def test_tools_lists_what_a_registry_really_offers(run):
     assert rows[:2] == [["db_count", "sync"], ["db_drop", "sync,"]]
     assert rows[2] == ["shout", "sync"]
     status, _, err = run("tools", "host:context")
-    assert (status, err) == (2, "operator-schema: error: context is a dict, not a Registry\n")
+    assert (status, err) == (2, "operator-schema: error: context is a dict, not a Registry or a Toolset\n")
+
+
+def test_tools_lists_a_toolset(run):
+    status, out, _ = run("tools", "host:toolset")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()[1:-1]] == ["db_count", "db_drop", "count"]
+
+
+@pytest.mark.needs_threads
+def test_call_finds_a_tool_of_a_toolset(run):
+    of_registry = run("call", "--context", "host:context", "host:registry.db_count", "table=a", "times=2")
+    assert of_registry[0] == 0
+    words = ("host:toolset.count", "table=a", "times=2")
+    assert run("call", "--context", "host:context", *words) == of_registry
+    status, _, err = run("call", "host:toolset.cuont", "table=a")
+    assert (status, "toolset has no cuont; did you mean count?" in err) == (2, True)
 
 
 @pytest.mark.needs_threads
