@@ -431,7 +431,7 @@ class DuplicateToolError(ValueError):
         if not others:
             return f"{message}: {first} is there twice. Leave one out, or rename it: tool.with_(name=…)"
         names = f"{first} and {others[0]} have this name"
-        return f"{message}: {names}. Rename one (tool.with_(name=…)) or a group (registry.prefix(…))"
+        return f"{message}: {names}. Rename one (tool.with_(name=…)) or a group (group.prefix(…))"
 
 
 class ToolNotFoundError(KeyError):

@@ -31,7 +31,7 @@ def test_a_name_that_is_taken_names_both_places_and_the_way_out():
         Registry([add, other()])
     assert str(caught.value) == (
         f'tool "add" already registered: {__name__}.add and {__name__}.other.<locals>.plus have this name. '
-        "Rename one (tool.with_(name=…)) or a group (registry.prefix(…))"
+        "Rename one (tool.with_(name=…)) or a group (group.prefix(…))"
     )
     assert caught.value.places == (f"{__name__}.add", f"{__name__}.other.<locals>.plus")
     again = pickle.loads(pickle.dumps(caught.value))  # its own

@@ -63,8 +63,8 @@ SCRIPT = [
         [
             RawCall("1", "get_reservation_details", {"reservation_id": "hat001"}),
             RawCall("2", "get_user_details", {"user_id": "mia_li_3668"}),
-            RawCall("3", "search_direct_flights", {"origin": "JFK", "destination": "SEA"}),
-            RawCall("4", "search_onestop_flight", {"origin": "JFK", "destination": "SEA", "date": 21}),
+            RawCall("3", "search_direct_flights", {"origin": "JFK", "destination": "DEN"}),
+            RawCall("4", "search_onestop_flight", {"origin": "JFK", "destination": "DEN", "date": 21}),
             RawCall("5", "send_certificate", {"user_id": CUSTOMER, "amount": 500}),
             RawCall("6", "send_certificate", {"user_id": CUSTOMER, "amount": 80}),
             RawCall("7", "cancel_reservation", {"reservation_id": "HAT001"}),
