@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from ..codec.limits import MAX_DEPTH
 from ..errors import DecodeError, Problem, ToolNotFoundError
-from ..json_values import LONGEST_BITS
-from ..tools.calls import RawCall, arguments_to_decode
+from ..tools.calls import RawCall, arguments_to_decode, class_name_of
 from ..tools.execution.failures import Failures
 from ..tools.execution.passing import ClassSet
-from ..wording import excerpt, listed, nearest_names, quote
+from ..wording import clip, escape, excerpt, listed, nearest_names, quote
+from .own_json import own_json
 from .tool_call import CallIssue, ToolCall
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
     from .offer import Offer
 
-__all__ = ["decode_call", "own_json"]
+__all__ = ["FAILURES", "decode_call"]
 
 _SUGGESTED = 3
 _SHOWN_ARGUMENTS = 1000
@@ -67,44 +65,6 @@ def _issue(index: int, raw: RawCall, result: Any) -> CallIssue:
 # --- arguments that nobody else can change -------------------------------------------------------
 
 
-def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Return a copy of a JSON value.
-
-    Args:
-        value: anything.
-        depth: levels of arrays and objects that it may nest.
-
-    Raises:
-        ValueError: it isn't JSON, or nests too deep.
-    """
-    return _copied(value, depth)
-
-
-def _copied(value: Any, depth: int) -> Any:
-    kind = value.__class__
-    if kind is dict and depth > 0:
-        copied: dict[str, Any] = {}
-        for key, item in value.items():
-            if key.__class__ is not str:
-                break
-            # Most of what arguments hold are texts.
-            copied[key] = item if item.__class__ is str else _copied(item, depth - 1)
-        else:
-            return copied
-    elif kind is list and depth > 0:
-        return [_copied(item, depth - 1) for item in value]
-    elif (
-        kind is str
-        or kind is bool
-        or value is None
-        or (kind is int and value.bit_length() <= LONGEST_BITS)
-        or (kind is float and isfinite(value))
-    ):
-        return value
-    message = f"{excerpt(value)} isn't JSON, or it nests too deep"
-    raise ValueError(message)
-
-
 def _own_arguments(raw: RawCall) -> Any:
     """Return a copy of the arguments of a call.
 
@@ -123,10 +83,13 @@ def _shown_arguments(raw: RawCall) -> Any:
     try:
         return _copied_arguments(raw.arguments)
     except ValueError:
-        return excerpt(raw.arguments, _SHOWN_ARGUMENTS)
+        try:
+            return excerpt(raw.arguments, _SHOWN_ARGUMENTS)
+        except Exception:  # noqa: BLE001  # the code of what is in them
+            return clip(escape(class_name_of(raw.arguments)), _SHOWN_ARGUMENTS)
 
 
 def _copied_arguments(arguments: Any) -> Any:
-    if isinstance(arguments, (bytes, bytearray)):
+    if issubclass(type(arguments), (bytes, bytearray)):  # not by its `__class__`, which may be code
         return arguments.decode(errors="backslashreplace")
     return own_json(arguments)

@@ -6,10 +6,11 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Union, cast, get_args
 
 from ..codec.codec import codec_of
-from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
+from ..errors import DecodeError, NeedsInput, Problem, SchemaError, ToolError
 from ..tools.execution.rounds import DecodedCall
 from ..tools.injection.alternatives import is_union
-from .decoding import FAILURES, own_json
+from .decoding import FAILURES
+from .own_json import own_json
 from .tool_call import DeferredCall, HandledCall, Question
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from .tool_call import State, ToolCall
 
-__all__ = ["answered", "decoded_call", "outcome_state"]
+__all__ = ["answered", "check_question", "decoded_call", "outcome_state"]
 
 
 def decoded_call(call: ToolCall[Any]) -> DecodedCall:
@@ -70,15 +71,30 @@ def answered(waiting: DeferredCall[Any], question: Question, answer: object) -> 
     codecs = [_parameter_codec(call.tool, question.parameter)]
     if question._answer_type is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a value of this room
         codecs.insert(0, codec_of(question._answer_type))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
-    for codec in codecs:
-        try:
-            codec.decode(answer)
-        except DecodeError as error:
-            about = f"the answer for {call.name}"
-            raise DecodeError(about, error.problems, error.expects) from None
+    about = f"the answer for {call.name}"
+    try:
+        own = own_json(answer)
+        for codec in codecs:
+            codec.decode(own)
+    except DecodeError as error:
+        raise DecodeError(about, error.problems, error.expects) from None
+    except ValueError as error:
+        raise DecodeError(
+            about, [Problem((), "invalid_json", f"the answer has to be JSON: {error}")]
+        ) from None
     kept = [(name, value) for name, value in call._answers if name != question.parameter]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
-    answers = (*kept, (question.parameter, own_json(answer)))
+    answers = (*kept, (question.parameter, own))
     return call.replace(approved=True, _answers=answers)
+
+
+def check_question(tool: Tool[..., Any], parameter: str) -> None:
+    """Check that a tool can take the answer to a question.
+
+    Raises:
+        SchemaError: the type of the parameter can't be read from JSON.
+        ToolError: the tool has no such parameter.
+    """
+    _parameter_codec(tool, parameter)
 
 
 def _parameter_codec(tool: Tool[..., Any], parameter: str) -> Any:

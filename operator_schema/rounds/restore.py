@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
+from ..codec.codec import Codec
 from ..errors import DecodeError, ToolNotFoundError
 from ..json_values import is_object
 from ..tools.calls import RawCall, arguments_to_decode, exception_text
 from ..wording import nearest_names, received
-from .decoding import FAILURES, own_json
+from .decoding import FAILURES
+from .digests import digest_with, is_same_digest, what_is_signed
 from .errors import RestoreError, RestoreProblem
+from .own_json import own_json
 from .plan import ToolRoundPlan
-from .questions import decoded_call
-from .saved import CALLS, DEPTH, FORMAT, HEADS, SavedCall, digest_of, head_digest, read_result
+from .questions import check_question, decoded_call
+from .saved import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result
 from .settlement import Settlement
 from .tool_call import CallIssue, HandledCall, Question, RejectedCall, ToolCall
 
 if TYPE_CHECKING:
+    from .digests import Digest
     from .errors import RestoreProblemCode
     from .saved import SavedHead
     from .tool_call import State
@@ -26,6 +30,7 @@ __all__ = ["restore_plan"]
 
 _SUGGESTED = 3
 _CHANGED = "this call can't be restored: its saved data were changed"
+_TEXTS: Codec[Any] = Codec(Any, max_depth=DEPTH)
 
 
 def restore_plan(toolset: Toolset[Any], data: object, secret: bytes | None) -> ToolRoundPlan[Any]:
@@ -34,28 +39,30 @@ def restore_plan(toolset: Toolset[Any], data: object, secret: bytes | None) -> T
     Raises:
         RestoreError: something no longer fits.
     """
-    head = _head(data, secret)
+    digest = digest_with(secret)
+    head = _head(data, digest, " (or the secret is another one)" if secret else "")
     problems: list[RestoreProblem] = []
-    states = [_restored(toolset, index, call, secret, problems) for index, call in enumerate(head.calls)]
-    found = tuple([state for state in states if state is not None])
-    if len(found) < len(states):  # what isn't even a call has no result that could be committed
-        raise RestoreError(problems)
-    offered = tuple(head.offered)
-    plan = ToolRoundPlan(toolset, offered, found, head.assistant, Settlement(head.round))
+    states = [_restored(toolset, index, call, digest, problems) for index, call in enumerate(head.calls)]
+    plan = ToolRoundPlan(toolset, tuple(head.offered), tuple(states), head.assistant, Settlement(head.round))
     if problems:
         raise RestoreError(problems, plan)
     return plan
 
 
-def _head(data: object, secret: bytes | None) -> SavedHead:
-    try:
-        own = own_json(data, DEPTH)
-    except ValueError as error:
-        _refuse("not_a_plan", str(error))
+# --- the data as a whole -------------------------------------------------------------------------
+
+
+def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
+    """Return a saved plan whose calls aren't checked yet; each has an id and a name.
+
+    Raises:
+        RestoreError: the data as a whole can't be used.
+    """
+    own = _own(data)
     if not is_object(own):
         _refuse("not_a_plan", f"a saved plan is a JSON object, not {received(own)}")
     version = own.get("format")
-    if isinstance(version, int) and version > FORMAT:
+    if isinstance(version, (int, float)) and version > FORMAT:
         _refuse(
             "newer_format",
             f"it has format {version}, and this version of operator_schema reads up to {FORMAT}",
@@ -66,57 +73,64 @@ def _head(data: object, secret: bytes | None) -> SavedHead:
         _refuse("not_a_plan", "; ".join([str(problem) for problem in error.problems[:5]]))
     if head.format != FORMAT:
         _refuse("not_a_plan", f"there is no format {head.format}")
-    if not _is_same(head_digest(own, secret), head.digest):
-        with_key = " (or the secret is another one)" if secret is not None else ""
-        _refuse("data_changed", f"the data were changed after they were saved{with_key}")
+    for index, call in enumerate(head.calls):
+        if not isinstance(call.get("id"), str) or not isinstance(call.get("name"), str):
+            _refuse("not_a_plan", f"call {index} has no id or no name")
+    if not is_same_digest(digest(what_is_signed(own)), head.digest):
+        _refuse("data_changed", f"the data were changed after they were saved{or_else}")
     return head
+
+
+def _own(data: object) -> Any:
+    """Return a copy of the data, of JSON values alone."""
+    try:
+        if type(data) in {str, bytes, bytearray}:
+            data = _TEXTS.decode_json(cast("str", data))
+        return own_json(data, DEPTH)
+    except DecodeError as error:
+        _refuse("not_a_plan", str(error.problems[0]))
+    except (ValueError, RecursionError) as error:
+        _refuse("not_a_plan", str(error))
 
 
 def _refuse(code: RestoreProblemCode, message: str) -> NoReturn:
     raise RestoreError([RestoreProblem(code, None, None, message)]) from None
 
 
-def _is_same(one: str, other: object) -> bool:
-    from hmac import compare_digest
-
-    return isinstance(other, str) and compare_digest(one.encode(), other.encode(errors="replace"))
+# --- its calls -----------------------------------------------------------------------------------
 
 
 def _restored(
-    toolset: Toolset[Any],
-    index: int,
-    data: dict[str, Any],
-    secret: bytes | None,
-    problems: list[RestoreProblem],
-) -> State | None:
-    """Return what a saved call is at, an issue if it doesn't fit any more, or None if it isn't a call."""
-    call_id, name = data.get("id"), data.get("name")
-    if not isinstance(call_id, str) or not isinstance(name, str):
-        problems.append(RestoreProblem("data_changed", None, None, f"call {index} has no id or name"))
-        return None
-    raw = RawCall(call_id, name, data.get("arguments"))
+    toolset: Toolset[Any], index: int, data: dict[str, Any], digest: Digest, problems: list[RestoreProblem]
+) -> State:
+    """Return what a saved call is at, or an issue if it doesn't fit any more."""
+    raw = RawCall(data["id"], data["name"], data.get("arguments"))
     try:
-        if not _is_same(digest_of(data, secret), data.get("digest")):
+        if not is_same_digest(digest(data), data.get("digest")):
             _damaged("its data were changed after they were saved")
         return _state(toolset, index, raw, _checked(data))
     except _MisfitError as misfit:
-        problems.append(RestoreProblem(misfit.code, call_id, name, misfit.message))
-        return misfit.issue or CallIssue(index, raw, raw.arguments, "execution_failed", _CHANGED)
+        problems.append(RestoreProblem(misfit.code, raw.id, raw.name, misfit.message))
+        return _issue(toolset, index, raw, misfit)
 
 
 class _MisfitError(Exception):
     """A saved call doesn't fit; a signal that never leaves this module."""
 
-    def __init__(self, code: RestoreProblemCode, message: str, issue: CallIssue | None = None) -> None:
+    def __init__(self, code: RestoreProblemCode, message: str, error: Exception | None = None) -> None:
         super().__init__(message)
         self.code: RestoreProblemCode = code
         self.message = message
-        self.issue = issue
+        self.error = error
 
 
 def _damaged(message: str) -> NoReturn:
     code: RestoreProblemCode = "data_changed"
     raise _MisfitError(code, message) from None
+
+
+def _misfit(code: RestoreProblemCode, error: Exception) -> NoReturn:
+    raise _MisfitError(code, exception_text(error), error) from None
 
 
 def _checked(data: dict[str, Any]) -> SavedCall:
@@ -145,33 +159,38 @@ _NEEDED: dict[str, tuple[str, ...]] = {
 """What a saved call has to have, beside what all have."""
 
 
-def _state(toolset: Toolset[Any], index: int, raw: RawCall, saved: SavedCall) -> State:
-    match saved:
-        case SavedCall(state="issue", code=code, content=content) if code is not None and content is not None:
-            return CallIssue(index, raw, raw.arguments, code, content)
-        case SavedCall(state="handled", result=result, by=by) if result is not None and by is not None:
-            call = _call_or_none(toolset, index, raw, saved)
+def _state(toolset: Toolset[Any], index: int, raw: RawCall, saved: Any) -> State:
+    reason = saved.reason or ""
+    match saved.state:
+        case "issue":
+            return CallIssue(index, raw, raw.arguments, saved.code, saved.content)
+        case "handled":
             try:
-                read = read_result(raw, result)
+                result = read_result(raw, saved.result)
             except (TypeError, ValueError) as error:
                 _damaged(str(error))
-            return HandledCall(index, raw, raw.arguments, call, read, by, saved.input)
-        case SavedCall(state="rejected", by=by) if by is not None:
-            call = _call_or_none(toolset, index, raw, saved)
-            return RejectedCall(index, raw, raw.arguments, call, saved.reason or "", by, saved.input)
-        case _:
+            call, kept = _decided(toolset, index, raw, saved)
+            return HandledCall(index, raw, raw.arguments, call, result, saved.by, kept)
+        case "rejected":
+            call, kept = _decided(toolset, index, raw, saved)
+            return RejectedCall(index, raw, raw.arguments, call, reason, saved.by, kept)
+        case "deferred":
             call = _call(toolset, index, raw, saved)
-            if saved.state == "pending":
-                return call
-            return call.defer(saved.reason or "", _question(saved))
+            return call.defer(reason, _question(call, saved))
+        case _:
+            return _call(toolset, index, raw, saved)
 
 
-def _call_or_none(toolset: Toolset[Any], index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any] | None:
-    """Return a decided call with its input, None if it no longer fits: its result counts all the same."""
+def _decided(
+    toolset: Toolset[Any], index: int, raw: RawCall, saved: SavedCall
+) -> tuple[ToolCall[Any] | None, dict[str, Any] | None]:
+    """Return a decided call with its input; if it no longer fits, None and what is saved of it."""
+    if saved.issue:
+        return None, None
     try:
-        return _call(toolset, index, raw, saved)
-    except _MisfitError:
-        return None
+        return _call(toolset, index, raw, saved), None
+    except _MisfitError:  # its result counts all the same
+        return None, {"input": saved.input, "approved": saved.approved, "answers": saved.answers}
 
 
 def _call(toolset: Toolset[Any], index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any]:
@@ -181,26 +200,42 @@ def _call(toolset: Toolset[Any], index: int, raw: RawCall, saved: SavedCall) -> 
         _MisfitError: the tool is gone, or its input or answers don't fit any more.
     """
     if raw.name not in toolset:
-        names = toolset.names
-        error = ToolNotFoundError(raw.name, nearest_names(raw.name, names, _SUGGESTED))
-        _misfit("tool_gone", index, raw, error, FAILURES.not_found(raw, error, names))
+        _misfit("tool_gone", ToolNotFoundError(raw.name, nearest_names(raw.name, toolset.names, _SUGGESTED)))
     tool = toolset[raw.name]
     try:
         given = tool.decode(arguments_to_decode(raw) if saved.input is None else saved.input)
         call = ToolCall(index, raw, raw.arguments, tool, given, saved.approved, tuple(saved.answers.items()))
         decoded_call(call)  # the answers still fit
-    except DecodeError as error:
-        _misfit("input_does_not_fit", index, raw, error, FAILURES.invalid(raw, error))
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
-        _misfit("input_does_not_fit", index, raw, error, FAILURES.failed(raw, error))
+        _misfit("input_does_not_fit", error)
     return call
 
 
-def _misfit(code: RestoreProblemCode, index: int, raw: RawCall, error: Exception, result: Any) -> NoReturn:
-    issue = CallIssue(index, raw, raw.arguments, result.code, result.content, error)
-    raise _MisfitError(code, exception_text(error), issue) from None
+def _question(call: ToolCall[Any], saved: SavedCall) -> Question | None:
+    """Return the question of a tool.
 
-
-def _question(saved: SavedCall) -> Question | None:
+    Raises:
+        _MisfitError: the tool can't take an answer to it any more.
+    """
     asked = saved.question
-    return None if asked is None else Question(asked.text, asked.parameter, asked.answer_schema)
+    if asked is None:
+        return None
+    try:
+        check_question(call.tool, asked.parameter)
+    except Exception as error:  # noqa: BLE001  # a class's own code runs in it
+        _misfit("input_does_not_fit", error)
+    return Question(asked.text, asked.parameter, asked.answer_schema)
+
+
+def _issue(toolset: Toolset[Any], index: int, raw: RawCall, misfit: _MisfitError) -> CallIssue:
+    """Return the issue that stands for a call which no longer fits, with what the model reads about it."""
+    match misfit.error:
+        case None:
+            return CallIssue(index, raw, raw.arguments, "execution_failed", _CHANGED)
+        case ToolNotFoundError() as error:
+            result: Any = FAILURES.not_found(raw, error, toolset.names)
+        case DecodeError() as error:
+            result = FAILURES.invalid(raw, error)
+        case error:
+            result = FAILURES.failed(raw, error)
+    return CallIssue(index, raw, raw.arguments, result.code, result.content, misfit.error)

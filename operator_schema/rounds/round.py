@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..immutable import Value
 from ..tools.execution.checks import checked_calls
 from ..wording import received
-from .decoding import decode_call, own_json
+from .decoding import decode_call
 from .errors import RoundError
 from .offer import Offer
+from .own_json import own_json
 from .plan import ToolRoundPlan
 from .settlement import Settlement
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import Codec
 from ..codec.limits import MAX_DEPTH
 from ..errors import EncodeError, ToolError
-from ..json_values import copy_json, is_array, is_object, to_json_text
+from ..json_values import copy_json, to_json_text
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.results.content import Audio, File, Image, Resource, Text
+from .digests import digest_with, what_is_signed
 from .tool_call import CallIssue, DecidedBy, DeferredCall, HandledCall, RejectedCall, ToolCall
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ __all__ = [
     "HEADS",
     "SavedCall",
     "SavedHead",
-    "digest_of",
-    "head_digest",
     "read_result",
     "save_call",
     "save_plan",
@@ -75,7 +74,8 @@ class SavedQuestion:
 class SavedCall:
     """A call of the turn, and what it is at.
 
-    `input` is there if the input isn't what the arguments say: a hook or a person has changed it.
+    `input` is there if the input isn't what the arguments say: a hook or a person has changed it. `issue`
+    says that a call which is handled was an issue before.
     """
 
     state: Literal["pending", "handled", "rejected", "deferred", "issue"]
@@ -85,6 +85,7 @@ class SavedCall:
     input: dict[str, Any] | None = None
     approved: bool = False
     answers: dict[str, Any] = field(default_factory=dict[str, Any])
+    issue: bool = False
     by: DecidedBy | None = None
     reason: str | None = None
     question: SavedQuestion | None = None
@@ -106,21 +107,22 @@ class SavedHead:
     assistant: Any = None
 
 
-DEPTH = MAX_DEPTH + 10
-"""Levels of arrays and objects in a saved plan: arguments, answers and results lie a few below its root."""
+DEPTH = 2 * MAX_DEPTH + 10
+"""Levels of arrays and objects in a saved plan: schemas, the deepest, nest twice as deep as their values."""
 
 HEADS: Codec[SavedHead] = Codec(SavedHead, unknown_fields="reject", max_depth=DEPTH)
 CALLS: Codec[SavedCall] = Codec(SavedCall, unknown_fields="reject", max_depth=DEPTH)
-_RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH)
+_RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=MAX_DEPTH + 1)
 
 # --- saving --------------------------------------------------------------------------------------
 
 
 def save_plan(plan: ToolRoundPlan[Any], secret: bytes | None) -> dict[str, Any]:
     """Return a plan as JSON values; see `ToolRoundPlan.as_dict`."""
+    digest = digest_with(secret)
     calls = [_saved_state(state) for state in plan.states]
     for call in calls:
-        call["digest"] = digest_of(call, secret)
+        call["digest"] = digest(call)
     head: dict[str, Any] = {
         "format": FORMAT,
         "round": plan.id,
@@ -128,7 +130,7 @@ def save_plan(plan: ToolRoundPlan[Any], secret: bytes | None) -> dict[str, Any]:
         "assistant": plan.assistant,
         "calls": calls,
     }
-    return {**head, "digest": head_digest(head, secret)}
+    return {**head, "digest": digest(what_is_signed(head))}
 
 
 def save_call(call: RawCall) -> dict[str, Any]:
@@ -157,21 +159,25 @@ def _saved_part(part: Part) -> SavedPart:
 
 
 def _saved_state(state: State) -> dict[str, Any]:
-    return {**save_call(state.metadata), **_short(_DETAILS[type(state)](state))}
+    name, details = _KINDS[type(state)]
+    return {"state": name, **save_call(state.metadata), **_short(details(state))}
 
 
 def _short(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what says nothing; but `content` and `json` may be empty and mean it."""
+    """Leave out what says nothing; but `content`, `input` and `json` may be empty and mean it."""
     return {
         name: value
         for name, value in saved.items()
-        if (value is not None if name in {"content", "json"} else value)
+        if (value is not None if name in {"content", "input", "json"} else value)
     }
 
 
-def _pending(state: ToolCall[Any]) -> dict[str, Any]:
-    changed = _changed_input(state)
-    return {"state": "pending", "input": changed, "approved": state.approved, "answers": state.answers}
+def _pending(call: ToolCall[Any]) -> dict[str, Any]:
+    return _of_call(call, _changed_input(call))
+
+
+def _of_call(call: ToolCall[Any], changed: dict[str, Any] | None) -> dict[str, Any]:
+    return {"input": changed, "approved": call.approved, "answers": call.answers}
 
 
 def _deferred(state: DeferredCall[Any]) -> dict[str, Any]:
@@ -181,32 +187,38 @@ def _deferred(state: DeferredCall[Any]) -> dict[str, Any]:
         "parameter": question.parameter,
         "answer_schema": question.answer_schema,
     }
-    return {**_pending(state.call), "state": "deferred", "reason": state.reason, "question": shown}
+    return {**_pending(state.call), "reason": state.reason, "question": shown}
 
 
 def _handled(state: HandledCall) -> dict[str, Any]:
-    return {**_decided(state), "state": "handled", "result": save_result(state.result)}
+    return {**_decided(state), "result": save_result(state.result)}
 
 
 def _rejected(state: RejectedCall) -> dict[str, Any]:
-    return {**_decided(state), "state": "rejected", "reason": state.reason}
+    return {**_decided(state), "reason": state.reason}
 
 
 def _decided(state: HandledCall | RejectedCall) -> dict[str, Any]:
-    saved = state._saved_input if state.call is None else _changed_input(state.call)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a state of this room
-    return {"input": saved, "by": state.by}
+    if state.call is None:
+        kept = state._saved  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a state of this room
+        return {**({"issue": True} if kept is None else kept), "by": state.by}
+    try:
+        changed = _changed_input(state.call)
+    except Exception:  # noqa: BLE001  # the function may have left anything in it, and its result counts
+        changed = None
+    return {**_of_call(state.call, changed), "by": state.by}
 
 
 def _issue(state: CallIssue) -> dict[str, Any]:
-    return {"state": "issue", "code": state.code, "content": state.content}
+    return {"code": state.code, "content": state.content}
 
 
-_DETAILS: dict[type, Callable[[Any], dict[str, Any]]] = {
-    ToolCall: _pending,
-    DeferredCall: _deferred,
-    HandledCall: _handled,
-    RejectedCall: _rejected,
-    CallIssue: _issue,
+_KINDS: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
+    ToolCall: ("pending", _pending),
+    DeferredCall: ("deferred", _deferred),
+    HandledCall: ("handled", _handled),
+    RejectedCall: ("rejected", _rejected),
+    CallIssue: ("issue", _issue),
 }
 
 
@@ -214,59 +226,34 @@ def _changed_input(call: ToolCall[Any]) -> dict[str, Any] | None:
     """Return the input of a call as JSON values; None if it is what the arguments say.
 
     Whoever changed it may have done so in place, so it is compared with what the arguments give.
+
+    Raises:
+        EncodeError: it was changed, and can't be written.
+        ToolError: it was changed, and has an `InitVar`, which the instance doesn't keep.
     """
     tool = call.tool
     try:
-        as_sent = tool.encode_input(tool.decode(arguments_to_decode(call.metadata)))
-    except (EncodeError, ToolError):
-        return None  # such an input can't be changed: `with_input` refuses it
+        as_sent = tool.decode(arguments_to_decode(call.metadata))
     except Exception:  # noqa: BLE001  # a class's own code may see another state of the world by now
-        as_sent = None
-    now = call.arguments
-    return None if as_sent is not None and to_json_text(now) == to_json_text(as_sent) else now
+        return call.arguments
+    try:
+        now = call.arguments
+        before = tool.encode_input(as_sent)
+    except (EncodeError, ToolError):
+        if _is_same(call.input, as_sent):
+            return None
+        raise
+    return None if to_json_text(now) == to_json_text(before) else now
 
 
-# --- digests -------------------------------------------------------------------------------------
-
-
-def digest_of(saved: Mapping[str, Any], secret: bytes | None) -> str:
-    """Return the digest of a saved call, or of anything else that is JSON.
-
-    It is the same after a database has reordered keys, or written `1.0` as `1`.
-
-    Args:
-        saved: JSON values; a key `digest` in it doesn't count.
-        secret: the key for HMAC-SHA-256 (RFC 2104), or None for SHA-256 alone.
-    """
-    from hashlib import sha256
-    from json import dumps
-
-    content = {name: _canonical(value) for name, value in saved.items() if name != "digest"}
-    text = dumps(content, sort_keys=True, separators=(",", ":")).encode()
-    if secret is None:
-        return sha256(text).hexdigest()
-    from hmac import new
-
-    return new(secret, text, "sha256").hexdigest()
-
-
-def head_digest(head: Mapping[str, Any], secret: bytes | None) -> str:
-    """Return the digest of a saved plan: of its head, and of the digests of its calls."""
-    return digest_of({**head, "calls": [call.get("digest") for call in head["calls"]]}, secret)
-
-
-def _canonical(value: Any) -> Any:
-    if is_object(value):
-        return {key: _canonical(item) for key, item in value.items()}
-    if is_array(value):
-        return [_canonical(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
-        return int(value)
-    return value
-
-
-_EXACT = 2**53
-"""Every integer up to here is a float, too (RFC 8259 section 6)."""
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two inputs of a tool are equal, also those of a class without an `__eq__`."""
+    try:
+        return bool(one == other) or [getattr(one, field.name) for field in fields(one)] == [
+            getattr(other, field.name) for field in fields(other)
+        ]
+    except Exception:  # noqa: BLE001  # a class's own code
+        return False
 
 
 # --- reading -------------------------------------------------------------------------------------

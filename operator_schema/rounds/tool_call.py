@@ -201,7 +201,7 @@ class HandledCall(_OfTurn, Value):
     call: ToolCall[Any] | None
     result: ToolResult
     by: DecidedBy
-    _saved_input: Any = None
+    _saved: Any = None  # of a call that no longer fits: what is saved of it
 
 
 class RejectedCall(_OfTurn, Value):
@@ -220,7 +220,7 @@ class RejectedCall(_OfTurn, Value):
     call: ToolCall[Any] | None
     reason: str
     by: DecidedBy
-    _saved_input: Any = None
+    _saved: Any = None  # of a call that no longer fits: what is saved of it
 
     @property
     def result(self) -> ToolResult:

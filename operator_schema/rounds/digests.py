@@ -1,0 +1,88 @@
+"""Digests, by which it is noticed that saved data were changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..json_values import is_array, is_object
+from ..tools.calls import class_name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Digest: TypeAlias = Callable[[Mapping[str, Any]], str]
+
+__all__ = ["Digest", "digest_with", "is_same_digest", "what_is_signed"]
+
+
+def digest_with(secret: bytes | None) -> Digest:
+    """Return the function that makes the digest of a JSON object.
+
+    It is the same after a database has reordered keys, or written `1.0` as `1`. A key `digest` of the
+    object itself doesn't count.
+
+    Args:
+        secret: the key for HMAC-SHA-256 (RFC 2104), or None for SHA-256 alone.
+
+    Raises:
+        TypeError: the secret isn't bytes.
+        ValueError: it is empty.
+    """
+    from hashlib import sha256
+    from json import JSONEncoder
+
+    write = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+    def text_of(saved: Mapping[str, Any]) -> bytes:
+        return write({name: _canonical(saved[name]) for name in saved if name != "digest"}).encode()
+
+    if secret is None:
+        return lambda saved: sha256(text_of(saved)).hexdigest()
+    if not isinstance(secret, (bytes, bytearray)):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        message = f"the secret is bytes, such as secrets.token_bytes(32), not {class_name_of(secret)}"
+        raise TypeError(message)
+    if not secret:
+        message = "the secret is empty, so anybody could sign: make one with secrets.token_bytes(32)"
+        raise ValueError(message)
+    from hmac import digest
+
+    return lambda saved: digest(secret, text_of(saved), "sha256").hex()
+
+
+def what_is_signed(head: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the digest of a whole plan is made of.
+
+    The calls are in it by their ids and digests alone. So damage to one call leaves the others usable, and
+    no call can be added, moved or left out.
+    """
+    return {**head, "calls": [[call.get("id"), call.get("digest")] for call in head["calls"]]}
+
+
+def is_same_digest(one: str, other: object) -> bool:
+    """Return whether two digests are equal, in a time that says nothing about where they differ."""
+    from hmac import compare_digest
+
+    return isinstance(other, str) and compare_digest(one.encode(), other.encode(errors="replace"))
+
+
+def _canonical(value: Any) -> Any:
+    if value.__class__ is str:
+        return value
+    if is_object(value):
+        return {key: _canonical(item) for key, item in value.items()}
+    if is_array(value):
+        return [_canonical(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value) if abs(value) < _EXACT else _as_integer(value)
+    return value
+
+
+_EXACT = 2**53
+"""Every integer up to here is a float, too (RFC 8259 section 6)."""
+
+
+def _as_integer(value: float) -> int:
+    """Return the integer that a database writes for a large number: its shortest digits, then zeros."""
+    from decimal import Decimal
+
+    return int(Decimal(repr(value)))

@@ -1,0 +1,409 @@
+"""Saved plans: JSON that holds the whole turn, and comes back as an equal plan."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections import OrderedDict
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from saving_samples import (
+    EXECUTOR,
+    SECRET,
+    TOOLS,
+    Cat,
+    calls,
+    executed,
+    mixed,
+    planned,
+    ran,
+    restored,
+    through_text,
+)
+
+from operator_schema import Complete, EncodeError, Hooks, Only, RawCall, Reject, ToolError, ToolResult
+from operator_schema.rounds.saved import FORMAT
+
+pytestmark = pytest.mark.needs_threads
+
+
+def test_a_plan_with_every_kind_of_call_comes_back_equal():
+    plan = mixed()
+    again = restored(plan)
+    assert again == plan
+    assert again.states == plan.states
+    assert (again.id, again.offered, again.assistant) == (plan.id, plan.offered, None)
+    assert repr(again) == "<ToolRoundPlan: 1 pending, 2 handled, 1 rejected, 2 deferred, 2 issues>"
+
+
+def test_a_plan_that_was_restored_is_saved_as_the_same_data():
+    plan = mixed()
+    assert restored(restored(plan)).as_dict() == plan.as_dict()
+
+
+def test_nothing_is_run_and_nothing_is_decided_by_restoring():
+    plan = mixed()
+    ran.clear()
+    again = restored(plan)
+    assert ran == []
+    assert [call.approved for call in again.pending] == [True]
+    assert [(call.reason, call.by) for call in again.rejected] == [("too late", "host")]
+    assert [call.by for call in again.handled] == ["executor", "executor"]
+
+
+def test_an_issue_keeps_its_text_although_the_tool_exists_by_now():
+    plan = planned(("book", {"leg": {"origin": "X"}}), toolset=TOOLS.without("book"))
+    again = TOOLS.restore_plan(through_text(plan.as_dict()))
+    assert [(issue.code, issue.error) for issue in again.issues] == [("tool_not_found", None)]
+    assert again.issues[0].content == plan.issues[0].content
+
+
+def test_a_plan_without_calls_comes_back():
+    plan = planned()
+    assert restored(plan) == plan
+    assert restored(plan).is_complete
+
+
+def test_the_message_of_the_model_comes_back():
+    said = {"role": "assistant", "content": ["text", 1.5, None, {"ü": True}]}
+    plan = TOOLS.round([], assistant=said).plan()
+    assert restored(plan).assistant == said
+
+
+def test_the_data_share_nothing_with_the_plan():
+    plan = planned(("anything", {"value": [1]}))
+    before = plan.as_dict()
+    data = plan.as_dict()
+    data["calls"][0]["arguments"]["value"].append(2)
+    again = TOOLS.restore_plan(before)
+    before["calls"][0]["arguments"]["value"].append(3)
+    assert plan == again
+    assert again.pending[0].input.value == [1]
+
+
+def test_the_context_of_a_program_is_never_saved():
+    plan = executed(mixed(), context={"seat": "secret of the host"})
+    assert "secret of the host" not in json.dumps(plan.as_dict())
+
+
+# --- stores --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("secret", [None, SECRET])
+def test_a_plan_goes_through_a_column_of_text(secret):
+    plan = mixed()
+    store = sqlite3.connect(":memory:")
+    store.execute("CREATE TABLE plans (plan TEXT)")
+    store.execute("INSERT INTO plans VALUES (?)", (json.dumps(plan.as_dict(secret=secret), allow_nan=False),))
+    [(text,)] = store.execute("SELECT plan FROM plans").fetchall()
+    store.close()
+    assert TOOLS.restore_plan(json.loads(text), secret=secret) == plan
+    assert TOOLS.restore_plan(text, secret=secret) == plan
+    assert TOOLS.restore_plan(text.encode(), secret=secret) == plan
+
+
+def reordered(value, of_number=lambda number: number):
+    """Return what a database makes of JSON that keeps neither the order of keys nor the kind of numbers."""
+    if isinstance(value, dict):
+        return {key: reordered(value[key], of_number) for key in sorted(value, reverse=True)}
+    if isinstance(value, list):
+        return [reordered(item, of_number) for item in value]
+    return of_number(value) if type(value) in {int, float} else value
+
+
+NUMBERS = [1.0, 3, -0.0, 0.5, 1e15, 1e16, 2.0**60, -1e22, 1.5e300, 123456789012345678]
+
+
+def without_fraction(number):
+    """Write numbers as `jsonb` of PostgreSQL does: in full, as decimal digits."""
+    exact = Decimal(repr(number))
+    return int(exact) if exact == exact.to_integral_value() else number
+
+
+def as_float(number):
+    """Write numbers as a store does that has floats alone."""
+    return float(number) if float(number) == number else number
+
+
+@pytest.mark.parametrize("of_number", [without_fraction, as_float])
+@pytest.mark.parametrize("secret", [None, SECRET])
+def test_a_store_may_reorder_keys_and_write_numbers_in_another_way(of_number, secret):
+    plan = planned(("anything", {"value": NUMBERS}), ("book", {"leg": {"origin": "X"}, "seats": 2.0}))
+    data = reordered(through_text(plan.as_dict(secret=secret)), of_number)
+    again = TOOLS.restore_plan(data, secret=secret)
+    assert again.pending[1] == plan.pending[1]
+    assert [float(number) for number in again.pending[0].input.value] == [float(n) for n in NUMBERS]
+
+
+def test_data_may_be_of_subclasses_of_dict_and_list():
+    plan = mixed()
+    text = json.dumps(plan.as_dict())
+    assert TOOLS.restore_plan(json.loads(text, object_pairs_hook=OrderedDict)) == plan
+
+
+SECOND_PROCESS = """
+import json, sys
+from saving_samples import SECRET, TOOLS, executed, ran
+plan = TOOLS.restore_plan(json.load(sys.stdin), secret=SECRET)
+assert ran == []
+json.dump(plan.as_dict(secret=SECRET), sys.stdout)
+"""
+
+
+@pytest.mark.needs_process
+def test_another_process_gives_an_equal_plan():
+    plan = mixed()
+    here = Path(__file__).parent
+    paths = os.pathsep.join([str(here), str(here.parent.parent)])
+    done = subprocess.run(
+        [sys.executable, "-c", SECOND_PROCESS],
+        input=json.dumps(plan.as_dict(secret=SECRET)),
+        env={**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert TOOLS.restore_plan(json.loads(done.stdout), secret=SECRET) == plan
+    assert json.loads(done.stdout) == plan.as_dict(secret=SECRET)
+
+
+# --- inputs --------------------------------------------------------------------------------------
+
+
+INPUTS = [
+    ("book", {"leg": {"origin": "MUC", "stops": ["a"]}, "seats": 2}),
+    ("book", '{"leg": {"origin": "MUC"}, "seats": 1.0}'),
+    ("book", b'{"leg": {"origin": "MUC"}}'),
+    ("search", {"options": {}}),
+    ("search", {"options": {"origin": "X"}}),
+    ("with_seed", {"x": 1, "seed": 4}),
+    ("with_default_seed", {"x": 1, "seed": 4}),
+    ("with_default_seed", {"x": 1}),
+    ("drawn", {"x": 1}),
+    ("plain", {"value": [1, {"a": None}]}),
+    ("plain", {"value": "\ud800"}),
+    ("tree", {"name": "a", "children": [{"name": "b", "children": [{"name": "c"}]}]}),
+    ("adopt", {"pet": {"lives": 9}, "price": 1.0}),
+    ("adopt", {"pet": {"tricks": []}, "price": 1}),
+    ("pay", {"price": 12}),
+    ("pay", {"price": 12_000}),
+    ("forward", {"a": [1], "b": {"c": None}}),
+    ("forward", None),
+    ("anything", {"value": -0.0}),
+    ("anything", {"value": 10**4000}),
+    ("anything", {"value": {"": "\x00\ud800\U0001f600"}}),
+    ("anything", '{"value": 1e308}'),
+    ("anything", {"value": float("nan")}),
+    ("anything", {"value": {1: 2}}),
+    ("anything", {"value": OrderedDict(a=1)}),
+    ("anything", "{broken"),
+    ("no such tool", {"value": object()}),
+]
+
+
+@pytest.mark.parametrize("call", INPUTS, ids=lambda call: f"{call[0]}-{ascii(call[1])[:40]}")
+def test_inputs_of_every_kind_come_back(call):
+    plan = planned(call)
+    again = restored(plan)
+    assert again == plan
+    assert again.as_dict() == plan.as_dict()
+    assert [type(state) for state in again.states] == [type(state) for state in plan.states]
+    for before, after in zip(plan.pending, again.pending, strict=True):
+        assert after.metadata == before.metadata
+        assert getattr(after.input, "__dict__", None) == getattr(before.input, "__dict__", None)
+
+
+def nested(levels):
+    value = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def test_arguments_as_deep_as_they_may_be_come_back():
+    plan = planned(("anything", {"value": nested(99)}), ("anything", {"value": nested(100)}))
+    assert [type(state).__name__ for state in plan.states] == ["ToolCall", "CallIssue"]
+    assert restored(plan) == plan
+
+
+def test_a_result_as_deep_as_it_may_be_comes_back():
+    plan = planned(("anything", {"value": 1}))
+    deep = plan.with_results([plan.pending[0].handled(nested(100))])
+    assert restored(deep).handled[0].result.json == nested(100)
+
+
+def test_a_default_that_is_drawn_at_random_keeps_its_value():
+    plan = planned(("drawn", {"x": 1}))
+    assert restored(plan).pending[0].input == plan.pending[0].input
+
+
+def test_inputs_that_were_changed_in_place_come_back():
+    plan = planned(
+        ("book", {"leg": {"origin": "MUC"}}),
+        ("search", {"options": {"origin": "X"}}),
+        ("adopt", {"pet": {"lives": 9}}),
+    )
+    first, second, third = plan.pending
+    first.input.leg.stops.append("VIE")
+    second.input["options"].clear()
+    third.input.pet = Cat(lives=8)
+    again = restored(plan)
+    assert again == plan
+    assert [call.input for call in again.pending] == [first.input, second.input, third.input]
+
+
+def changed(name, arguments, **attributes):
+    plan = planned((name, arguments))
+    for attribute, value in attributes.items():
+        setattr(plan.pending[0].input, attribute, value)
+    return plan
+
+
+@pytest.mark.parametrize(
+    ("plan", "error", "complaint"),
+    [
+        (changed("anything", {"value": 1}, value=float("nan")), EncodeError, "nan is not finite"),
+        (changed("anything", {"value": 1}, value={1: 2}), EncodeError, "expected string"),
+        (changed("anything", {"value": 1}, value="\ud800"), EncodeError, "lone surrogate"),
+        (changed("anything", {"value": 1}, value=10**5000), EncodeError, "more than 4300 digits"),
+        (changed("anything", {"value": 1}, value=nested(120)), EncodeError, "nested deeper than 100"),
+        (changed("anything", {"value": 1}, value=object()), EncodeError, "value"),
+        (changed("with_seed", {"x": 1, "seed": 4}, x=2), EncodeError, "seed"),
+        (changed("with_default_seed", {"x": 1, "seed": 4}, x=2), ToolError, "InitVar"),
+        (changed("pay", {"price": 12_000}, price=5), EncodeError, "price"),
+    ],
+)
+def test_an_input_that_was_changed_and_cannot_be_written_is_refused(plan, error, complaint):
+    with pytest.raises(error, match=complaint):
+        plan.as_dict()
+
+
+def test_what_a_function_did_to_its_input_does_not_lose_its_result():
+    plan = planned(("anything", {"value": 1}))
+    done = plan.with_results([plan.pending[0].handled("done")])
+    done.handled[0].call.input.value = object()
+    again = restored(done)
+    assert again.handled[0].result.content == "done"
+    assert again.handled[0].call.input.value == 1
+
+
+def test_an_edited_input_comes_back_with_the_approval():
+    plan = planned(("cancel", {"booking": "7KQ"}))
+    given = plan.deferred[0].input
+    given.note = "agreed"
+    again = restored(plan.approve("c0", input=given))
+    assert (again.pending[0].approved, again.pending[0].input.note) == (True, "agreed")
+    assert again.pending[0].metadata.arguments == {"booking": "7KQ"}
+    ran.clear()
+    assert executed(again).handled[0].result.content == "cancelled 7KQ agreed"
+    assert ran == ["cancel"]
+
+
+# --- results -------------------------------------------------------------------------------------
+
+
+def test_results_with_all_kinds_of_parts_come_back_with_their_data():
+    plan = executed(planned(("parts", {})))
+    result = plan.handled[0].result
+    again = restored(plan).handled[0].result
+    assert again.parts == result.parts
+    assert len(again.parts) == 9
+    assert (again.content, again.json) == (result.content, result.json)
+
+
+@pytest.mark.parametrize("output", ["", "text", 0, False, None, [], {}, {"a": [1.5]}])
+def test_results_come_back_with_their_json(output):
+    plan = executed(planned(("anything", {"value": output})))
+    again = restored(plan).handled[0].result
+    assert again == plan.handled[0].result
+    assert again.json == output
+    assert type(again.json) is type(output)
+
+
+def test_results_of_the_host_and_of_hooks_come_back():
+    def complete(call):
+        return Complete("by a hook") if call.input.value == 1 else Reject("not this")
+
+    asked = [("anything", {"value": number}) for number in (1, 2)]
+    plan = planned(*asked, ("no tool", None), hooks=Hooks(complete))
+    failed = ToolResult("c2", "no tool", "explained", is_error=True, code="tool_not_found")
+    plan = plan.with_results([failed])
+    again = restored(plan)
+    assert again == plan
+    assert again.states == plan.states
+    assert [state.by for state in again.states] == ["hook", "hook", "host"]
+    assert again.handled[1].call is None
+
+
+def test_a_result_for_a_tool_that_was_not_offered_stays_one_without_a_call():
+    narrow = TOOLS.offer(Only(["cancel"]))
+    plan = narrow.round(calls(("book", {"leg": {"origin": "X"}}))).plan()
+    assert plan.issues[0].code == "not_available"
+    plan = plan.with_results([ToolResult("c0", "book", "not now", is_error=True)])
+    again = restored(plan)
+    assert again.states == plan.states
+    assert again.offered == ("cancel",)
+    assert restored(again) == plan
+
+
+def test_a_result_that_is_not_json_is_refused():
+    plan = planned(("anything", {"value": 1}))
+    with pytest.raises(EncodeError, match="json"):
+        plan.with_results([ToolResult("c0", "anything", "x", json=object())]).as_dict()
+
+
+def test_a_turn_as_data_has_its_results():
+    plan = mixed()
+    plan = plan.answer("c6", "12A").approve("c2")
+    plan = asyncio.run(EXECUTOR.execute_round(plan))
+    turn = restored(plan).commit([])
+    data = turn.as_dict()
+    assert [result["call_id"] for result in data["results"]] == [f"c{index}" for index in range(8)]
+    assert data["results"][6]["content"] == "1: 12A"
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+
+
+# --- what is saved -------------------------------------------------------------------------------
+
+
+def test_what_says_nothing_is_left_out():
+    plan = planned(("book", {"leg": {"origin": "MUC"}}))
+    data = plan.as_dict()
+    digests = [data.pop("digest"), data["calls"][0].pop("digest")]
+    assert [len(digest) for digest in digests] == [64, 64]
+    assert data == {
+        "format": FORMAT,
+        "round": plan.id,
+        "offered": list(TOOLS.names),
+        "assistant": None,
+        "calls": [{"state": "pending", "id": "c0", "name": "book", "arguments": {"leg": {"origin": "MUC"}}}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("secret", "error", "complaint"),
+    [
+        ("text", TypeError, "the secret is bytes, such as secrets.token_bytes(32), not str"),
+        (b"", ValueError, "the secret is empty"),
+    ],
+)
+def test_a_secret_that_protects_nothing_is_refused(secret, error, complaint):
+    plan = planned()
+    with pytest.raises(error) as caught:
+        plan.as_dict(secret=secret)
+    assert complaint in str(caught.value)
+    with pytest.raises(error):
+        TOOLS.restore_plan(plan.as_dict(), secret=secret)
+
+
+def test_ids_may_repeat():
+    raw = [RawCall("same", "book", {"leg": {"origin": origin}}) for origin in "AB"]
+    plan = TOOLS.round(raw).plan()
+    assert restored(plan) == plan
+    assert [call.input.leg.origin for call in restored(plan).pending] == ["A", "B"]
