@@ -25,6 +25,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
+from operator_schema.rounds.digests import digest_with, what_is_signed
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt " + bytes(20)
@@ -251,3 +252,22 @@ def refused(data: Any, toolset: Toolset[Any] = TOOLS, secret: bytes | None = Non
         return error
     message = "it was restored"
     raise AssertionError(message)
+
+
+def problems(error: RestoreError) -> list[tuple[str, str | None]]:
+    """Return code and call of what no longer fits."""
+    return [(problem.code, problem.call_id) for problem in error.problems]
+
+
+def saved(plan: Any, secret: bytes | None = None) -> Any:
+    """Return a plan as it comes back from a column of text."""
+    return through_text(plan.as_dict(secret=secret))
+
+
+def resealed(data: Any, secret: bytes | None = None) -> Any:
+    """Make the digests right again, as somebody does who changes data on purpose."""
+    digest = digest_with(secret)
+    for call in data["calls"]:
+        call["digest"] = digest(call)
+    data["digest"] = digest(what_is_signed({key: value for key, value in data.items() if key != "digest"}))
+    return data
