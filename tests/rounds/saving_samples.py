@@ -271,3 +271,11 @@ def resealed(data: Any, secret: bytes | None = None) -> Any:
         call["digest"] = digest(call)
     data["digest"] = digest(what_is_signed({key: value for key, value in data.items() if key != "digest"}))
     return data
+
+
+def nested(levels: int) -> Any:
+    """Return arrays in arrays."""
+    value: Any = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value

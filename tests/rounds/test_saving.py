@@ -21,6 +21,7 @@ from saving_samples import (
     calls,
     executed,
     mixed,
+    nested,
     planned,
     ran,
     restored,
@@ -217,13 +218,6 @@ def test_inputs_of_every_kind_come_back(call):
     for before, after in zip(plan.pending, again.pending, strict=True):
         assert after.metadata == before.metadata
         assert getattr(after.input, "__dict__", None) == getattr(before.input, "__dict__", None)
-
-
-def nested(levels):
-    value = []
-    for _ in range(levels - 1):
-        value = [value]
-    return value
 
 
 def test_arguments_as_deep_as_they_may_be_come_back():
