@@ -32,9 +32,11 @@ def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
 
 def _copied(value: Any, left: int, depth: int) -> Any:
     kind = type(cast("object", value))
-    if kind is dict:
+    if kind is dict or kind is list:
         if left < 1:
             _refuse(f"it nests deeper than {depth} levels")
+        if kind is list:
+            return [_copied(item, left - 1, depth) for item in value]
         # Most of what arguments hold are texts.
         return {
             key if type(key) is str else _key(key): item
@@ -42,10 +44,6 @@ def _copied(value: Any, left: int, depth: int) -> Any:
             else _copied(item, left - 1, depth)
             for key, item in value.items()
         }
-    if kind is list:
-        if left < 1:
-            _refuse(f"it nests deeper than {depth} levels")
-        return [_copied(item, left - 1, depth) for item in value]
     if kind is str or kind is bool or value is None:
         return value
     if kind is int:

@@ -323,7 +323,11 @@ class ToolRoundPlan(Value, Generic[Input]):
                 were damaged. With it, also data that somebody changed on purpose (HMAC, RFC 2104).
 
         Raises:
-            EncodeError: an input that was changed in place can't be written as JSON.
+            EncodeError: an input that was changed in place, or the `json` of a result that your program
+                made, can't be written as JSON.
+            ToolError: an input was changed in place, and doesn't keep all that it was made of (`InitVar`).
+            TypeError: the secret isn't bytes.
+            ValueError: it is empty.
         """
         from .saved import save_plan
 

@@ -89,7 +89,7 @@ def _own(data: object) -> Any:
         return own_json(data, DEPTH)
     except DecodeError as error:
         _refuse("not_a_plan", str(error.problems[0]))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         _refuse("not_a_plan", str(error))
 
 

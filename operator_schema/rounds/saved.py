@@ -38,11 +38,23 @@ FORMAT = 1
 """The version of the form; a change that an older reader would misread gets the next number."""
 
 
+PartType = Literal["text", "image", "audio", "file", "resource"]
+
+_PART_CLASSES: dict[PartType, type[Part]] = {
+    "text": Text,
+    "image": Image,
+    "audio": Audio,
+    "file": File,
+    "resource": Resource,
+}
+_PART_TYPES: dict[type[Part], PartType] = {cls: name for name, cls in _PART_CLASSES.items()}
+
+
 @dataclass
 class SavedPart:
-    """A content part, with its data."""
+    """A content part, with its data: the attributes of all of them."""
 
-    type: Literal["text", "image", "audio", "file", "resource"]
+    type: PartType
     text: str | None = None
     data: bytes | None = None
     media_type: str | None = None
@@ -110,9 +122,12 @@ class SavedHead:
 DEPTH = 2 * MAX_DEPTH + 10
 """Levels of arrays and objects in a saved plan: schemas, the deepest, nest twice as deep as their values."""
 
+_ABOVE_RESULTS = 3
+"""Levels of a saved plan above a result: the plan, its calls, the call."""
+
 HEADS: Codec[SavedHead] = Codec(SavedHead, unknown_fields="reject", max_depth=DEPTH)
 CALLS: Codec[SavedCall] = Codec(SavedCall, unknown_fields="reject", max_depth=DEPTH)
-_RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=MAX_DEPTH + 1)
+_RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH - _ABOVE_RESULTS)
 
 # --- saving --------------------------------------------------------------------------------------
 
@@ -147,15 +162,8 @@ def save_result(result: ToolResult) -> dict[str, Any]:
 
 
 def _saved_part(part: Part) -> SavedPart:
-    kinds: dict[type, Any] = {
-        Text: "text",
-        Image: "image",
-        Audio: "audio",
-        File: "file",
-        Resource: "resource",
-    }
-    names = ("text", "data", "media_type", "name", "uri")
-    return SavedPart(kinds[type(part)], **{name: getattr(part, name, None) for name in names})
+    content: dict[str, Any] = {name: getattr(part, name) for name in part.__slots__}
+    return SavedPart(_PART_TYPES[type(part)], **content)
 
 
 def _saved_state(state: State) -> dict[str, Any]:
@@ -273,18 +281,6 @@ def read_result(call: RawCall, saved: SavedResult) -> ToolResult:
 
 
 def _part(saved: SavedPart) -> Part:
-    data: Any = saved.data
-    text: Any = saved.text
-    media_type: Any = saved.media_type
-    uri: Any = saved.uri
-    match saved.type:
-        case "text":
-            return Text(text)
-        case "image":
-            return Image(data, media_type)
-        case "audio":
-            return Audio(data, media_type)
-        case "file":
-            return File(data, media_type, saved.name)
-        case "resource":
-            return Resource(uri, text, data, media_type)
+    cls: Any = _PART_CLASSES[saved.type]
+    part: Part = cls(*[getattr(saved, name) for name in cls.__slots__])
+    return part

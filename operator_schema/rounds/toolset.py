@@ -147,15 +147,18 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """Make a plan of what `plan.as_dict` returned, also in another process; nothing is run.
 
         Args:
-            data: JSON values.
+            data: JSON values, or the text of them.
             secret: that was given to `as_dict`.
 
         Returns:
-            A plan equal to the saved one.
+            A plan equal to the saved one. `NeedsInput(answer_type=…)` isn't saved: the answer to a
+            question then has the type of its parameter.
 
         Raises:
             RestoreError: something no longer fits. Its `plan` is the plan in which the calls that no
                 longer fit are issues, if the rest can be used.
+            TypeError: the secret isn't bytes.
+            ValueError: it is empty.
         """
         from .restore import restore_plan
 

@@ -176,6 +176,33 @@ class Pay:
     price: Money
 
 
+@tool_input
+@dataclass(eq=False)
+class Incomparable:
+    x: int
+    seed: InitVar[int]
+
+    def __eq__(self, other: object) -> bool:
+        raise NotImplementedError
+
+    __hash__ = None
+
+
+made: list[int] = []
+
+
+@tool_input
+@dataclass
+class Once:
+    x: int
+
+    def __post_init__(self) -> None:
+        made.append(self.x)
+        if len(made) > 1:
+            message = "this booking is taken"
+            raise ValueError(message)
+
+
 @tool
 def forward(arguments: RawArguments) -> str:
     return ", ".join(arguments.arguments)
@@ -195,6 +222,8 @@ TOOLS = Toolset(
     Tree,
     Adopt,
     Pay,
+    Incomparable,
+    Once,
     forward,
 )
 EXECUTOR = Executor(TOOLS)

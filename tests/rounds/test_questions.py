@@ -189,6 +189,19 @@ def test_a_second_answer_takes_the_place_of_the_first_and_others_are_kept():
     assert restarted(toolset, plan).handled[0].call.answers == {"second": "b", "first": 3}
 
 
+def test_a_parameter_without_none_takes_an_answer():
+    @tool
+    def ask(answer: Annotated[int, skip] = 0) -> str:
+        if not answer:
+            message = "How many?"
+            raise NeedsInput(message)
+        return str(answer)
+
+    toolset = Toolset(ask)
+    plan = asyncio.run(Executor(toolset).execute_round(toolset.round(calls(("ask", {})))))
+    assert finished(toolset, restarted(toolset, plan).answer("c0", 4)) == "4"
+
+
 def test_an_answer_that_somebody_changes_afterwards_stays_as_it_was():
     toolset = Toolset(asks(list[int]))
     given = [1]

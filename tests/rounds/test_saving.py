@@ -17,18 +17,16 @@ from saving_samples import (
     EXECUTOR,
     SECRET,
     TOOLS,
-    Cat,
     calls,
     executed,
     mixed,
-    nested,
     planned,
     ran,
     restored,
     through_text,
 )
 
-from operator_schema import Complete, EncodeError, Hooks, Only, RawCall, Reject, ToolError, ToolResult
+from operator_schema import Complete, EncodeError, Hooks, Only, RawCall, Reject, ToolResult
 from operator_schema.rounds.saved import FORMAT
 
 pytestmark = pytest.mark.needs_threads
@@ -172,131 +170,6 @@ def test_another_process_gives_an_equal_plan():
     )
     assert TOOLS.restore_plan(json.loads(done.stdout), secret=SECRET) == plan
     assert json.loads(done.stdout) == plan.as_dict(secret=SECRET)
-
-
-# --- inputs --------------------------------------------------------------------------------------
-
-
-INPUTS = [
-    ("book", {"leg": {"origin": "MUC", "stops": ["a"]}, "seats": 2}),
-    ("book", '{"leg": {"origin": "MUC"}, "seats": 1.0}'),
-    ("book", b'{"leg": {"origin": "MUC"}}'),
-    ("search", {"options": {}}),
-    ("search", {"options": {"origin": "X"}}),
-    ("with_seed", {"x": 1, "seed": 4}),
-    ("with_default_seed", {"x": 1, "seed": 4}),
-    ("with_default_seed", {"x": 1}),
-    ("drawn", {"x": 1}),
-    ("plain", {"value": [1, {"a": None}]}),
-    ("plain", {"value": "\ud800"}),
-    ("tree", {"name": "a", "children": [{"name": "b", "children": [{"name": "c"}]}]}),
-    ("adopt", {"pet": {"lives": 9}, "price": 1.0}),
-    ("adopt", {"pet": {"tricks": []}, "price": 1}),
-    ("pay", {"price": 12}),
-    ("pay", {"price": 12_000}),
-    ("forward", {"a": [1], "b": {"c": None}}),
-    ("forward", None),
-    ("anything", {"value": -0.0}),
-    ("anything", {"value": 10**4000}),
-    ("anything", {"value": {"": "\x00\ud800\U0001f600"}}),
-    ("anything", '{"value": 1e308}'),
-    ("anything", {"value": float("nan")}),
-    ("anything", {"value": {1: 2}}),
-    ("anything", {"value": OrderedDict(a=1)}),
-    ("anything", "{broken"),
-    ("no such tool", {"value": object()}),
-]
-
-
-@pytest.mark.parametrize("call", INPUTS, ids=lambda call: f"{call[0]}-{ascii(call[1])[:40]}")
-def test_inputs_of_every_kind_come_back(call):
-    plan = planned(call)
-    again = restored(plan)
-    assert again == plan
-    assert again.as_dict() == plan.as_dict()
-    assert [type(state) for state in again.states] == [type(state) for state in plan.states]
-    for before, after in zip(plan.pending, again.pending, strict=True):
-        assert after.metadata == before.metadata
-        assert getattr(after.input, "__dict__", None) == getattr(before.input, "__dict__", None)
-
-
-def test_arguments_as_deep_as_they_may_be_come_back():
-    plan = planned(("anything", {"value": nested(99)}), ("anything", {"value": nested(100)}))
-    assert [type(state).__name__ for state in plan.states] == ["ToolCall", "CallIssue"]
-    assert restored(plan) == plan
-
-
-def test_a_result_as_deep_as_it_may_be_comes_back():
-    plan = planned(("anything", {"value": 1}))
-    deep = plan.with_results([plan.pending[0].handled(nested(100))])
-    assert restored(deep).handled[0].result.json == nested(100)
-
-
-def test_a_default_that_is_drawn_at_random_keeps_its_value():
-    plan = planned(("drawn", {"x": 1}))
-    assert restored(plan).pending[0].input == plan.pending[0].input
-
-
-def test_inputs_that_were_changed_in_place_come_back():
-    plan = planned(
-        ("book", {"leg": {"origin": "MUC"}}),
-        ("search", {"options": {"origin": "X"}}),
-        ("adopt", {"pet": {"lives": 9}}),
-    )
-    first, second, third = plan.pending
-    first.input.leg.stops.append("VIE")
-    second.input["options"].clear()
-    third.input.pet = Cat(lives=8)
-    again = restored(plan)
-    assert again == plan
-    assert [call.input for call in again.pending] == [first.input, second.input, third.input]
-
-
-def changed(name, arguments, **attributes):
-    plan = planned((name, arguments))
-    for attribute, value in attributes.items():
-        setattr(plan.pending[0].input, attribute, value)
-    return plan
-
-
-@pytest.mark.parametrize(
-    ("plan", "error", "complaint"),
-    [
-        (changed("anything", {"value": 1}, value=float("nan")), EncodeError, "nan is not finite"),
-        (changed("anything", {"value": 1}, value={1: 2}), EncodeError, "expected string"),
-        (changed("anything", {"value": 1}, value="\ud800"), EncodeError, "lone surrogate"),
-        (changed("anything", {"value": 1}, value=10**5000), EncodeError, "more than 4300 digits"),
-        (changed("anything", {"value": 1}, value=nested(120)), EncodeError, "nested deeper than 100"),
-        (changed("anything", {"value": 1}, value=object()), EncodeError, "value"),
-        (changed("with_seed", {"x": 1, "seed": 4}, x=2), EncodeError, "seed"),
-        (changed("with_default_seed", {"x": 1, "seed": 4}, x=2), ToolError, "InitVar"),
-        (changed("pay", {"price": 12_000}, price=5), EncodeError, "price"),
-    ],
-)
-def test_an_input_that_was_changed_and_cannot_be_written_is_refused(plan, error, complaint):
-    with pytest.raises(error, match=complaint):
-        plan.as_dict()
-
-
-def test_what_a_function_did_to_its_input_does_not_lose_its_result():
-    plan = planned(("anything", {"value": 1}))
-    done = plan.with_results([plan.pending[0].handled("done")])
-    done.handled[0].call.input.value = object()
-    again = restored(done)
-    assert again.handled[0].result.content == "done"
-    assert again.handled[0].call.input.value == 1
-
-
-def test_an_edited_input_comes_back_with_the_approval():
-    plan = planned(("cancel", {"booking": "7KQ"}))
-    given = plan.deferred[0].input
-    given.note = "agreed"
-    again = restored(plan.approve("c0", input=given))
-    assert (again.pending[0].approved, again.pending[0].input.note) == (True, "agreed")
-    assert again.pending[0].metadata.arguments == {"booking": "7KQ"}
-    ran.clear()
-    assert executed(again).handled[0].result.content == "cancelled 7KQ agreed"
-    assert ran == ["cancel"]
 
 
 # --- results -------------------------------------------------------------------------------------
