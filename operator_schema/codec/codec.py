@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..errors import Complaint, DecodeError, Problem, SchemaError
     from ..introspect.nodes import Graph, Node
     from ..introspect.reader import Defaulted
+    from ..schema import MakeRenderer
     from ..schema_styles import StyleOptions
     from .options import CodecOptions
     from .partial.stream import ArgumentStream, Partial
@@ -157,6 +158,14 @@ class Codec(Generic[T]):
 
                 return render_for_host(self._graph, self._encode_default, style, self._name)
         return _renderer()(self._graph, self._encode_default)
+
+    def json_schema_by(self, make: MakeRenderer) -> dict[str, Any]:
+        """Return the JSON Schema of the type in a dialect.
+
+        Args:
+            make: makes its renderer; takes what `Renderer` takes.
+        """
+        return _renderer()(self._graph, self._encode_default, make)
 
     def decode(self, value: object) -> T:
         """Turn a JSON value into an instance.
@@ -575,7 +584,7 @@ _METHODS: Mapping[str, Any] = {name: vars(Codec)[name] for name in ("decode", "e
 
 
 @cache  # asking for the import each time would take as long as rendering a small schema
-def _renderer() -> Callable[[Graph, Callable[[Node, Any], Any]], dict[str, Any]]:
+def _renderer() -> Callable[..., dict[str, Any]]:
     from ..schema import render
 
     return render

@@ -41,12 +41,17 @@ class ChatWire(Value):
     required: str = "required"
 
     def request(
-        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+        self,
+        definitions: Sequence[ToolDefinition],
+        choice: ToolChoice,
+        names: Mapping[str, str],
+        *,
+        strict: bool = False,
     ) -> dict[str, Any]:
         """Return `tools` and `tool_choice`; nothing at all without tools."""
         if not definitions:
             return {}
-        body: dict[str, Any] = {"tools": [_function(definition) for definition in definitions]}
+        body: dict[str, Any] = {"tools": [_function(definition, strict=strict) for definition in definitions]}
         if choice.mode == "named" and choice.name is not None:
             body["tool_choice"] = {"type": "function", "function": {"name": names[choice.name]}}
         else:
@@ -90,7 +95,12 @@ class CohereWire(ChatWire):
     """
 
     def request(
-        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+        self,
+        definitions: Sequence[ToolDefinition],
+        choice: ToolChoice,
+        names: Mapping[str, str],
+        *,
+        strict: bool = False,
     ) -> dict[str, Any]:
         """Return `tools` and `tool_choice`: a single tool is required by offering that one alone."""
         if choice.mode == "named" and choice.name is not None:
@@ -98,7 +108,7 @@ class CohereWire(ChatWire):
             definitions = [definition for definition in definitions if definition["name"] == wanted]
         if not definitions:
             return {}
-        body: dict[str, Any] = {"tools": [_function(definition) for definition in definitions]}
+        body: dict[str, Any] = {"tools": [_function(definition, strict=strict) for definition in definitions]}
         if choice.mode in {"required", "named"}:
             body["tool_choice"] = "REQUIRED"
         return body
@@ -130,13 +140,22 @@ class OllamaWire(ChatWire):
     """
 
     def request(
-        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+        self,
+        definitions: Sequence[ToolDefinition],
+        choice: ToolChoice,
+        names: Mapping[str, str],
+        *,
+        strict: bool = False,
     ) -> dict[str, Any]:
         """Return `tools`: Ollama has no `tool_choice`, so one tool is required by offering it alone."""
         if choice.mode == "named" and choice.name is not None:
             wanted = names[choice.name]
             definitions = [definition for definition in definitions if definition["name"] == wanted]
-        return {"tools": [_function(definition) for definition in definitions]} if definitions else {}
+        return (
+            {"tools": [_function(definition, strict=strict) for definition in definitions]}
+            if definitions
+            else {}
+        )
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
@@ -167,12 +186,14 @@ def text_of(content: Any) -> str:
     return "".join([part["text"] for part in content if isinstance(part.get("text"), str)])
 
 
-def _function(definition: ToolDefinition) -> dict[str, Any]:
-    function = {
+def _function(definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
+    function: dict[str, Any] = {
         "name": definition["name"],
         "description": definition["description"],
         "parameters": definition["input_schema"],
     }
+    if strict:
+        function["strict"] = True
     return {"type": "function", "function": function}
 
 

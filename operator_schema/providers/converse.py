@@ -38,7 +38,12 @@ class ConverseWire(Value):
     """Converse: calls and results are blocks of content."""
 
     def request(
-        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+        self,
+        definitions: Sequence[ToolDefinition],
+        choice: ToolChoice,
+        names: Mapping[str, str],
+        *,
+        strict: bool = False,  # noqa: ARG002  # no strict mode of it is known
     ) -> dict[str, Any]:
         """Return `toolConfig`; nothing at all without tools, or if none may be called."""
         if not definitions or choice.mode == "none":

@@ -38,7 +38,12 @@ class GenerateContentWire(Value):
     """generateContent: calls and results are parts; a call may have no id."""
 
     def request(
-        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+        self,
+        definitions: Sequence[ToolDefinition],
+        choice: ToolChoice,
+        names: Mapping[str, str],
+        *,
+        strict: bool = False,  # noqa: ARG002  # no strict mode of it is known
     ) -> dict[str, Any]:
         """Return `tools` and `toolConfig`; nothing at all without tools."""
         if not definitions:

@@ -36,12 +36,18 @@ class MessagesWire(Value):
     """Messages: calls and results are blocks of content."""
 
     def request(
-        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+        self,
+        definitions: Sequence[ToolDefinition],
+        choice: ToolChoice,
+        names: Mapping[str, str],
+        *,
+        strict: bool = False,
     ) -> dict[str, Any]:
         """Return `tools` and `tool_choice`; nothing at all without tools."""
         if not definitions:
             return {}
-        body: dict[str, Any] = {"tools": [dict(definition) for definition in definitions]}
+        marks = {"strict": True} if strict else {}
+        body: dict[str, Any] = {"tools": [{**definition, **marks} for definition in definitions]}
         if choice.mode == "named" and choice.name is not None:
             body["tool_choice"] = {"type": "tool", "name": names[choice.name]}
         else:

@@ -15,6 +15,7 @@ from ..tools.tool_lists import tools_of
 from ..wording import excerpt, quote, received
 from .errors import ResponseError
 from .response_json import json_of
+from .wire import parsed_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from ..tools.tool_properties import ToolDefinition
     from .answer import Answer
+    from .dialect import Dialect
     from .names import NameRule
+    from .strict_schema import Loss, StrictSchema
     from .wire import Wire
 
     Tools: TypeAlias = "Offer[Any] | Toolset[Any] | Registry | Iterable[Tool[..., Any]]"
@@ -46,6 +49,7 @@ class Provider(Value):
         names: which names of tools it takes.
         style: what its schemas may hold.
         takes_unions: whether the arguments of a tool may be a union.
+        dialect: what its strict mode takes of JSON Schema; None where it has none, or it isn't known.
     """
 
     name: str
@@ -53,14 +57,19 @@ class Provider(Value):
     names: NameRule
     style: SchemaStyle
     takes_unions: bool
+    dialect: Dialect | None = None
 
-    def request(self, tools: Tools, /, choice: ToolChoice | None = None) -> dict[str, Any]:
+    def request(
+        self, tools: Tools, /, choice: ToolChoice | None = None, *, strict: bool = False
+    ) -> dict[str, Any]:
         """Return the part of a request's body that offers tools.
 
         Args:
             tools: what `toolset.offer` returns, a toolset or registry (what it offers by default), or a
                 list of tools.
             choice: what the model has to do with them; None for the choice of the offer, or for any.
+            strict: whether the provider has to hold the model to the schemas. What its strict mode can't say
+                is told in the descriptions, and checked when the arguments are decoded, as always.
 
         Returns:
             A fresh dict, to be merged into the body; empty without tools.
@@ -68,47 +77,102 @@ class Provider(Value):
         Raises:
             SchemaError: the provider can't take a tool, or two tools would have the same name.
             TypeError: something isn't a tool, or the choice isn't a `ToolChoice`.
+            ValueError: `strict`, where no strict mode of the provider is known.
         """
-        definitions, own_choice = _definitions(tools, self.style.as_options())
+        offered = _fixed(tools)
+        definitions, own_choice = _definitions(offered, self.style.as_options())
         choice = own_choice if choice is None else _checked_choice(choice, definitions)
         names = self.names.wire_names([definition["name"] for definition in definitions], self.name)
         for definition in definitions:
-            if not (self.takes_unions or _UNIONS.isdisjoint(definition["input_schema"])):
+            if not (strict or self.takes_unions or _UNIONS.isdisjoint(definition["input_schema"])):
                 raise _refuse_union(definition["name"], self.name)
+        if strict:
+            for definition, found in zip(definitions, self._strict(_tools(offered)), strict=True):
+                definition["input_schema"] = found.schema
+        for definition in definitions:
             definition["name"] = names[definition["name"]]
-        return self.wire.request(definitions, choice, names)
+        return self.wire.request(definitions, choice, names, strict=strict)
 
-    def answers(self, response: Any, /, tools: Tools | None = None) -> tuple[Answer, ...]:
+    def losses(self, tools: Tools, /) -> dict[str, tuple[Loss, ...]]:
+        """Return what the strict schemas of tools say in another way than the usual ones.
+
+        Args:
+            tools: as for `request`.
+
+        Returns:
+            Name of the tool to its losses.
+
+        Raises:
+            SchemaError: the strict mode can't take a tool.
+            ValueError: no strict mode of the provider is known.
+        """
+        offered = _tools(tools)
+        return {tool.name: found.losses for tool, found in zip(offered, self._strict(offered), strict=True)}
+
+    def _strict(self, tools: Sequence[Tool[..., Any]]) -> list[StrictSchema]:
+        from .strict_limits import over_limits
+        from .strict_schema import strict_schema
+
+        if self.dialect is None:
+            message = f"no strict mode of {self.name} is known: leave strict out"
+            raise ValueError(message)
+        found = [strict_schema(tool.codec, self.dialect, tool.name, self.name) for tool in tools]
+        complaints = [complaint for one in found for complaint in one.complaints]
+        if not complaints:
+            complaints = [
+                Complaint(
+                    (), "too_large", self.name, f"there are {over}", "Offer fewer tools, or leave strict out"
+                )
+                for over in over_limits(self.dialect, [one.schema for one in found])
+            ]
+        if complaints:
+            what = f"the strict mode of {self.name}"
+            raise SchemaError(what, complaints, "tool")
+        return found
+
+    def answers(
+        self, response: Any, /, tools: Tools | None = None, *, strict: bool = False
+    ) -> tuple[Answer, ...]:
         """Read a response: an answer for each choice or candidate in it.
 
         Args:
             response: a dict, JSON text, or the object of the provider's SDK.
             tools: that the request offered, so that calls get the tools' own names where the provider
                 doesn't take these.
+            strict: whether the request was strict. Then the model sends null where it leaves out a property;
+                with the tools given, such a null is left out of the arguments.
 
         Raises:
             ResponseError: it is an error of the provider, or has another form.
         """
         body = json_of(response)
         if body is None:
-            raise ResponseError(self.name, f"a response is a JSON object, not {received(response)}")
+            message = f"a response is a JSON object, not {received(response)}"
+            raise ResponseError(self.name, message)
         try:
             found = self.wire.answers(body)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ResponseError(self.name, _what_is_wrong(body)) from None
-        own = {} if tools is None else self._own_names(tools)
-        return tuple([_renamed(answer, own) for answer in found]) if own else tuple(found)
+        if tools is None:
+            return tuple(found)
+        offered = _tools(tools)
+        own = self._own_names(offered)
+        renamed = [_renamed(answer, own) for answer in found] if own else found
+        if strict and self.dialect is not None and self.dialect.all_required:
+            known = {tool.name: tool for tool in offered}
+            return tuple([_without_nulls(answer, known) for answer in renamed])
+        return tuple(renamed)
 
-    def answer(self, response: Any, /, tools: Tools | None = None) -> Answer:
+    def answer(self, response: Any, /, tools: Tools | None = None, *, strict: bool = False) -> Answer:
         """Read the first answer of a response; see `answers`."""
-        answers = self.answers(response, tools)
+        answers = self.answers(response, tools, strict=strict)
         if not answers:
             raise ResponseError(self.name, "there is no answer in the response")
         return answers[0]
 
-    def calls(self, response: Any, /, tools: Tools | None = None) -> list[RawCall]:
+    def calls(self, response: Any, /, tools: Tools | None = None, *, strict: bool = False) -> list[RawCall]:
         """List the calls in the first answer of a response; `answer` has its text and why it stopped."""
-        return list(self.answer(response, tools).calls)
+        return list(self.answer(response, tools, strict=strict).calls)
 
     def results(self, results: Sequence[ToolResult], /, tools: Tools | None = None) -> list[dict[str, Any]]:
         """Return the messages or items that hold results, to be sent after the answer's `message`.
@@ -135,6 +199,8 @@ class Provider(Value):
             tools: as for `answers`.
         """
         said = turn.assistant
+        if tools is not None:
+            tools = _fixed(tools)
         if not isinstance(said, list):
             wire_names = {} if tools is None else self._wire_names(tools)
             calls = [call.replace(name=wire_names.get(call.name, call.name)) for call in turn.calls]
@@ -151,21 +217,32 @@ class Provider(Value):
         return f"<Provider {self.name}>"
 
 
-def _definitions(tools: Tools, options: StyleOptions) -> tuple[list[ToolDefinition], ToolChoice]:
-    if isinstance(tools, (Offer, Toolset)):
-        offered = tools.offer() if isinstance(tools, Toolset) else tools
-        return offered.definitions(**options), offered.tool_choice  # pyright: ignore[reportUnknownMemberType]  # of whatever input
-    if isinstance(tools, Registry):
-        definitions = tools.definitions(**options)
-    else:
-        definitions = [tool.definition(**options) for tool in tools_of(tools)]
+def _fixed(tools: Any) -> Offer[Any] | list[Tool[..., Any]]:
+    """Return what is offered now, which stays the same while a request is made."""
+    if isinstance(tools, Toolset):
+        return tools.offer()  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # of whatever input
+    if isinstance(tools, Offer):
+        return tools  # pyright: ignore[reportUnknownVariableType]  # of whatever input
+    return tools.offered() if isinstance(tools, Registry) else tools_of(tools)
+
+
+def _definitions(
+    offered: Offer[Any] | list[Tool[..., Any]], options: StyleOptions
+) -> tuple[list[ToolDefinition], ToolChoice]:
+    if isinstance(offered, Offer):
+        return offered.definitions(**options), offered.tool_choice
+    definitions = [tool.definition(**options) for tool in offered]
     return definitions, ToolChoice("auto" if definitions else "none")
 
 
+def _tools(tools: Tools) -> list[Tool[..., Any]]:
+    """List the tools of one request, as the model sees them."""
+    offered = _fixed(tools)
+    return list(offered.tools) if isinstance(offered, Offer) else offered
+
+
 def _names(tools: Tools) -> list[str]:
-    if isinstance(tools, (Offer, Toolset)):
-        return list(tools.names)
-    return [tool.name for tool in (tools if isinstance(tools, Registry) else tools_of(tools))]
+    return [tool.name for tool in _tools(tools)]
 
 
 def _checked_choice(choice: object, definitions: Sequence[ToolDefinition]) -> ToolChoice:
@@ -188,6 +265,18 @@ def _refuse_union(tool: str, provider: str) -> SchemaError:
 def _renamed(answer: Answer, own: Mapping[str, str]) -> Answer:
     calls = tuple([call.replace(name=own.get(call.name, call.name)) for call in answer.calls])
     return answer.replace(calls=calls)
+
+
+def _without_nulls(answer: Answer, tools: Mapping[str, Tool[..., Any]]) -> Answer:
+    from .nulls import without_nulls
+
+    calls: list[RawCall] = []
+    for call in answer.calls:
+        arguments = parsed_arguments(call)
+        if is_object(arguments) and call.name in tools:
+            call = call.replace(arguments=without_nulls(tools[call.name].codec.graph, arguments))  # noqa: PLW2901  # the same call
+        calls.append(call)
+    return answer.replace(calls=tuple(calls))
 
 
 def _what_is_wrong(body: Mapping[str, Any]) -> str:

@@ -27,7 +27,12 @@ class ResponsesWire(Value):
     """Responses: items instead of messages."""
 
     def request(
-        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+        self,
+        definitions: Sequence[ToolDefinition],
+        choice: ToolChoice,
+        names: Mapping[str, str],
+        *,
+        strict: bool = False,
     ) -> dict[str, Any]:
         """Return `tools` and `tool_choice`; nothing at all without tools."""
         if not definitions:
@@ -38,7 +43,7 @@ class ResponsesWire(Value):
                 "name": definition["name"],
                 "description": definition["description"],
                 "parameters": definition["input_schema"],
-                "strict": False,  # the API makes schemas strict where this is left out
+                "strict": strict,  # the API makes schemas strict where this is left out
             }
             for definition in definitions
         ]

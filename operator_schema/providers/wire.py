@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from ..tools.tool_properties import ToolDefinition
     from .answer import Answer
 
-__all__ = ["UNNAMED", "Wire", "arguments_object", "arguments_text", "image_data", "object_of", "unnamed_call"]
+__all__ = [
+    "UNNAMED",
+    "Wire",
+    "arguments_object",
+    "arguments_text",
+    "image_data",
+    "object_of",
+    "parsed_arguments",
+    "unnamed_call",
+]
 
 UNNAMED = "operator_schema_"
 """What the ids begin with that calls get whose provider gives none; they are never sent."""
@@ -25,7 +34,12 @@ class Wire(Protocol):
     """The wire form of one family of providers."""
 
     def request(
-        self, definitions: Sequence[ToolDefinition], choice: ToolChoice, names: Mapping[str, str]
+        self,
+        definitions: Sequence[ToolDefinition],
+        choice: ToolChoice,
+        names: Mapping[str, str],
+        *,
+        strict: bool,
     ) -> dict[str, Any]:
         """Return the fragment of the request body.
 
@@ -33,6 +47,7 @@ class Wire(Protocol):
             definitions: of the tools, with their names on the wire.
             choice: what the model has to do with them.
             names: own name of a tool to the one on the wire.
+            strict: whether the provider has to hold the model to the schemas.
         """
         ...
 
@@ -64,13 +79,20 @@ def arguments_object(call: RawCall) -> Any:
     """Return the arguments of a call as a JSON object; what isn't one is wrapped, so that it isn't lost."""
     if not isinstance(call.arguments, str):
         return {} if call.arguments is None else call.arguments
+    found = parsed_arguments(call)
+    return found if is_object(found) else {"arguments": found}
+
+
+def parsed_arguments(call: RawCall) -> Any:
+    """Return the arguments of a call as a JSON value; text that isn't JSON stays text."""
     from json import loads
 
+    if not isinstance(call.arguments, str):
+        return call.arguments
     try:
-        found: Any = loads(call.arguments) if call.arguments.strip() else {}
-    except ValueError:
-        return {"arguments": call.arguments}
-    return found if is_object(found) else {"arguments": found}
+        return loads(call.arguments) if call.arguments.strip() else {}
+    except (ValueError, RecursionError):
+        return call.arguments
 
 
 def unnamed_call(name: str, arguments: Any) -> RawCall:

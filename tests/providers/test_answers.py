@@ -150,6 +150,8 @@ def test_calls_without_an_id_get_one_that_is_never_sent():
     (message,) = gemini.wire.calls_message([one, other])
     assert [list(part["functionCall"]) for part in message["parts"]] == [["name", "args"]] * 2
     call = {"function": {"name": "now", "arguments": {}}}
+    message = {"tool_calls": [call]}
+    assert openai_chat.calls({"choices": [{"message": message, "finish_reason": "tool_calls"}]})[0].id
     assert ollama.calls({"message": {"tool_calls": [call]}})[0].id
 
 

@@ -1,0 +1,85 @@
+"""Null in place of what was left out: what strict modes make of properties that aren't required."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..codec.interpret import interpret
+from ..codec.limits import MAX_DEPTH
+from ..codec.problems import INVALID
+from ..introspect.nodes import ArrayNode, ObjectNode, TupleNode, UnionNode
+from ..introspect.traits import flat_members, json_types_of
+from ..json_values import is_array, is_object
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..introspect.nodes import Graph, Node, Target
+
+__all__ = ["without_nulls"]
+
+
+def without_nulls(graph: Graph, arguments: Any) -> Any:
+    """Return arguments without the keys whose null means that they were left out.
+
+    Args:
+        graph: of the input.
+        arguments: JSON values; they aren't changed.
+
+    Returns:
+        A copy as far as something is left out. Null stays where it is one of the values of a field.
+    """
+    return _Cleaner(graph).cleaned(graph.root, arguments, MAX_DEPTH)
+
+
+class _Cleaner:
+    """Leaves out nulls, node by node.
+
+    Args:
+        graph: of the input.
+    """
+
+    __slots__ = ("_definitions", "_graph")
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._definitions: Mapping[Target, Node] = graph.definitions
+
+    def cleaned(self, node: Node, value: Any, depth: int) -> Any:
+        """Return a value of a node without what was left out."""
+        if depth == 0:
+            return value  # decoding says that it nests too deep
+        match self._graph.resolve(node):
+            case ObjectNode() as found if is_object(value):
+                return self._object(found, value, depth)
+            case ArrayNode(items=items) if is_array(value):
+                return [self.cleaned(items, item, depth - 1) for item in value]
+            case TupleNode(items=items) if is_array(value) and len(value) == len(items):
+                return [
+                    self.cleaned(item, inner, depth - 1) for item, inner in zip(items, value, strict=True)
+                ]
+            case UnionNode() as found if is_object(value) or is_array(value):
+                return self._union(found, value, depth)
+            case _:
+                return value
+
+    def _object(self, node: ObjectNode, value: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        kept = dict(value)
+        for field in node.fields:
+            if field.key not in kept:
+                continue
+            given = kept[field.key]
+            if given is not None:
+                kept[field.key] = self.cleaned(field.node, given, depth - 1)
+            elif not field.required and "null" not in json_types_of(field.node, self._definitions):
+                del kept[field.key]
+        return kept
+
+    def _union(self, node: UnionNode, value: Any, depth: int) -> Any:
+        """Return what the first member makes of a value that the union then takes."""
+        for member in flat_members(node, self._definitions):
+            found = self.cleaned(member, value, depth)
+            instance, _ = interpret(self._graph.replace(root=member), found, depth)
+            if instance is not INVALID:
+                return found
+        return value
