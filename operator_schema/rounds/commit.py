@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..tools.calls import ToolResult
-from ..wording import quote, received
+from ..wording import listed, quote, received
 from .errors import CommitError, CommitFault
 from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from .errors import FaultCode
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     Given: TypeAlias = "ToolResult | HandledCall | RejectedCall"
 
-__all__ = ["matched", "settled"]
+__all__ = ["matched", "refuse", "settled"]
+
+_SHOWN_NAMES = 3
 
 
 def settled(states: Sequence[State], results: Iterable[Given]) -> tuple[ToolResult, ...]:
@@ -45,10 +47,19 @@ def settled(states: Sequence[State], results: Iterable[Given]) -> tuple[ToolResu
             faults.append(_fault("deferred", state, f"it still waits for a decision: {remedy}"))
         else:
             found.append(state.result)
+    refuse(states, faults)
+    return tuple(found)
+
+
+def refuse(states: Sequence[State], faults: Sequence[CommitFault]) -> None:
+    """Raise what is wrong, in the order of the calls; nothing is wrong if there are no faults.
+
+    Raises:
+        CommitError: there are faults.
+    """
     if faults:
         order = {state.id: state.index for state in reversed(states)}
         raise CommitError(sorted(faults, key=lambda fault: order.get(fault.call_id, len(states))))
-    return tuple(found)
 
 
 def matched(states: Sequence[State], results: Iterable[Given]) -> tuple[dict[int, Given], list[CommitFault]]:
@@ -61,24 +72,52 @@ def matched(states: Sequence[State], results: Iterable[Given]) -> tuple[dict[int
         results: in any order.
 
     Returns:
-        Position of a call to its result, and what doesn't fit.
+        Position of a call to its result, and what doesn't fit, in the order of the results.
 
     Raises:
         TypeError: something isn't a result.
     """
-    by_id: dict[str, list[State]] = {}
-    for state in states:
-        by_id.setdefault(state.id, []).append(state)
+    given = _checked(results)
+    named = _by_id_and_name(states)
     found: dict[int, Given] = {}
-    faults: list[CommitFault] = []
-    for result in _checked(results):
-        same_id = by_id.get(_id_of(result), [])
-        place = _place_of(result, same_id, found)
+    faults: dict[int, CommitFault] = {}
+    # One that knows its own call comes first: another one with this id could take its place.
+    for number in sorted(range(len(given)), key=lambda number: isinstance(given[number], ToolResult)):
+        place = _place_of(given[number], states, named, found)
         if isinstance(place, CommitFault):
-            faults.append(place)
+            faults[number] = place
         else:
-            found[place] = result
-    return found, faults
+            found[place] = given[number]
+    return found, [faults[number] for number in sorted(faults)]
+
+
+class _SameName:
+    """The calls of one id and name.
+
+    Attributes:
+        free: positions of those that take a result: of the pending ones, then of the issues; the next one last.
+        takes_any: whether there was one that takes a result.
+        is_deferred: whether one waits for a decision.
+    """
+
+    __slots__ = ("free", "is_deferred", "takes_any")
+
+    def __init__(self, states: Sequence[State]) -> None:
+        pending = [state.index for state in states if isinstance(state, ToolCall)]
+        issues = [state.index for state in states if isinstance(state, CallIssue)]
+        self.free = [*reversed(issues), *reversed(pending)]
+        self.takes_any = bool(self.free)
+        self.is_deferred = any(isinstance(state, DeferredCall) for state in states)
+
+
+def _by_id_and_name(states: Sequence[State]) -> dict[str, dict[str, _SameName]]:
+    grouped: dict[str, dict[str, list[State]]] = {}
+    for state in states:
+        grouped.setdefault(state.id, {}).setdefault(state.name, []).append(state)
+    return {
+        call_id: {name: _SameName(calls) for name, calls in names.items()}
+        for call_id, names in grouped.items()
+    }
 
 
 def _checked(results: Any) -> list[Any]:
@@ -99,36 +138,44 @@ def _id_of(result: Given) -> str:
     return result.call_id if isinstance(result, ToolResult) else result.id
 
 
-def _place_of(result: Given, same_id: Sequence[State], found: dict[int, Given]) -> int | CommitFault:
+def _place_of(
+    result: Given,
+    states: Sequence[State],
+    named: Mapping[str, Mapping[str, _SameName]],
+    found: Mapping[int, Given],
+) -> int | CommitFault:
     """Return the position of the call of a result, or what is wrong with it."""
-    name = result.name
-    if not same_id:
+    same_id = named.get(_id_of(result))
+    if same_id is None:
         message = f"no call of this turn has the id {quote(_id_of(result))}"
-        return CommitFault("unknown_call", _id_of(result), name, message)
-    same_name = [state for state in same_id if state.name == name]
-    if not same_name:
-        names = " and ".join(dict.fromkeys([quote(state.name) for state in same_id]))
+        return CommitFault("unknown_call", _id_of(result), result.name, message)
+    same_name = same_id.get(result.name)
+    if same_name is None:
+        names = listed([quote(name) for name in same_id], _SHOWN_NAMES)
         return _fault("wrong_name", result, f"the call with this id is one of {names}")
-    if not isinstance(result, ToolResult):
-        same_name = [state for state in same_name if state.index == result.index]
-        if not same_name or not _is_same_call(result, same_name[0]):
-            return _fault("changed_arguments", result, "the call of this turn has other arguments")
-    open_calls = [state for state in same_name if isinstance(state, (ToolCall, CallIssue))]
-    if not open_calls:
-        is_deferred = any(isinstance(state, DeferredCall) for state in same_name)
-        message = "it waits for a decision" if is_deferred else "the plan has its result already"
-        return _fault(
-            "deferred" if is_deferred else "already_decided", result, f"{message}: leave this one out"
-        )
-    free = [state for state in open_calls if state.index not in found]
-    if not free:
+    if isinstance(result, ToolResult):
+        while same_name.free and same_name.free[-1] in found:
+            same_name.free.pop()
+        if same_name.free:
+            return same_name.free[-1]
+        if same_name.takes_any:
+            return _fault("duplicate", result, "there are more results than calls with this id")
+        return _decided(result, is_deferred=same_name.is_deferred)
+    own = states[result.index] if 0 <= result.index < len(states) else None
+    if own is None or own.metadata != result.metadata:
+        return _fault("changed_arguments", result, "the call of this turn has other arguments")
+    if not isinstance(own, (ToolCall, CallIssue)):
+        return _decided(result, is_deferred=isinstance(own, DeferredCall))
+    if own.index in found:
         return _fault("duplicate", result, "there are more results than calls with this id")
-    pending = [state for state in free if isinstance(state, ToolCall)]
-    return (pending or free)[0].index
+    return own.index
 
 
-def _is_same_call(result: HandledCall | RejectedCall, state: State) -> bool:
-    return result.metadata == state.metadata
+def _decided(result: Given, *, is_deferred: bool) -> CommitFault:
+    """Return what is wrong with a result of a call that takes none."""
+    if is_deferred:
+        return _fault("deferred", result, "it waits for a decision: leave this one out")
+    return _fault("already_decided", result, "the plan has its result already: leave this one out")
 
 
 def _fault(code: FaultCode, about: State | Given, message: str) -> CommitFault:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..immutable import Value
 from ..json_values import copy_json
-from .commit import matched, settled
-from .errors import CommitError, HookError, InterruptedRoundError, RoundError
+from .commit import matched, refuse, settled
+from .errors import HookError, InterruptedRoundError, RoundError
 from .hooks import Hooks
 from .pipeline import FailedHookError, decide, unless_confirmed
 from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall, continue_suggestion
@@ -230,8 +230,7 @@ class ToolRoundPlan(Value, Generic[Input]):
         """
         self._check_open()
         given, faults = matched(self._states, results)
-        if faults:
-            raise CommitError(faults)
+        refuse(self._states, faults)
         states = list(self._states)
         for index, result in given.items():
             states[index] = _handled(states[index], result)

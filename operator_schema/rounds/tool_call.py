@@ -329,10 +329,16 @@ def rejection_reason(result: ToolResult | str, /) -> str | None:
 
     Returns:
         The reason; an empty string if none was given.
+
+    Raises:
+        TypeError: it is neither a result nor a string.
     """
-    if isinstance(result, ToolResult) and not result.is_error:
-        return None
-    content = result.content if isinstance(result, ToolResult) else result
+    if isinstance(result, ToolResult):
+        # A provider's module may not know the code any more.
+        if not result.is_error or result.code not in {None, "rejected"}:
+            return None
+        result = result.content
+    content = checked_text("a result", result)
     if content == f"{_REJECTION}.":
         return ""
     head, separator, reason = content.partition(": ")

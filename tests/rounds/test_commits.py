@@ -1,0 +1,337 @@
+"""Results go into a transcript with their turn: all of them, or none."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+
+import pytest
+from round_samples import Odd, done, fetch, raw, toolset
+
+from operator_schema import CommitError, ListTranscript, RoundError, ToolResult, Turn, rejection_reason
+
+
+def started(*calls):
+    return toolset.round([raw("fetch", call_id, url=url) for call_id, url in calls])
+
+
+def result(call_id="a", name="fetch", content="page"):
+    return ToolResult(call_id, name, content)
+
+
+def faults(plan, *results):
+    """Return the faults of a commit that is refused and changes nothing."""
+    transcript = ListTranscript(["before"])
+    with pytest.raises(CommitError) as caught:
+        plan.commit(transcript, results)
+    assert list(transcript) == ["before"]
+    assert caught.value.count == len(caught.value.faults)
+    return [(fault.code, fault.call_id) for fault in caught.value.faults]
+
+
+# --- a commit ------------------------------------------------------------------------------------
+
+
+def test_results_go_in_in_the_order_of_the_calls():
+    found = started(("a", "1"), ("b", "2"), ("c", "3"))
+    transcript = ListTranscript()
+    turn = found.commit(transcript, [result("c"), result("a"), result("b")])
+    assert [entry.call_id for entry in turn.results] == ["a", "b", "c"]
+    assert turn.calls == tuple([raw("fetch", name, url=url) for name, url in ["a1", "b2", "c3"]])
+    assert list(transcript) == [turn]
+    assert (len(transcript), transcript[0], transcript[-1]) == (1, turn, turn)
+    assert (turn.id, turn.assistant) == (found.id, None)
+    assert repr(transcript) == "<ListTranscript of 1>"
+
+
+def test_what_is_decided_already_goes_in_by_itself():
+    found = toolset.round(
+        [raw("pay", "a", amount=1), raw("fetch", "b", url="u"), raw("x", "c"), raw("fetch", "d", url="v")]
+    )
+    plan = found.plan().reject("a", "no").with_results([found.calls[1].complete("page b")])
+    turn = plan.commit([], [found.calls[2].complete("page d")])
+    assert [entry.call_id for entry in turn.results] == ["a", "b", "c", "d"]
+    assert rejection_reason(turn.results[0]) == "no"
+    assert [entry.code for entry in turn.results] == ["rejected", None, "tool_not_found", None]
+    assert [entry.content for entry in turn.results][1::2] == ["page b", "page d"]
+
+
+def test_handled_and_rejected_calls_are_results():
+    found = started(("a", "1"), ("b", "2"))
+    first, second = found.calls
+    turn = found.commit([], [second.reject("no"), first.handled("page")])
+    assert [entry.code for entry in turn.results] == [None, "rejected"]
+
+
+def test_any_iterable_and_any_list_will_do():
+    transcript = []
+    found = started(("a", "1"), ("b", "2"))
+    turn = found.commit(transcript, (call.complete("p") for call in found.calls))
+    assert transcript == [turn]
+
+
+def test_an_explicit_result_for_an_issue_wins():
+    found = toolset.round([raw("x", "a"), raw("fetch", "b")])
+    turn = found.commit([], [result("a", "x", "made by hand")])
+    assert [entry.content == "made by hand" for entry in turn.results] == [True, False]
+    again = toolset.round([raw("x", "a")])
+    plan = again.plan().with_results([result("a", "x", "made by hand")])
+    assert (plan.issues, plan.handled[0].call, plan.is_complete) == ((), None, True)
+    assert plan.commit([]).results[0].content == "made by hand"
+
+
+# --- faults --------------------------------------------------------------------------------------
+
+
+def test_each_fault_alone():
+    assert faults(started(("a", "1"))) == [("missing", "a")]
+    assert faults(started(("a", "1")), result(), result()) == [("duplicate", "a")]
+    assert faults(started(("a", "1")), result(), result("b")) == [("unknown_call", "b")]
+    assert faults(started(("a", "1")), result("a", "search")) == [("wrong_name", "a"), ("missing", "a")]
+    assert faults(toolset.round([raw("pay", "a", amount=1)]).plan()) == [("deferred", "a")]
+    assert faults(toolset.round([raw("ask", "a", topic="t")]).plan()) == [("missing", "a")]
+
+
+def test_a_call_that_is_decided_takes_no_other_result():
+    handled = started(("a", "1")).plan().with_results([result()])
+    assert faults(handled, result(content="other")) == [("already_decided", "a")]
+    rejected = started(("a", "1")).plan().reject("a")
+    assert faults(rejected, result()) == [("already_decided", "a")]
+
+
+def test_a_deferred_call_takes_no_result():
+    waiting = toolset.round([raw("pay", "a", amount=1)]).plan()
+    assert faults(waiting, result("a", "pay")) == [("deferred", "a"), ("deferred", "a")]
+    with pytest.raises(CommitError, match="it waits for a decision: leave this one out"):
+        waiting.with_results([result("a", "pay")])
+
+
+def test_a_result_of_a_call_with_other_arguments_is_refused():
+    other = started(("a", "other")).calls[0]
+    for given in (other.handled("page"), other.reject("no")):
+        assert faults(started(("a", "1")), given) == [("changed_arguments", "a"), ("missing", "a")]
+    elsewhere = started(("b", "0"), ("a", "1")).calls[1]
+    assert faults(started(("a", "1")), elsewhere.handled("p"))[0] == ("changed_arguments", "a")
+    edited = started(("a", "1")).calls[0].with_input(fetch.input_type(url="edited"))
+    assert started(("a", "1")).commit([], [edited.handled("p")]).results[0].content == "p"
+
+
+def test_all_faults_come_together_in_the_order_of_the_calls():
+    found = toolset.round(
+        [
+            raw("fetch", "a", url="1"),
+            raw("fetch", "b", url="2"),
+            raw("pay", "c", amount=1),
+            raw("fetch", "d", url="4"),
+            raw("fetch", "e", url="5"),
+        ]
+    )
+    plan = found.plan().with_results([found.calls[4].complete("done")])
+    given = [
+        result("z"),
+        result("e"),
+        result("d", "search"),
+        result("b"),
+        result("b"),
+        started(("d", "x")).calls[0].handled("p"),
+    ]
+    assert faults(plan, *given) == [
+        ("missing", "a"),
+        ("duplicate", "b"),
+        ("deferred", "c"),
+        ("wrong_name", "d"),
+        ("changed_arguments", "d"),
+        ("missing", "d"),
+        ("already_decided", "e"),
+        ("unknown_call", "z"),
+    ]
+
+
+def test_the_message_lists_the_faults_and_is_bounded():
+    found = started(*[(str(i) + "x" * 1000, "u") for i in range(1000)])
+    with pytest.raises(CommitError) as caught:
+        found.commit([], [])
+    assert len(caught.value.faults) == 1000
+    assert len(str(caught.value)) < 10_000
+    assert "… and 990 more" in str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.faults, str(again)) == (caught.value.faults, str(caught.value))
+    fault = started(("a", "1"))
+    with pytest.raises(CommitError, match='- fetch \\(call "a"\\): it has no result: run it, or reject it'):
+        fault.commit([])
+
+
+@pytest.mark.parametrize("given", ["page", None, 5, {"call_id": "a"}, Odd(), ("a", "page")])
+def test_something_else_is_not_a_result(given):
+    found = started(("a", "1"))
+    with pytest.raises(TypeError, match="a result is a ToolResult"):
+        found.commit([], [given])
+    with pytest.raises(TypeError, match="a result is a ToolResult"):
+        found.plan().with_results([given])
+
+
+def test_one_result_alone_is_not_a_list():
+    found = started(("a", "1"))
+    call = found.calls[0]
+    for alone in (result(), call.handled("p"), call.reject()):
+        with pytest.raises(TypeError, match=r"write \[result\]"):
+            found.commit([], alone)
+
+
+# --- ids that repeat -----------------------------------------------------------------------------
+
+
+def test_results_of_one_id_go_to_the_calls_in_order():
+    found = started(("a", "1"), ("a", "2"), ("b", "3"), ("a", "4"))
+    given = [result(content="1"), result("b", content="3"), result(content="2"), result(content="4")]
+    assert [entry.content for entry in found.commit([], given).results] == ["1", "2", "3", "4"]
+
+
+def test_one_id_may_name_two_tools():
+    found = toolset.round([raw("fetch", "a", url="1"), raw("search", "a", query="q")])
+    turn = found.commit([], [result("a", "search"), result("a", "fetch")])
+    assert [entry.name for entry in turn.results] == ["fetch", "search"]
+
+
+def test_a_handled_call_of_a_repeated_id_keeps_its_place():
+    found = started(("a", "1"), ("a", "2"))
+    first, second = found.calls
+    turn = found.commit([], [second.handled("2"), first.handled("1")])
+    assert [entry.content for entry in turn.results] == ["1", "2"]
+    found = started(("a", "1"), ("a", "2"))
+    turn = found.commit([], [result(content="other"), found.calls[0].handled("1")])
+    assert [entry.content for entry in turn.results] == ["1", "other"]
+
+
+def test_two_results_for_one_of_two_calls_are_refused():
+    found = started(("a", "1"), ("a", "2"))
+    first = found.calls[0]
+    assert ("duplicate", "a") in faults(found, first.handled("1"), first.handled("1"))
+    assert faults(found, result()) == [("missing", "a")]
+    assert faults(found, result(), result(), result()) == [("duplicate", "a")]
+
+
+def test_pending_calls_of_an_id_get_their_results_before_issues():
+    found = toolset.round([raw("fetch", "a"), raw("fetch", "a", url="2")])
+    turn = found.commit([], [result(content="2")])
+    assert [entry.code for entry in turn.results] == ["invalid_params", None]
+    found = toolset.round([raw("fetch", "a"), raw("fetch", "a", url="2")])
+    turn = found.commit([], [result(content="2"), result(content="for the issue")])
+    assert [entry.content for entry in turn.results] == ["for the issue", "2"]
+
+
+# --- once ----------------------------------------------------------------------------------------
+
+
+def test_after_a_commit_everything_raises():
+    found = started(("a", "1"))
+    plan = done(found.apply())
+    transcript = ListTranscript()
+    found.commit(transcript, [result()])
+    uses = [
+        lambda: found.commit(transcript, [result()]),
+        lambda: plan.commit(transcript, [result()]),
+        found.discard,
+        plan.discard,
+        found.plan,
+        lambda: done(plan.apply()),
+        lambda: done(plan.apply(lambda call: None)),
+        lambda: plan.with_results([result()]),
+        lambda: plan.approve("a"),
+        lambda: plan.reject("a"),
+        lambda: plan.answer("a", 1),
+    ]
+    for use in uses:
+        with pytest.raises(RoundError, match="committed already"):
+            use()
+    assert len(transcript) == 1
+
+
+def test_a_transcript_that_refuses_leaves_the_round_open():
+    class Full:
+        def append(self, turn):
+            raise OSError("disk full")
+
+    class Stopped:
+        def append(self, turn):
+            raise KeyboardInterrupt
+
+    found = started(("a", "1"))
+    with pytest.raises(OSError, match="disk full"):
+        found.commit(Full(), [result()])
+    with pytest.raises(KeyboardInterrupt):
+        found.commit(Stopped(), [result()])
+    assert found.commit([], [result()]).results[0].content == "page"
+
+
+def test_a_refused_commit_leaves_the_round_open():
+    found = started(("a", "1"))
+    faults(found)
+    with pytest.raises(TypeError):
+        found.commit([], [5])
+    with pytest.raises(AttributeError):
+        found.commit(None, [result()])
+    found.commit([], [result()])
+
+
+def test_a_commit_inside_a_commit_is_refused():
+    found = started(("a", "1"))
+    seen = []
+
+    class Again:
+        def append(self, turn):
+            with pytest.raises(RoundError, match="committed already"):
+                found.commit(seen, [result()])
+            seen.append(turn)
+
+    found.commit(Again(), [result()])
+    assert len(seen) == 1
+
+
+def test_a_turn_goes_into_a_list_transcript_once():
+    found = started(("a", "1"))
+    transcript = ListTranscript([{"role": "user"}])
+    turn = found.commit(transcript, [result()])
+    with pytest.raises(RoundError, match="in the transcript already"):
+        transcript.append(turn)
+    assert list(ListTranscript([turn])) == [turn]
+    assert list(transcript) == [{"role": "user"}, turn]
+
+
+@pytest.mark.needs_threads
+def test_of_many_threads_one_commits():
+    for _ in range(50):
+        found = started(("a", "1"))
+        plans = [found.plan(), found.plan().with_results([result()])]
+        transcript, refused = [], []
+        barrier = threading.Barrier(8)
+
+        def commit(plan, barrier=barrier, transcript=transcript, refused=refused):
+            barrier.wait()
+            try:
+                plan.commit(transcript, [] if plan.is_complete else [result()])
+            except RoundError as error:
+                refused.append(error)
+
+        threads = [threading.Thread(target=commit, args=(plans[i % 2],)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (len(transcript), len(refused)) == (1, 7)
+
+
+# --- the turn ------------------------------------------------------------------------------------
+
+
+def test_a_turn_is_a_value_and_json():
+    found = toolset.round([raw("fetch", "a", url="1"), raw("x", "b")], assistant={"text": "hm"})
+    turn = found.commit([], [result()])
+    assert turn == Turn(found.id, turn.calls, turn.results, {"text": "hm"})
+    data = turn.as_dict()
+    assert data["id"] == found.id
+    assert data["assistant"] == {"text": "hm"}
+    assert data["calls"][0] == {"id": "a", "name": "fetch", "arguments": {"url": "1"}}
+    assert [entry["call_id"] for entry in data["results"]] == ["a", "b"]
+    data["assistant"].clear()
+    assert turn.assistant == {"text": "hm"}

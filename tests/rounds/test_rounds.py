@@ -1,0 +1,305 @@
+"""From the calls that a model sent to calls with inputs, and to issues."""
+
+from __future__ import annotations
+
+import pytest
+from round_samples import Remember, ask, done, fetch, ids, names, pay, raw, remember, search, toolset
+
+from operator_schema import (
+    DecodeError,
+    ListTranscript,
+    Only,
+    RawCall,
+    RoundError,
+    ToolNotFoundError,
+    Toolset,
+    off,
+)
+
+
+def codes(found):
+    return [issue.code for issue in found.issues]
+
+
+# --- decoding ------------------------------------------------------------------------------------
+
+
+def test_calls_are_decoded_in_their_order():
+    found = toolset.round([raw("fetch", "b", url="u"), raw("search", "a", query="q")])
+    assert (ids(found.calls), names(found.calls)) == (["b", "a"], ["fetch", "search"])
+    assert [call.index for call in found.calls] == [0, 1]
+    first, second = found.calls
+    assert first.input == fetch.input_type(url="u")
+    assert second.input == search.input_type(query="q", limit=10)
+    assert (first.tool, second.tool) == (fetch, search)
+    assert (found.issues, found.continue_suggestion) == ((), None)
+    assert found.toolset is toolset
+    assert found.offered == toolset.offer().names
+
+
+def test_no_calls_are_a_round_too():
+    found = toolset.round([])
+    assert (found.calls, found.issues) == ((), ())
+    assert found.plan().is_complete
+    assert found.commit(ListTranscript()).results == ()
+
+
+def test_any_iterable_of_calls_will_do():
+    assert ids(toolset.round(raw("pay", str(i), amount=i) for i in range(3)).calls) == ["0", "1", "2"]
+
+
+def test_json_text_and_bytes_are_decoded_and_kept():
+    texts = ['{"url": "u"}', b'{"url": "u"}', bytearray(b'{"url": "u"}'), ' {"url":"u"}\n']
+    found = toolset.round([RawCall(str(i), "fetch", text) for i, text in enumerate(texts)])
+    assert [call.input.url for call in found.calls] == ["u"] * 4
+    assert [call.metadata.arguments for call in found.calls] == [
+        '{"url": "u"}',
+        '{"url": "u"}',
+        '{"url": "u"}',
+        ' {"url":"u"}\n',
+    ]
+
+
+@pytest.mark.parametrize("blank", [None, "", "  \n", b"", bytearray(b" "), {}])
+def test_blank_arguments_are_no_arguments(blank):
+    from operator_schema import tool
+
+    @tool
+    def ping(times: int = 1) -> str:
+        """Answer."""
+        return "pong" * times
+
+    (call,) = Toolset(ping).round([RawCall("1", "ping", blank)]).calls
+    assert call.input == ping.input_type(times=1)
+
+
+def test_a_tool_input_is_its_own_class():
+    (call,) = Toolset(remember).round([raw("remember", note="n", tags=["a"])]).calls
+    assert call.input == Remember("n", ["a"])
+
+
+# --- issues --------------------------------------------------------------------------------------
+
+
+def test_each_kind_of_issue_says_what_is_wrong():
+    inner = Toolset(search, off(fetch))
+    found = Toolset(inner, pay).round(
+        [
+            raw("fetch", "1", url="u"),
+            raw("serch", "2", query="q"),
+            raw("search", "3", query=5, limit="x"),
+            raw("search", "4", query="q"),
+        ]
+    )
+    hidden, unknown, invalid = found.issues
+    assert codes(found) == ["not_available", "tool_not_found", "invalid_params"]
+    assert [issue.index for issue in found.issues] == [0, 1, 2]
+    assert ids(found.calls) == ["4"]
+    assert hidden.content == ('tool "fetch" is not available in this turn; the tools are "search", "pay"')
+    assert hidden.error is None
+    assert 'did you mean "search"' in unknown.content
+    assert isinstance(unknown.error, ToolNotFoundError)
+    assert isinstance(invalid.error, DecodeError)
+    assert [problem.path for problem in invalid.error.problems] == [("query",), ("limit",)]
+    assert invalid.content == str(invalid.error)
+    assert found.continue_suggestion == (
+        "3 calls could not be used: fetch (not_available), serch (tool_not_found), search (invalid_params). "
+        "Commit the turn and ask the model again"
+    )
+    assert repr(found) == "<ToolRound: 1 calls, 3 issues>"
+
+
+def test_what_is_checked_first_is_reported():
+    inner = Toolset(off(search))
+    found = Toolset(inner, fetch).round([raw("search", "1", query=5), raw("unknown", "2", query=5)])
+    assert codes(found) == ["not_available", "tool_not_found"]
+
+
+def test_arguments_are_checked_inside_a_nested_toolset_too():
+    outer = Toolset(pay, Toolset(Toolset(search).prefix("a_")).prefix("b_"))
+    found = outer.round([raw("b_a_search", limit="many")])
+    (issue,) = found.issues
+    assert (issue.code, issue.name) == ("invalid_params", "b_a_search")
+    assert [problem.path for problem in issue.error.problems] == [("query",), ("limit",)]
+    assert "b_a_search" in issue.content
+    assert codes(outer.round([raw("search", query="q")])) == ["tool_not_found"]
+
+
+def test_unknown_names_are_compared_with_what_was_offered():
+    found = Toolset(search, off(fetch)).round([raw("fetsh"), raw("seach")])
+    assert '"fetch"' not in found.issues[0].content
+    assert 'the tools are "search"' in found.issues[0].content
+    assert 'did you mean "search"' in found.issues[1].content
+
+
+def test_where_nothing_is_offered_nothing_can_be_called():
+    found = toolset.round([raw("search"), raw("x")], toolset.offer(Only([])))
+    assert codes(found) == ["not_available", "tool_not_found"]
+    assert found.issues[0].content.endswith("the tools are none")
+    assert "there are no tools" in found.issues[1].content
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "{",
+        "[]",
+        "5",
+        "null",
+        b"\xff",
+        '{"url": 1e999}',
+        [],
+        5,
+        "[" * 10_000,
+        {"url": ["u"]},
+        {5: 5},
+        object(),
+    ],
+)
+def test_arguments_that_can_not_be_read_are_an_issue(arguments):
+    (issue,) = toolset.round([RawCall("1", "fetch", arguments)]).issues
+    assert issue.code == "invalid_params"
+    assert len(issue.content) < 2000
+    assert issue.result.is_error
+    assert issue.metadata.id == "1"
+
+
+def test_an_issue_has_its_result():
+    (issue,) = toolset.round([raw("nothing", "7")]).issues
+    result = issue.result
+    assert (result.call_id, result.name, result.is_error, result.code) == (
+        "7",
+        "nothing",
+        True,
+        "tool_not_found",
+    )
+    assert (result.content, result.details) == (issue.content, {"exception": issue.error})
+    (hidden,) = toolset.round([raw("pay")], toolset.offer(Only([search]))).issues
+    assert hidden.result.details is None
+
+
+def test_issues_are_compared_by_what_the_model_reads():
+    one, other = (toolset.round([raw("x")]).issues[0] for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != toolset.round([raw("y")]).issues[0]
+    assert one != 5
+    assert repr(one).startswith("CallIssue('c1', 'x', ")
+
+
+def test_a_long_list_of_issues_gives_a_short_suggestion():
+    found = toolset.round([raw(f"tool{i}" * 1000, str(i)) for i in range(500)])
+    assert len(found.issues) == 500
+    assert len(found.continue_suggestion) < 20_000
+    assert found.continue_suggestion.startswith("500 calls could not be used")
+    assert toolset.round([raw("x")]).continue_suggestion.startswith("1 call could")
+
+
+# --- one call ------------------------------------------------------------------------------------
+
+
+def test_expect_one_and_at_most_one_give_the_call():
+    found = toolset.round([raw("pay", amount=1)])
+    assert found.expect_one() is found.expect_at_most_one() is found.calls[0]
+    assert toolset.round([]).expect_at_most_one() is None
+    assert toolset.round([raw("x")]).expect_at_most_one() is None
+
+
+@pytest.mark.parametrize(
+    ("calls", "count", "said"),
+    [
+        ([], 0, "expected one call, and there is none"),
+        ([raw("x"), raw("y")], 0, r"there is none \(and 2 that can't be run: see issues\)"),
+        ([raw("pay", amount=1), raw("pay", amount=2)], 2, "there are 2$"),
+        ([raw("pay", amount=1), raw("x"), raw("pay", amount=2)], 2, r"there are 2 \(and 1 that can't"),
+    ],
+)
+def test_expect_one_says_how_many_there_are(calls, count, said):
+    found = toolset.round(calls)
+    with pytest.raises(RoundError, match=said) as caught:
+        found.expect_one()
+    assert caught.value.count == count
+    if count:
+        with pytest.raises(RoundError, match=said) as caught:
+            found.expect_at_most_one()
+        assert caught.value.count == count
+
+
+# --- the end of a round --------------------------------------------------------------------------
+
+
+def test_a_discarded_round_is_over():
+    found = toolset.round([raw("fetch", url="u")])
+    plan = done(found.apply())
+    found.discard()
+    uses = [
+        found.discard,
+        plan.discard,
+        found.plan,
+        lambda: done(found.apply()),
+        lambda: done(found.apply(lambda call: None)),
+        lambda: found.commit(ListTranscript()),
+        lambda: plan.commit(ListTranscript(), [plan.pending[0].complete("")]),
+        lambda: plan.with_results([]),
+        lambda: plan.reject("c1"),
+    ]
+    for use in uses:
+        with pytest.raises(RoundError, match="discarded already"):
+            use()
+    assert ids(found.calls) == ["c1"]
+
+
+def test_each_round_has_its_own_id():
+    rounds = [toolset.round([]) for _ in range(100)]
+    assert len({found.id for found in rounds}) == 100
+    assert all(found.id == found.id == found.plan().id for found in rounds)
+
+
+# --- what is given -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("calls", [raw("pay"), [5], [raw("pay"), None], 5, [search]])
+def test_other_things_than_calls_are_refused(calls):
+    with pytest.raises(TypeError):
+        toolset.round(calls)
+
+
+def test_an_offer_has_to_be_one_of_this_toolset():
+    with pytest.raises(ValueError, match=r"the offer is one of Toolset\(search\), not of this"):
+        toolset.round([], Toolset(search).offer())
+    for offer in (5, toolset, "all", Only([search])):
+        with pytest.raises(TypeError, match=r"offer is what toolset\.offer returns"):
+            toolset.round([], offer)
+    same = Toolset(search, fetch, pay, ask).offer(Only([pay]))
+    assert toolset.round([], same).offered == ("pay",)
+    assert same.round([raw("pay", amount=1)]).calls[0].input.amount == 1
+
+
+@pytest.mark.parametrize("assistant", [None, "text", 5, {"content": [{"text": "x"}], "role": None}, [], ""])
+def test_the_rest_of_the_turn_comes_back(assistant):
+    found = toolset.round([], assistant=assistant)
+    assert found.plan().assistant == assistant
+    assert found.commit([]).assistant == assistant
+
+
+def test_the_rest_of_the_turn_is_a_copy():
+    message = {"content": ["a"]}
+    found = toolset.round([], assistant=message)
+    message["content"].append("b")
+    found.plan().assistant["content"].append("c")
+    assert found.commit([]).assistant == {"content": ["a"]}
+
+
+@pytest.mark.parametrize("assistant", [object(), {5: 5}, {"a": float("nan")}, b"x", (1,), {"a": {1, 2}}])
+def test_the_rest_of_the_turn_has_to_be_json(assistant):
+    with pytest.raises(TypeError, match="assistant is JSON"):
+        toolset.round([], assistant=assistant)
+    with pytest.raises(TypeError, match="assistant is JSON"):
+        toolset.offer().round([], assistant=assistant)
+
+
+def test_a_value_that_contains_itself_is_not_json():
+    endless = []
+    endless.append(endless)
+    with pytest.raises(TypeError, match="assistant is JSON"):
+        toolset.round([], assistant=endless)

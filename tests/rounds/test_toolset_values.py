@@ -1,0 +1,179 @@
+"""Toolsets as values: combined, compared, copied, and as what other parts take for tools."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+from round_samples import Odd, ask, fetch, pay, raw, remember, search
+
+from operator_schema import (
+    Codec,
+    DuplicateToolError,
+    Executor,
+    Registry,
+    Toolset,
+    describe_tools,
+    off,
+    tool,
+)
+
+# --- combination ---------------------------------------------------------------------------------
+
+
+def test_or_joins_two_toolsets_and_takes_a_common_tool_once():
+    joined = Toolset(search, off(fetch)) | Toolset(pay, fetch)
+    assert joined.names == ("search", "fetch", "pay")
+    assert joined.is_off("fetch")  # as on the left
+    assert not (Toolset(fetch) | Toolset(off(fetch))).is_off("fetch")
+    assert Toolset(search) | Toolset() == Toolset(search)
+
+
+def test_or_refuses_two_tools_of_one_name_and_what_is_not_a_toolset():
+    @tool(name="search")
+    def other() -> str:
+        return ""
+
+    with pytest.raises(DuplicateToolError):
+        Toolset(search) | Toolset(other)
+    for other_kind in (search, [search], None, 5):
+        with pytest.raises(TypeError):
+            Toolset(search) | other_kind
+
+
+def test_only_and_without_keep_the_order_of_the_toolset():
+    toolset = Toolset(search, off(fetch), pay)
+    assert toolset.only("pay", search).names == ("search", "pay")
+    assert toolset.only(pay, "pay", pay).names == ("pay",)
+    assert toolset.only("fetch").is_off("fetch")
+    assert toolset.without("search", pay) == toolset.only("fetch")
+    assert toolset.only() == toolset.without(*toolset) == Toolset()
+    assert toolset.without() == toolset
+    assert toolset.names == ("search", "fetch", "pay")
+
+
+# --- the choice of a tool as a type --------------------------------------------------------------
+
+
+def test_a_selector_is_an_enum_in_the_schema_and_a_miss_has_the_nearest_name():
+    codec = Codec(list[Toolset(search, Toolset(fetch)).selector_type])
+    assert codec.json_schema() == {"type": "array", "items": {"type": "string", "enum": ["search", "fetch"]}}
+    assert codec.decode(["fetch", "search"]) == ["fetch", "search"]
+    assert codec.encode(["fetch"]) == ["fetch"]
+    (problem,) = codec.problems(["fetsh"])
+    assert 'did you mean "fetch"' in str(problem)
+
+
+def test_no_tools_give_no_selector():
+    with pytest.raises(ValueError, match="without tools has no names"):
+        _ = Toolset().selector_type
+
+
+# --- comparison ----------------------------------------------------------------------------------
+
+
+def test_equal_means_the_same_tools_in_the_same_order_with_the_same_ones_off():
+    toolset = Toolset(search, off(fetch))
+    assert toolset == Toolset(Toolset(search), Toolset(off(fetch)))
+    assert hash(toolset) == hash(Toolset(search, Toolset(off(fetch))))
+    others = (
+        Toolset(search, fetch),
+        Toolset(off(fetch), search),
+        Toolset(search),
+        toolset.prefix("a_"),
+        Toolset(search.with_(name="find"), off(fetch)),
+    )
+    assert all(toolset != other for other in others)
+    assert len({toolset, *others, Toolset(search, off(fetch))}) == 6
+
+
+def test_a_switch_of_a_registry_makes_a_difference():
+    registry = Registry([search])
+    on = Toolset(registry)
+    registry.switch("search", enabled=False)
+    assert on != Toolset(registry)
+    assert on != Toolset(search.with_(enabled=False))
+
+
+@pytest.mark.parametrize("other", [5, None, "Toolset(search)", [search], Registry([search]), Odd])
+def test_nothing_else_is_equal(other):
+    assert Toolset(search) != other
+    assert (Toolset(search) == other) is False
+
+
+def test_it_can_not_be_changed():
+    toolset = Toolset(search)
+    for name in ("names", "_named", "other"):
+        with pytest.raises(AttributeError):
+            setattr(toolset, name, ())
+        with pytest.raises(AttributeError):
+            delattr(toolset, name)
+
+
+# --- copies and pickles --------------------------------------------------------------------------
+
+
+def test_a_copy_is_the_same_value():
+    toolset = Toolset(search, off(fetch))
+    assert copy.copy(toolset) is toolset
+    assert copy.deepcopy(toolset) is toolset
+
+
+def test_a_pickle_keeps_everything():
+    registry = Registry([fetch])
+    registry.switch("fetch", enabled=False)
+    inner = Toolset(search, off(pay))
+    toolset = Toolset(inner, registry, ask)
+    again = pickle.loads(pickle.dumps(toolset))
+    assert again == toolset
+    assert hash(again) == hash(toolset)
+    assert again.is_off("pay")
+    assert again.offer("all").names == ("search", "pay", "ask")
+    assert again.names_from(inner) == {"search": "search", "pay": "pay"}
+    offer = toolset.offer("all", descriptions={"search": "New."})
+    assert pickle.loads(pickle.dumps(offer)) == offer
+
+
+# --- where names come from -----------------------------------------------------------------------
+
+
+def test_names_from_says_what_the_tools_of_another_toolset_are_called_here():
+    inner = Toolset(search, fetch)
+    outer = Toolset(inner.prefix("a_"), inner.prefix("b_").without("b_search"), pay)
+    assert Toolset(inner.prefix("a_"), pay).names_from(inner) == {"search": "a_search", "fetch": "a_fetch"}
+    assert inner.names_from(Toolset(search, fetch)) == {"search": "search", "fetch": "fetch"}
+    assert inner.only("fetch").names_from(inner) == {"fetch": "fetch"}
+    assert outer.names_from(Toolset(remember)) is None
+    assert (Toolset(ask) | inner).names_from(inner) == {"search": "search", "fetch": "fetch"}
+
+
+# --- as tools for others -------------------------------------------------------------------------
+
+
+def test_a_registry_takes_a_toolset_with_its_switches():
+    registry = Registry([search, fetch])
+    registry.switch("fetch", enabled=False)
+    again = Registry(Toolset(registry, pay))
+    assert [entry.name for entry in again] == ["search", "fetch", "pay"]
+    assert [entry.name for entry in again.offered()] == ["search", "pay"]
+
+
+@pytest.mark.needs_threads
+def test_an_executor_takes_a_toolset_with_its_switches():
+    registry = Registry([search, fetch])
+    registry.switch("fetch", enabled=False)
+    executor = Executor(Toolset(registry, off(remember)))
+    assert executor.execute_sync(raw("search", query="a", limit=1)).content == '["a"]'
+    assert executor.execute_sync(raw("fetch", url="a")).code == "disabled"
+    assert executor.execute_sync(raw("pay", amount=1)).code == "tool_not_found"
+
+
+@pytest.mark.needs_threads
+def test_an_executor_also_runs_the_describing_tool():
+    inner = Toolset(search)
+    executor = Executor(Toolset(inner, describe_tools(inner)))
+    result = executor.execute_sync(raw("describe_tools", tools=["search"]))
+    assert "sorted by date" in result.content
+    broken = executor.execute_sync(raw("search"))
+    assert "describe_tools" in broken.content
