@@ -95,7 +95,7 @@ class _SameName:
     """The calls of one id and name.
 
     Attributes:
-        free: positions of those that take a result: of the pending ones, then of the issues; the next one last.
+        free: positions of the pending ones and of the issues, the one that gets the next result last.
         takes_any: whether there was one that takes a result.
         is_deferred: whether one waits for a decision.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from ..immutable import Value
 from ..tools.awaitables import is_awaitable
@@ -24,6 +24,7 @@ _MARKS = "__operator_schema_hooks__"
 _NAME_LENGTH = 100
 
 HookKind = Literal["call", "description"]
+Marks: TypeAlias = tuple[tuple[HookKind, tuple[Any, ...]], ...]
 
 
 def hook(*tools: Selector) -> Callable[[F], F]:
@@ -68,8 +69,12 @@ def _marker(decorator: str, kind: HookKind, tools: tuple[Any, ...]) -> Callable[
         raise TypeError(message)
 
     def mark(function: F) -> F:
-        marked: Any = function
-        marked.__dict__[_MARKS] = (*marked.__dict__.get(_MARKS, ()), (kind, tools))
+        try:
+            attributes = vars(function)
+            attributes[_MARKS] = (*attributes.get(_MARKS, ()), (kind, tools))
+        except TypeError:  # a function in C, or a class
+            message = f"@{decorator} marks a function of your own, not {received(function)}"
+            raise TypeError(message) from None
         return function
 
     return mark
@@ -216,8 +221,8 @@ def _hooks_of(source: Any, toolset: Toolset[Any] | None) -> Iterator[Hook]:
         return
     methods = _marked_methods(source)
     if methods:
-        for method in methods:
-            yield from [_checked(method, kind, tools, toolset) for kind, tools in _marks_of(method) or ()]
+        for method, found in methods:
+            yield from [_checked(method, kind, tools, toolset) for kind, tools in found]
         return
     if not callable(source):
         message = f"a hook is a function, or an object with methods that @hook marks, not {received(source)}"
@@ -225,18 +230,22 @@ def _hooks_of(source: Any, toolset: Toolset[Any] | None) -> Iterator[Hook]:
     yield _checked(source, "call", None, toolset)
 
 
-def _marks_of(function: Any) -> tuple[tuple[HookKind, tuple[Any, ...]], ...] | None:
-    inner = getattr(function, "__func__", function)
-    marks: tuple[tuple[HookKind, tuple[Any, ...]], ...] | None = getattr(inner, "__dict__", {}).get(_MARKS)
-    return marks
+def _marks_of(function: Any) -> Marks | None:
+    # A `staticmethod` has attributes of its own, beside those of its function.
+    for holder in (function, getattr(function, "__func__", None)):
+        marks: Marks | None = getattr(holder, "__dict__", {}).get(_MARKS)
+        if marks is not None:
+            return marks
+    return None
 
 
-def _marked_methods(source: Any) -> list[Any]:
-    """List the methods of an object that are marked, those of its bases first."""
+def _marked_methods(source: Any) -> list[tuple[Any, Marks]]:
+    """List the methods of an object that are marked, and how, those of its bases first."""
     found: dict[str, Any] = {}
     for cls in reversed(type(source).__mro__):
         found |= dict(vars(cls))
-    return [getattr(source, name) for name, value in found.items() if _marks_of(value)]
+    marked = [(name, _marks_of(value)) for name, value in found.items()]
+    return [(getattr(source, name), marks) for name, marks in marked if marks]
 
 
 def _checked(

@@ -235,7 +235,7 @@ def test_after_a_commit_everything_raises():
         plan.discard,
         found.plan,
         lambda: done(plan.apply()),
-        lambda: done(plan.apply(lambda call: None)),
+        lambda: done(plan.apply(lambda _: None)),
         lambda: plan.with_results([result()]),
         lambda: plan.approve("a"),
         lambda: plan.reject("a"),
@@ -249,11 +249,11 @@ def test_after_a_commit_everything_raises():
 
 def test_a_transcript_that_refuses_leaves_the_round_open():
     class Full:
-        def append(self, turn):
+        def append(self, _):
             raise OSError("disk full")
 
     class Stopped:
-        def append(self, turn):
+        def append(self, _):
             raise KeyboardInterrupt
 
     found = started(("a", "1"))

@@ -194,7 +194,7 @@ def test_the_describing_tool_counts_only_where_it_is_offered():
 
 def test_descriptions_of_one_request_replace_those_of_the_tools():
     offer = toolset.offer(descriptions={"search": "Only public sources.", "pay": "Never."})
-    assert [definition["description"] for definition in offer.definitions()][0] == "Only public sources."
+    assert offer.definitions()[0]["description"] == "Only public sources."
     assert offer.descriptions == {"search": "Only public sources.", "pay": "Never."}
     assert toolset.offer().definitions()[0]["description"].startswith("Search the web.")
     assert toolset.offer() != offer

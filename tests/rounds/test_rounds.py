@@ -237,7 +237,7 @@ def test_a_discarded_round_is_over():
         plan.discard,
         found.plan,
         lambda: done(found.apply()),
-        lambda: done(found.apply(lambda call: None)),
+        lambda: done(found.apply(lambda _: None)),
         lambda: found.commit(ListTranscript()),
         lambda: plan.commit(ListTranscript(), [plan.pending[0].complete("")]),
         lambda: plan.with_results([]),

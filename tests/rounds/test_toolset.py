@@ -74,7 +74,7 @@ def test_a_registry_gives_the_tools_that_it_has_now_with_their_switches():
 
 def test_the_switch_of_a_whole_registry_goes_along():
     answers = [True, False]
-    toolset = Toolset(Registry([search, fetch.with_(enabled=True)], enabled=lambda: answers.pop()), pay)
+    toolset = Toolset(Registry([search, fetch.with_(enabled=True)], enabled=answers.pop), pay)
     assert toolset.offer().names == ("fetch", "pay")
     assert toolset.offer().names == ("search", "fetch", "pay")
 

@@ -1,0 +1,84 @@
+"""Hooks that describe tools for one request."""
+
+from __future__ import annotations
+
+import pytest
+from round_samples import done, fetch, ids, pay, raw, search, toolset
+
+from operator_schema import Hooks, Toolset, description_hook
+
+INNER = Toolset(search, fetch)
+
+
+def of_all(call):
+    raise AssertionError(call)
+
+
+@description_hook(search, "fetch")
+def shorter(definition):
+    return f"{definition['name']}!"
+
+
+@description_hook("search")
+async def last(definition):
+    return definition["description"].upper()
+
+
+@description_hook(fetch)
+def leave(definition):
+    return None
+
+
+def test_description_hooks_describe_their_tools_and_the_last_wins():
+    assert done(Hooks(shorter).descriptions(toolset)) == {"search": "search!", "fetch": "fetch!"}
+    found = done(Hooks(shorter, last, leave, of_all).descriptions(toolset))
+    assert found == {"search": toolset.definitions()[0]["description"].upper(), "fetch": "fetch!"}
+    assert done(Hooks(last, shorter).descriptions(toolset))["search"] == "search!"
+    assert done(Hooks(leave, of_all).descriptions(toolset)) == {}
+
+
+def test_they_decide_about_no_call():
+    assert ids(done(toolset.round([raw("search", "s", query="q")]).apply(Hooks(shorter, last))).pending) == [
+        "s"
+    ]
+
+
+def test_they_describe_inner_tools_under_their_names_outside():
+    outer = Toolset(pay, INNER.prefix("a_"))
+    found = done(Hooks(shorter, toolset=INNER).descriptions(outer))
+    assert found == {"a_search": "a_search!", "a_fetch": "a_fetch!"}
+    offer = outer.offer(descriptions={**found, "pay": "Never."})
+    assert [each["description"] for each in offer.definitions()] == ["Never.", "a_search!", "a_fetch!"]
+
+
+def test_a_description_is_a_string():
+    wrong = description_hook(search)(lambda definition: 5)
+    with pytest.raises(TypeError, match=r"what the hook .*lambda.* returns is a string"):
+        done(Hooks(wrong).descriptions(toolset))
+
+    @description_hook(search)
+    def fails(definition):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        done(Hooks(fails).descriptions(toolset))
+
+
+def test_a_description_hook_may_change_what_it_gets():
+    @description_hook(search)
+    def spoil(definition):
+        definition["input_schema"].clear()
+        definition.clear()
+        return "spoilt"
+
+    assert done(Hooks(spoil, spoil).descriptions(toolset)) == {"search": "spoilt"}
+    assert toolset.definitions()[0]["input_schema"]
+
+
+def test_a_description_hook_takes_one_argument_too():
+    @description_hook(search)
+    def none():
+        """Take nothing."""
+
+    with pytest.raises(TypeError, match="has to take one argument, a ToolDefinition"):
+        Hooks(none)

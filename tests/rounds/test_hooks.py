@@ -1,0 +1,365 @@
+"""Hooks: what may be one, for which tools it decides, and in which order."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+
+import pytest
+from round_samples import done, fetch, ids, names, pay, raw, search, toolset
+
+from operator_schema import (
+    Complete,
+    Hooks,
+    Reject,
+    ToolNotFoundError,
+    Toolset,
+    description_hook,
+    hook,
+)
+
+
+def applied(hooks, *calls, tools=toolset):
+    return done(tools.round(calls).apply(hooks))
+
+
+def asked(hooks, *calls, tools=toolset):
+    """Return what the hooks of `Recorder` saw."""
+    SEEN.clear()
+    applied(hooks, *calls, tools=tools)
+    return [*SEEN]
+
+
+SEEN: list[tuple[str, str]] = []
+
+A_SEARCH = raw("search", "s", query="q")
+A_FETCH = raw("fetch", "f", url="u")
+
+
+@hook(search)
+def of_search(call):
+    SEEN.append(("of_search", call.id))
+
+
+@hook(search, "fetch")
+def of_both(call):
+    SEEN.append(("of_both", call.id))
+
+
+def of_all(call):
+    SEEN.append(("of_all", call.id))
+
+
+class Policy:
+    """Methods that are marked, others, and properties that must not be touched."""
+
+    def __init__(self, label="policy"):
+        self.label = label
+
+    @hook("fetch")
+    def second(self, call):
+        SEEN.append((f"{self.label}.second", call.id))
+
+    @hook(search)
+    def first(self, call):
+        SEEN.append((f"{self.label}.first", call.id))
+
+    @hook("search")
+    @staticmethod
+    def static(call):
+        SEEN.append(("static", call.id))
+
+    def unmarked(self, call):
+        SEEN.append(("unmarked", call.id))
+
+    @property
+    def costly(self):
+        raise ZeroDivisionError
+
+
+class Child(Policy):
+    @hook("search")
+    def first(self, call):
+        SEEN.append((f"{self.label}.child", call.id))
+
+    @hook("search")
+    def third(self, call):
+        SEEN.append((f"{self.label}.third", call.id))
+
+
+class Unmarks(Policy):
+    def second(self, call):
+        SEEN.append(("unmarked", call.id))
+
+
+class Callable:
+    def __call__(self, call):
+        SEEN.append(("callable", call.id))
+
+
+# --- sources -------------------------------------------------------------------------------------
+
+
+def test_a_function_decides_for_its_tools_or_for_all():
+    assert asked(Hooks(of_search), A_SEARCH, A_FETCH) == [("of_search", "s")]
+    assert asked(Hooks(of_both), A_SEARCH, A_FETCH) == [("of_both", "s"), ("of_both", "f")]
+    assert asked(Hooks(of_all), A_SEARCH, A_FETCH) == [("of_all", "s"), ("of_all", "f")]
+    assert asked(Hooks(of_both), raw("pay", amount=1)) == []
+
+
+def test_one_function_alone_will_do():
+    assert asked(of_all, A_SEARCH) == [("of_all", "s")]
+    assert asked(of_search, A_SEARCH, A_FETCH) == [("of_search", "s")]
+    assert asked(Callable(), A_SEARCH) == [("callable", "s")]
+    assert asked(Policy(), A_FETCH) == [("policy.second", "f")]
+
+
+def test_calls_are_asked_about_one_after_the_other_by_all_hooks_in_their_order():
+    hooks = Hooks(of_all, of_search, Callable(), of_both)
+    assert asked(hooks, A_SEARCH, A_FETCH) == [
+        ("of_all", "s"),
+        ("of_search", "s"),
+        ("callable", "s"),
+        ("of_both", "s"),
+        ("of_all", "f"),
+        ("callable", "f"),
+        ("of_both", "f"),
+    ]
+
+
+def test_an_object_gives_its_marked_methods_in_the_order_of_their_definition():
+    assert asked(Hooks(Policy()), A_SEARCH, A_FETCH) == [
+        ("policy.first", "s"),
+        ("static", "s"),
+        ("policy.second", "f"),
+    ]
+    assert len(Hooks(Policy())) == 3
+
+
+def test_methods_of_bases_count_and_overriding_replaces_in_place():
+    assert asked(Hooks(Child("c")), A_SEARCH) == [("c.child", "s"), ("static", "s"), ("c.third", "s")]
+    assert asked(Hooks(Unmarks()), A_FETCH) == []
+
+
+def test_a_bound_method_and_a_partial_are_functions():
+    policy = Policy("p")
+    assert asked(Hooks(policy.second), A_SEARCH, A_FETCH) == [("p.second", "f")]
+    assert asked(Hooks(policy.unmarked), A_SEARCH) == [("unmarked", "s")]
+    assert asked(Hooks(partial(lambda name, call: SEEN.append((name, call.id)), "partial")), A_SEARCH) == [
+        ("partial", "s")
+    ]
+
+
+def test_marks_add_up():
+    @hook("fetch")
+    @hook("search")
+    def marked(call):
+        SEEN.append(("marked", call.id))
+
+    assert asked(Hooks(marked), A_SEARCH, A_FETCH) == [("marked", "s"), ("marked", "f")]
+    assert len(Hooks(marked)) == 2
+
+
+def test_hooks_are_merged_in_their_order():
+    one, other = Hooks(of_search), Hooks(of_all)
+    assert asked(one | other, A_SEARCH) == [("of_search", "s"), ("of_all", "s")]
+    assert asked(Hooks(other, one), A_SEARCH) == [("of_all", "s"), ("of_search", "s")]
+    assert one | other == Hooks(one, other) == Hooks(of_search, of_all)
+    assert (len(one | other), len(one), bool(Hooks()), bool(one)) == (2, 1, False, True)
+    assert repr(one | other) == "Hooks(of_search, of_all)"
+    for kind in (of_all, None, 5):
+        with pytest.raises(TypeError):
+            one | kind
+
+
+def test_no_hooks_leave_the_calls_as_they_are():
+    plan = applied(Hooks(), A_SEARCH, A_FETCH)
+    assert ids(plan.pending) == ["s", "f"]
+    assert plan == done(plan.apply())
+
+
+def test_hooks_are_pickled_with_their_functions():
+    hooks = Hooks(of_search, of_all, toolset=Toolset(search, fetch))
+    assert pickle.loads(pickle.dumps(hooks)) == hooks
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (5, "a hook is a function, or an object with methods that @hook marks, not integer 5"),
+        ("search", "not string"),
+        (Policy, r"give an instance: Policy\(\)"),
+        (search, "a tool isn't a hook"),
+        (object(), "a hook is a function"),
+        (lambda: None, "has to take one argument, a ToolCall"),
+        (lambda one, two: None, "has to take one argument, a ToolCall"),
+        (lambda *, call: None, "has to take one argument"),
+    ],
+)
+def test_something_else_is_not_a_hook(source, said):
+    with pytest.raises(TypeError, match=said):
+        Hooks(source)
+    with pytest.raises(TypeError, match=said):
+        done(toolset.round([A_SEARCH]).apply(source))
+
+
+def test_none_is_not_a_hook_among_others():
+    with pytest.raises(TypeError, match="a hook is a function"):
+        Hooks(of_all, None)
+
+
+@pytest.mark.parametrize("decorator", [hook, description_hook])
+@pytest.mark.parametrize("marked", [print, Policy, 5, None, object()])
+def test_what_can_not_hold_a_mark_is_refused(decorator, marked):
+    with pytest.raises(TypeError, match=f"@{decorator.__name__} marks a function of your own, not"):
+        decorator(search)(marked)
+
+
+def test_a_class_method_can_be_marked_on_either_side():
+    class Rules:
+        @classmethod
+        @hook("search")
+        def inside(cls, call):
+            SEEN.append(("inside", call.id))
+
+        @hook("search")
+        @classmethod
+        def outside(cls, call):
+            SEEN.append(("outside", call.id))
+
+    assert asked(Hooks(Rules()), A_SEARCH) == [("inside", "s"), ("outside", "s")]
+    assert asked(Hooks(Rules.inside), A_SEARCH) == [("inside", "s")]
+
+
+def test_more_parameters_with_defaults_and_functions_in_c_will_do():
+    assert len(Hooks(lambda call, more=1: None, lambda *calls: None, print, {}.get)) == 4
+
+
+@pytest.mark.parametrize("decorator", [hook, description_hook])
+def test_a_mark_needs_tools(decorator):
+    with pytest.raises(TypeError, match=f"{decorator.__name__} needs the tools"):
+        decorator()
+    for wrong in (5, None, lambda call: None, ["search"]):
+        with pytest.raises(TypeError, match="takes names of tools or tools"):
+            decorator(wrong)
+
+
+def test_a_hook_for_a_tool_that_is_not_there_has_the_nearest_name():
+    @hook("serach")
+    def lost(call):
+        raise AssertionError
+
+    hooks = Hooks(lost)  # which toolset is meant, nobody knows yet
+    with pytest.raises(ToolNotFoundError, match='did you mean "search"'):
+        applied(hooks, A_FETCH)
+    with pytest.raises(ToolNotFoundError, match='did you mean "search"'):
+        Hooks(lost, toolset=toolset)
+    with pytest.raises(ToolNotFoundError, match='did you mean "search"'):
+        Hooks(hooks, toolset=toolset)
+
+    @description_hook("fetsh")
+    def lost_too(definition):
+        raise AssertionError
+
+    with pytest.raises(ToolNotFoundError, match='did you mean "fetch"'):
+        applied(Hooks(lost_too), A_FETCH)
+    with pytest.raises(ToolNotFoundError, match='did you mean "fetch"'):
+        done(Hooks(lost_too).descriptions(toolset))
+
+
+# --- toolsets inside toolsets --------------------------------------------------------------------
+
+INNER = Toolset(search, fetch)
+
+
+def test_hooks_of_an_inner_toolset_apply_outside_under_the_names_there():
+    hooks = Hooks(of_all, of_search, Policy("p"), toolset=INNER)
+    for outer, prefix in [
+        (Toolset(pay, INNER), ""),
+        (Toolset(pay, INNER.prefix("a_")), "a_"),
+        (Toolset(pay, Toolset(Toolset(INNER.prefix("b_")).prefix("a_"))), "a_b_"),
+    ]:
+        calls = [
+            raw("pay", "p", amount=1),
+            raw(f"{prefix}search", "s", query="q"),
+            raw(f"{prefix}fetch", "f", url="u"),
+        ]
+        assert asked(hooks, *calls, tools=outer) == [
+            ("of_all", "s"),
+            ("of_search", "s"),
+            ("p.first", "s"),
+            ("static", "s"),
+            ("of_all", "f"),
+            ("p.second", "f"),
+        ]
+
+
+def test_the_same_tool_beside_it_is_not_theirs():
+    outer = Toolset(search, INNER.prefix("a_"))
+    calls = [raw("search", "outer", query="q"), raw("a_search", "inner", query="q")]
+    assert asked(Hooks(of_all, toolset=INNER), *calls, tools=outer) == [("of_all", "inner")]
+
+
+def test_hooks_without_a_toolset_mean_the_one_they_are_applied_to():
+    outer = Toolset(pay, INNER.prefix("a_"))
+    assert asked(Hooks(of_search), raw("a_search", "s", query="q"), tools=outer) == [("of_search", "s")]
+    with pytest.raises(ToolNotFoundError):
+        applied(Hooks(hook("search")(lambda call: None)), tools=outer)
+
+
+def test_hooks_apply_where_some_of_their_tools_are():
+    hooks = Hooks(of_both, toolset=INNER)
+    assert asked(hooks, A_SEARCH, tools=INNER.only("search")) == [("of_both", "s")]
+    assert asked(hooks, A_SEARCH, tools=Toolset(pay) | INNER) == [("of_both", "s")]
+    assert asked(hooks, A_SEARCH, tools=Toolset(INNER.without("fetch"))) == [("of_both", "s")]
+
+
+def test_hooks_of_a_toolset_that_is_not_inside_are_refused():
+    hooks = Hooks(of_search, toolset=INNER)
+    with pytest.raises(ValueError, match=r"of_search is for Toolset\(search, fetch\), which isn't part of"):
+        applied(hooks, tools=Toolset(pay))
+    with pytest.raises(ValueError, match="isn't part of"):
+        done(hooks.descriptions(Toolset(search)))
+
+
+def test_merged_hooks_keep_their_own_toolsets():
+    outer = Toolset(INNER.prefix("a_"), pay)
+    hooks = Hooks(of_search, toolset=INNER) | Hooks(of_all)
+    calls = [raw("a_search", "s", query="q"), raw("pay", "p", amount=1)]
+    assert asked(hooks, *calls, tools=outer) == [("of_search", "s"), ("of_all", "s"), ("of_all", "p")]
+    again = Hooks(hooks, toolset=outer)
+    assert asked(again, *calls, tools=Toolset(outer)) == [
+        ("of_search", "s"),
+        ("of_all", "s"),
+        ("of_all", "p"),
+    ]
+
+
+def test_inner_decisions_are_those_of_the_call_outside():
+    outer = Toolset(pay, INNER.prefix("a_"))
+
+    @hook(search)
+    def cached(call):
+        return Complete([call.input.query]) if call.input.query == "known" else None
+
+    @hook(fetch)
+    def refused(call):
+        return Reject("no pages")
+
+    calls = [
+        raw("a_search", "1", query="known"),
+        raw("a_search", "2", query="x"),
+        raw("a_fetch", "3", url="u"),
+    ]
+    plan = applied(Hooks(cached, refused, toolset=INNER), *calls, tools=outer)
+    assert (ids(plan.handled), ids(plan.pending), ids(plan.rejected)) == (["1"], ["2"], ["3"])
+    assert names(plan.handled) == ["a_search"]
+    assert plan.handled[0].result.content == '["known"]'
+
+
+def test_a_mark_leaves_the_function_as_it_was():
+    assert of_search(A_SEARCH) is None
+    assert of_search.__name__ == "of_search"
