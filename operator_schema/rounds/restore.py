@@ -74,8 +74,12 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
     if head.format != FORMAT:
         _refuse("not_a_plan", f"there is no format {head.format}")
     for index, call in enumerate(head.calls):
-        if not isinstance(call.get("id"), str) or not isinstance(call.get("name"), str):
-            _refuse("not_a_plan", f"call {index} has no id or no name")
+        if (
+            not is_object(call)
+            or not isinstance(call.get("id"), str)
+            or not isinstance(call.get("name"), str)
+        ):
+            _refuse("not_a_plan", f"calls[{index}] isn't an object with id and name")
     if not is_same_digest(digest(what_is_signed(own)), head.digest):
         _refuse("data_changed", f"the data were changed after they were saved{or_else}")
     return head

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..codec.codec import Codec
 from ..codec.limits import MAX_DEPTH
 from ..errors import EncodeError, ToolError
-from ..json_values import copy_json, to_json_text
+from ..json_values import copy_json
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.results.content import Audio, File, Image, Resource, Text
 from .digests import digest_with, what_is_signed
@@ -114,7 +114,7 @@ class SavedHead:
     format: int
     round: str
     offered: list[str]
-    calls: list[dict[str, Any]]
+    calls: list[Any]
     digest: str
     assistant: Any = None
 
@@ -251,7 +251,7 @@ def _changed_input(call: ToolCall[Any]) -> dict[str, Any] | None:
         if _is_same(call.input, as_sent):
             return None
         raise
-    return None if to_json_text(now) == to_json_text(before) else now
+    return None if repr(now) == repr(before) else now  # `==` doesn't distinguish 1, 1.0 and True
 
 
 def _is_same(one: Any, other: Any) -> bool:

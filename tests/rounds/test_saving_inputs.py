@@ -157,3 +157,11 @@ def test_an_input_whose_arguments_no_longer_decode_is_saved_as_it_is():
     data = plan.as_dict()
     assert data["calls"][0]["input"] == {"x": 1}
     assert problems(refused(through_text(data))) == [("input_does_not_fit", "c0")]
+
+
+def test_values_that_are_equal_but_not_the_same_json_count_as_changed():
+    for value, other in [(1, True), (1, 1.0), (0.0, -0.0), (0, False)]:
+        plan = planned(("anything", {"value": value}))
+        plan.pending[0].input.value = other
+        again = restored(plan).pending[0].input.value
+        assert repr(again) == repr(other)
