@@ -14,7 +14,8 @@ __all__ = ["Complete", "Decision", "Defer", "Reject", "RunNormally"]
 class RunNormally(Value):
     """Go on to the next hook; if none decides otherwise, the call is run.
 
-    A hook that returns None says the same, with the input as it was.
+    A hook that returns None says the same, with the input as it was. The input of a call that a person
+    has approved or answered doesn't change any more.
 
     Attributes:
         input: with which to go on; left out to keep it.
@@ -63,5 +64,5 @@ class Defer(Value):
         super().__init__(checked_text("the reason of Defer", reason))
 
 
-Decision: TypeAlias = "RunNormally | Complete | Reject | Defer | None"
+Decision: TypeAlias = RunNormally | Complete | Reject | Defer | None
 """What a hook may return; None is `RunNormally()`."""

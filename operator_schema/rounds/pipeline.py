@@ -49,6 +49,7 @@ async def decide(call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str]
     Raises:
         FailedHookError: one failed; its cause is what it raised.
     """
+    is_settled = call.approved  # by a person: then this very input is run, or none
     for hook, names in hooks:
         if names is not None and call.name not in names:
             continue
@@ -56,7 +57,7 @@ async def decide(call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str]
             decision: Any = hook.function(call)
             if is_awaitable(decision):
                 decision = await decision
-            decided = _decided(call, decision)
+            decided = _decided(call, decision, is_settled=is_settled)
         except Exception as error:
             raise FailedHookError(hook) from error
         _log(call, hook, decided)
@@ -74,13 +75,14 @@ def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any] | DeferredCall[Any]:
     return call.defer(CONFIRM)
 
 
-def _decided(call: ToolCall[Any], decision: Any) -> State:
-    """Return what a call is at after a decision."""
+def _decided(call: ToolCall[Any], decision: Any, *, is_settled: bool) -> State:
+    """Return what a call is at after a decision; the input of one that is settled doesn't change."""
     match decision:
         case None:
             return call
         case RunNormally(input=given, approved=approved):
-            changed = call if given is MISSING or given is call.input else call.with_input(given)
+            is_same = is_settled or given is MISSING or given is call.input
+            changed = call if is_same else call.with_input(given)
             return changed.replace(approved=True) if approved is True else changed
         case Complete(output=output):
             return call.handled(output, by="hook")

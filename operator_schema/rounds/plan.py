@@ -125,7 +125,8 @@ class ToolRoundPlan(Value, Generic[Input]):
 
         Args:
             hooks: for this toolset, or for one that is nested in it; or one function for every call.
-                Don't apply the same ones twice: those that change an input would change it again.
+                Don't apply the same ones twice: those that change an input would change it again, unless
+                a person has approved it.
 
         Returns:
             The plan with their decisions.
@@ -164,7 +165,8 @@ class ToolRoundPlan(Value, Generic[Input]):
     def approve(self, call: WhichCall, /, *, input: Any = None) -> ToolRoundPlan[Input]:
         """Return the plan in which a call that was deferred is to be run.
 
-        Hooks still see it, and may complete or reject it, but can't defer it again.
+        Hooks still see it, and may complete or reject it. They can't defer it again, and can't change its
+        input: what is run is what was approved.
 
         Args:
             call: its id, its position in the turn, or the call itself.
@@ -348,7 +350,8 @@ class ToolRoundPlan(Value, Generic[Input]):
 
     def __repr__(self) -> str:
         kinds = ("pending", "handled", "rejected", "deferred", "issues")
-        counts = [f"{len(getattr(self, kind))} {kind}" for kind in kinds if getattr(self, kind)]
+        found = [(len(getattr(self, kind)), kind) for kind in kinds if getattr(self, kind)]
+        counts = [f"{number} {kind.removesuffix('s') if number == 1 else kind}" for number, kind in found]
         return f"<ToolRoundPlan: {', '.join(counts) or 'no calls'}>"
 
     def __reduce__(self) -> tuple[Any, ...]:

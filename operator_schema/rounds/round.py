@@ -130,7 +130,9 @@ class ToolRound(Value, Generic[Input]):
         return await self._plan.execute_with(run_all, hooks)
 
     def __repr__(self) -> str:
-        return f"<ToolRound: {len(self.calls)} calls, {len(self.issues)} issues>"
+        calls, issues = len(self.calls), len(self.issues)
+        shown = f"{calls} call{'' if calls == 1 else 's'}, {issues} issue{'' if issues == 1 else 's'}"
+        return f"<ToolRound: {shown}>"
 
 
 def make_round(

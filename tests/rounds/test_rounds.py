@@ -106,7 +106,7 @@ def test_each_kind_of_issue_says_what_is_wrong():
         "3 calls could not be used: fetch (not_available), serch (tool_not_found), search (invalid_params). "
         "Commit the turn and ask the model again"
     )
-    assert repr(found) == "<ToolRound: 1 calls, 3 issues>"
+    assert repr(found) == "<ToolRound: 1 call, 3 issues>"
 
 
 def test_what_is_checked_first_is_reported():

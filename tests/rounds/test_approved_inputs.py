@@ -1,0 +1,84 @@
+"""What a person has approved or answered is what runs."""
+
+import asyncio
+from typing import Annotated
+
+from operator_schema import (
+    Complete,
+    Defer,
+    Hooks,
+    NeedsInput,
+    RawCall,
+    Reject,
+    RunNormally,
+    Toolset,
+    hook,
+    skip,
+    tool,
+)
+
+
+@tool(confirm=True)
+def pay(amount: int, to: str = "Ada") -> str:
+    """Pay somebody."""
+    return f"{amount} to {to}"
+
+
+@tool
+def move(to: str, answer: Annotated[bool | None, skip] = None) -> str:
+    """Move somewhere."""
+    if answer is None:
+        raise NeedsInput("Really?")
+    return f"{to} {answer}"
+
+
+TOOLS = Toolset(pay, move)
+
+
+def double(call):
+    return RunNormally(type(call.input)(call.input.amount * 2, call.input.to))
+
+
+def approved(**given):
+    plan = TOOLS.round([RawCall("1", "pay", {"amount": 5})]).plan()
+    return plan.approve("1", **given)
+
+
+def test_a_hook_changes_an_input_before_it_is_approved_and_not_after():
+    sent = TOOLS.round([RawCall("1", "pay", {"amount": 5})])
+    plan = asyncio.run(sent.apply(double))
+    assert plan.deferred[0].input.amount == 10
+    plan = asyncio.run(plan.approve("1").apply(double))
+    assert plan.pending[0].input.amount == 10
+
+
+def test_what_a_person_has_changed_stays():
+    plan = asyncio.run(approved(input=pay.input_type(3, "Bob")).apply(double))
+    assert plan.pending[0].input == pay.input_type(3, "Bob")
+
+
+def test_a_hook_may_still_refuse_or_complete_what_was_approved():
+    plan = asyncio.run(approved().apply(lambda call: Reject("closed") if call.input.amount > 3 else None))
+    assert plan.rejected[0].reason == "closed"
+    plan = asyncio.run(approved().apply(lambda _: Complete("paid already")))
+    assert plan.handled[0].result.content == "paid already"
+    plan = asyncio.run(approved().apply(lambda _: Defer("wait")))
+    assert plan.pending[0].approved
+
+
+def test_a_hook_that_approves_leaves_later_hooks_their_changes():
+    @hook(pay)
+    def small(call):
+        return RunNormally(approved=call.input.amount < 10)
+
+    plan = asyncio.run(TOOLS.round([RawCall("1", "pay", {"amount": 5})]).apply(Hooks(small, double)))
+    assert (plan.pending[0].input.amount, plan.pending[0].approved) == (10, True)
+
+
+def test_an_answered_call_runs_with_its_input():
+    from operator_schema import Executor
+
+    executor = Executor(TOOLS)
+    plan = executor.execute_round_sync(TOOLS.round([RawCall("1", "move", {"to": "Rome"})])).answer("1", True)
+    plan = executor.execute_round_sync(plan, hooks=lambda call: RunNormally(type(call.input)("Oslo")))
+    assert plan.handled[0].result.content == "Rome True"
