@@ -70,7 +70,7 @@ def answered(waiting: DeferredCall[Any], question: Question, answer: object) -> 
     call = waiting.call
     codecs = [_parameter_codec(call.tool, question.parameter)]
     if question._answer_type is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a value of this room
-        codecs.insert(0, codec_of(question._answer_type))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+        codecs.append(codec_of(question._answer_type))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
     about = f"the answer for {call.name}"
     try:
         own = own_json(answer)

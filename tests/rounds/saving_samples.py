@@ -95,6 +95,12 @@ class Search(TypedDict):
 
 
 @tool_input
+class Filters(TypedDict, total=False):
+    city: str
+    seats: int
+
+
+@tool_input
 @dataclass
 class WithSeed:
     x: int
@@ -215,6 +221,7 @@ TOOLS = Toolset(
     choose,
     parts,
     Search,
+    Filters,
     WithSeed,
     WithDefaultSeed,
     Drawn,

@@ -72,6 +72,16 @@ def test_results_and_rejections_stay_although_their_tool_is_gone():
     assert [back.handled[0].call.input, back.rejected[0].call.input] == inputs
 
 
+def test_approvals_and_answers_of_decided_calls_are_kept_where_their_tool_is_gone():
+    plan = executed(mixed().answer("c6", "12A").approve("c2"))
+    elsewhere = Toolset().restore_plan(saved(plan))
+    assert elsewhere.handled[-1].call is None
+    back = TOOLS.restore_plan(saved(elsewhere))
+    assert back == plan
+    assert [call.call.approved for call in back.handled] == [False, True, False, True, True]
+    assert back.handled[3].call.answers == {"seat": "12A"}
+
+
 @tool(name="cancel")
 def other_cancel(booking: int, reason: str) -> str:
     return f"{booking} {reason}"

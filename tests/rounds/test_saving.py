@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from saving_samples import (
     EXECUTOR,
+    PNG,
     SECRET,
     TOOLS,
     calls,
@@ -26,7 +27,18 @@ from saving_samples import (
     through_text,
 )
 
-from operator_schema import Complete, EncodeError, Hooks, Only, RawCall, Reject, ToolResult
+from operator_schema import (
+    Complete,
+    EncodeError,
+    Hooks,
+    Image,
+    Only,
+    RawCall,
+    Reject,
+    Resource,
+    Text,
+    ToolResult,
+)
 from operator_schema.rounds.saved import FORMAT
 
 pytestmark = pytest.mark.needs_threads
@@ -182,6 +194,13 @@ def test_results_with_all_kinds_of_parts_come_back_with_their_data():
     assert again.parts == result.parts
     assert len(again.parts) == 9
     assert (again.content, again.json) == (result.content, result.json)
+
+
+@pytest.mark.parametrize("part", [Text("only this"), Image(PNG, "image/png"), Resource("file:///a")])
+def test_a_result_of_one_part_comes_back_with_it(part):
+    plan = planned(("parts", {}))
+    plan = plan.with_results([plan.pending[0].complete(part)])
+    assert restored(plan).handled[0].result.parts == (part,)
 
 
 @pytest.mark.parametrize("output", ["", "text", 0, False, None, [], {}, {"a": [1.5]}])

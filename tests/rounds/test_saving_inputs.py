@@ -97,6 +97,12 @@ def test_inputs_that_were_changed_in_place_come_back():
     assert [call.input for call in again.pending] == [first.input, second.input, third.input]
 
 
+def test_an_input_that_was_emptied_comes_back_empty():
+    plan = planned(("filters", {"city": "MUC"}))
+    plan.pending[0].input.clear()
+    assert restored(plan).pending[0].input == {}
+
+
 def changed(name, arguments, **attributes):
     plan = planned((name, arguments))
     for attribute, value in attributes.items():
@@ -130,6 +136,13 @@ def test_what_a_function_did_to_its_input_does_not_lose_its_result():
     again = restored(done)
     assert again.handled[0].result.content == "done"
     assert again.handled[0].call.input.value == 1
+
+
+def test_neither_does_an_input_that_does_not_keep_what_it_was_made_of():
+    plan = planned(("with_default_seed", {"x": 1, "seed": 4}))
+    done = plan.with_results([plan.pending[0].handled("done")])
+    done.handled[0].call.input.x = 2
+    assert restored(done).handled[0].result.content == "done"
 
 
 def test_an_edited_input_comes_back_with_the_approval():
