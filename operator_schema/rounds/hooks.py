@@ -200,7 +200,7 @@ def _names(hook: Hook, toolset: Toolset[Any]) -> frozenset[str] | None:
         message = f"the hook {hook.name} is for {hook.toolset!r}, which isn't part of {toolset!r}"
         raise ValueError(clip(escape(message), 500))
     wanted = hook.toolset.names if hook.tools is None else [hook.toolset.name_of(tool) for tool in hook.tools]
-    return frozenset([here[name] for name in wanted if name in here])
+    return frozenset([name for there in wanted for name in here.get(there, ())])
 
 
 # --- what may be given as a hook -----------------------------------------------------------------

@@ -98,23 +98,23 @@ class NamedTools:
             if any(source.toolset[source.name] == selector for source in entry.sources)
         ]
 
-    def names_from(self, toolset: NamedTools, /) -> dict[str, str] | None:
+    def names_from(self, toolset: NamedTools, /) -> dict[str, tuple[str, ...]] | None:
         """Return the names that the tools of another toolset have here.
 
         Args:
             toolset: this one, or one that is nested in it or that it was made of.
 
         Returns:
-            Name there to name here, for the tools that are here; None if the other isn't in this one.
+            Name there to the names here, for the tools that are here: several where the other toolset is
+            there under several prefixes. None if the other isn't in this one.
         """
         if toolset == self:
-            return dict(zip(toolset.names, self.names, strict=True))
-        found = {
-            source.name: name
-            for name, entry in self._named.items()
-            for source in entry.sources
-            if source.toolset == toolset
-        }
+            return {there: (here,) for there, here in zip(toolset.names, self.names, strict=True)}
+        found: dict[str, tuple[str, ...]] = {}
+        for name, entry in self._named.items():
+            for source in entry.sources:
+                if source.toolset == toolset and name not in found.get(source.name, ()):
+                    found[source.name] = (*found.get(source.name, ()), name)
         return found or None
 
     def is_off(self, selector: Selector, /) -> bool:

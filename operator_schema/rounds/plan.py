@@ -11,7 +11,7 @@ from .errors import HookError, InterruptedRoundError, RoundError
 from .hooks import Hooks
 from .pipeline import FailedHookError, decide, unless_confirmed
 from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall, continue_suggestion
-from .transcript import Turn
+from .transcript import Turn, append_turn
 from .which_call import find_call
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ class ToolRoundPlan(Value, Generic[Input]):
         Raises:
             CommitError: with everything that doesn't fit.
             RoundError: the round was committed or discarded.
-            TypeError: something isn't a result.
+            TypeError: something isn't a result, or `append` is async.
             Exception: what `append` raises; then the round is still open.
         """
         self._check_open()
@@ -263,7 +263,7 @@ class ToolRoundPlan(Value, Generic[Input]):
         turn = Turn(self.id, tuple([state.metadata for state in self._states]), found, self.assistant)
         self._settlement.settle("committed")
         try:
-            transcript.append(turn)
+            append_turn(transcript, turn)
         except BaseException:
             self._settlement.reopen()
             raise
@@ -296,6 +296,7 @@ class ToolRoundPlan(Value, Generic[Input]):
         from .questions import decoded_call, outcome_state
 
         plan = await self.apply(hooks)
+        self._check_open()  # it may have ended while hooks were asked
         pending = plan.pending
         outcomes = await run_all([decoded_call(call) for call in pending])
         states = list(plan.states)

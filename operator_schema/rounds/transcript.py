@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..immutable import Value
 from ..json_values import copy_json
+from ..tools.awaitables import close_awaitable, is_awaitable
+from ..wording import clip, escape
 from .errors import RoundError
 
 if TYPE_CHECKING:
@@ -14,7 +16,10 @@ if TYPE_CHECKING:
 
     from ..tools.calls import RawCall, ToolResult
 
-__all__ = ["ListTranscript", "Transcript", "Turn"]
+__all__ = ["ListTranscript", "Transcript", "Turn", "append_turn"]
+
+
+_NAME_LENGTH = 100
 
 
 class Turn(Value):
@@ -55,6 +60,24 @@ class Transcript(Protocol):
     def append(self, turn: Turn, /) -> object:
         """Add a turn as a whole, or raise an exception and add nothing."""
         ...
+
+
+def append_turn(transcript: Transcript, turn: Turn) -> None:
+    """Append a turn.
+
+    Raises:
+        TypeError: `append` is async, so that nothing was appended yet.
+        Exception: what `append` raises.
+    """
+    returned = transcript.append(turn)
+    if is_awaitable(returned):
+        close_awaitable(returned)
+        name = clip(escape(type(transcript).__name__), _NAME_LENGTH)
+        message = (
+            f"{name}.append is async, and commit doesn't wait for it: commit to a ListTranscript or a list, "
+            "and await the turn's way into your store yourself"
+        )
+        raise TypeError(message)
 
 
 class ListTranscript:

@@ -335,3 +335,24 @@ def test_a_turn_is_a_value_and_json():
     assert [entry["call_id"] for entry in data["results"]] == ["a", "b"]
     data["assistant"].clear()
     assert turn.assistant == {"text": "hm"}
+
+
+class Later:
+    """A transcript that a commit can't wait for."""
+
+    def __init__(self):
+        self.turns = []
+
+    async def append(self, turn):
+        self.turns.append(turn)
+
+
+def test_an_async_append_is_refused_and_the_round_stays_open():
+    found = started(("a", "1"))
+    later = Later()
+    with pytest.raises(TypeError, match=r"Later\.append is async"):
+        found.commit(later, [result()])
+    assert later.turns == []
+    transcript = ListTranscript()
+    found.commit(transcript, [result()])
+    assert len(transcript) == 1

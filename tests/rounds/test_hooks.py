@@ -363,3 +363,15 @@ def test_inner_decisions_are_those_of_the_call_outside():
 def test_a_mark_leaves_the_function_as_it_was():
     assert of_search(A_SEARCH) is None
     assert of_search.__name__ == "of_search"
+
+
+def test_hooks_of_a_toolset_that_is_nested_twice_apply_to_both():
+    twice = Toolset(INNER.prefix("a_"), INNER.prefix("b_"))
+
+    @hook(search)
+    def never(call):
+        return Reject(call.name)
+
+    calls = [raw(name, name, query="q") for name in ("a_search", "b_search")]
+    plan = applied(Hooks(never, toolset=INNER), *calls, tools=twice)
+    assert names(plan.rejected) == ["a_search", "b_search"]
