@@ -86,7 +86,8 @@ class SavedQuestion:
 class SavedCall:
     """A call of the turn, and what it is at.
 
-    `input` is there if the input isn't what the arguments say: a hook or a person has changed it. `issue`
+    `input` is there if the input isn't what the arguments say: a hook or a person has changed it. It is
+    also there if somebody has to decide about the call, or has approved it. `issue`
     says that a call which is handled was an issue before.
     """
 
@@ -181,7 +182,7 @@ def _short(saved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pending(call: ToolCall[Any]) -> dict[str, Any]:
-    return _of_call(call, _changed_input(call))
+    return _of_call(call, _shown_input(call) if call.approved else _changed_input(call))
 
 
 def _of_call(call: ToolCall[Any], changed: dict[str, Any] | None) -> dict[str, Any]:
@@ -195,7 +196,8 @@ def _deferred(state: DeferredCall[Any]) -> dict[str, Any]:
         "parameter": question.parameter,
         "answer_schema": question.answer_schema,
     }
-    return {**_pending(state.call), "reason": state.reason, "question": shown}
+    about = _of_call(state.call, _shown_input(state.call))
+    return {**about, "reason": state.reason, "question": shown}
 
 
 def _handled(state: HandledCall) -> dict[str, Any]:
@@ -228,6 +230,27 @@ _KINDS: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     RejectedCall: ("rejected", _rejected),
     CallIssue: ("issue", _issue),
 }
+
+
+def _shown_input(call: ToolCall[Any]) -> dict[str, Any] | None:
+    """Return the input that somebody decides about; None if only the arguments can give it back.
+
+    It is saved also where it is what the arguments say: a default that is another one after the restart
+    must not change what was approved.
+
+    Raises:
+        EncodeError: it was changed, and can't be written.
+        ToolError: it was changed, and has an `InitVar`, which the instance doesn't keep.
+    """
+    changed = _changed_input(call)
+    if changed is not None:
+        return changed
+    try:
+        shown = call.arguments
+        call.tool.decode(shown)
+    except Exception:  # noqa: BLE001  # a class's own code runs in it
+        return None
+    return shown
 
 
 def _changed_input(call: ToolCall[Any]) -> dict[str, Any] | None:

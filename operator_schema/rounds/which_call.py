@@ -33,6 +33,7 @@ def find_call(states: tuple[State, ...], call: WhichCall, kind: str) -> Any:
     named = _named(states, call)
     found = [state for state in named if isinstance(state, wanted)]
     if len(found) == 1:
+        _check_question(found[0], call)
         return found[0]
     shown = _shown(call)
     if len(found) > 1:
@@ -64,6 +65,23 @@ def _named(states: tuple[State, ...], call: Any) -> list[State]:
         message = f"a call is chosen by its id, its position or the call itself, not by {received(call)}"
         raise TypeError(message)
     return [state for state in states if state.index == call.index and state.metadata == call.metadata]
+
+
+def _check_question(found: Any, call: Any) -> None:
+    """Check that a call which was chosen by itself still asks the same: an old answer fits no new question.
+
+    Raises:
+        RoundError: it asks something else.
+    """
+    both_wait = isinstance(call, DeferredCall) and isinstance(found, DeferredCall)
+    if both_wait and _asked(found) != _asked(call):
+        message = f"the call with {_shown(call)} waits for something else by now: look at plan.deferred again"
+        raise RoundError(message, 0)
+
+
+def _asked(call: Any) -> tuple[str, str] | None:
+    question = call.question
+    return None if question is None else (question.text, question.parameter)
 
 
 def _shown(call: Any) -> str:

@@ -8,7 +8,17 @@ import threading
 import pytest
 from round_samples import Odd, done, fetch, raw, toolset
 
-from operator_schema import CommitError, ListTranscript, RoundError, ToolResult, Turn, rejection_reason
+from operator_schema import (
+    CommitError,
+    Executor,
+    ListTranscript,
+    RoundError,
+    ToolResult,
+    Toolset,
+    Turn,
+    rejection_reason,
+    tool,
+)
 
 
 def started(*calls):
@@ -356,3 +366,26 @@ def test_an_async_append_is_refused_and_the_round_stays_open():
     transcript = ListTranscript()
     found.commit(transcript, [result()])
     assert len(transcript) == 1
+
+
+@pytest.mark.needs_threads
+def test_nothing_runs_in_a_round_that_ended_while_its_hooks_were_asked():
+    ran = []
+
+    @tool
+    def note(text: str) -> str:
+        """Note a text."""
+        ran.append(text)
+        return text
+
+    notes = Toolset(note)
+    executor = Executor(notes)
+    for end in ("commit", "discard"):
+        found = notes.round([raw("note", "a", text="x")])
+        ends = {
+            "commit": lambda found=found: found.commit([], [result(name="note")]),
+            "discard": found.discard,
+        }
+        with pytest.raises(RoundError, match="already"):
+            executor.execute_round_sync(found, hooks=lambda _, end=ends[end]: (end(), None)[1])
+    assert ran == []

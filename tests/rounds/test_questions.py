@@ -17,6 +17,7 @@ from operator_schema import (
     DecodeError,
     Executor,
     NeedsInput,
+    RawCall,
     RoundError,
     ToolError,
     ToolResult,
@@ -265,3 +266,27 @@ def test_a_question_for_a_parameter_that_is_gone_is_refused_when_it_is_answered(
     gone = waiting.replace(question=waiting.question.replace(parameter="gone"))
     with pytest.raises(ToolError, match="gone"):
         plan.replace(_states=(gone,)).answer("c0", 1)
+
+
+def test_an_answer_to_the_question_before_does_not_fit_the_next_one():
+    @tool
+    def wipe(disk: Annotated[bool | None, skip] = None, backup: Annotated[bool | None, skip] = None) -> str:
+        if disk is None:
+            raise NeedsInput("Wipe the disk?", parameter="disk")
+        if backup is None:
+            raise NeedsInput("The backup, too?", parameter="backup")
+        return f"{disk} {backup}"
+
+    tools = Toolset(wipe)
+    executor = Executor(tools)
+    plan = executor.execute_round_sync(tools.round([RawCall("a", "wipe", {})]))
+    (first,) = plan.deferred
+    plan = tools.restore_plan(plan.as_dict())
+    plan = executor.execute_round_sync(plan.answer(first, True))
+    with pytest.raises(RoundError, match=r"waits for something else by now: look at plan\.deferred"):
+        plan.answer(first, True)
+    with pytest.raises(RoundError, match="waits for something else"):
+        plan.reject(first)
+    (second,) = plan.deferred
+    plan = executor.execute_round_sync(plan.answer(second, False))
+    assert [call.result.content for call in plan.handled] == ["True False"]

@@ -38,6 +38,8 @@ from operator_schema import (
     Resource,
     Text,
     ToolResult,
+    Toolset,
+    tool,
 )
 from operator_schema.rounds.saved import FORMAT
 
@@ -293,3 +295,32 @@ def test_ids_may_repeat():
     plan = TOOLS.round(raw).plan()
     assert restored(plan) == plan
     assert [call.input.leg.origin for call in restored(plan).pending] == ["A", "B"]
+
+
+def paying(default):
+    @tool(confirm=True, name="pay")
+    def pay(amount: int = default) -> str:
+        return f"paid {amount}"
+
+    return Toolset(pay)
+
+
+def test_a_default_that_changes_later_does_not_change_what_somebody_decides_about():
+    waiting = paying(1).round([RawCall("a", "pay", {})]).plan()
+    for plan in (waiting, waiting.approve("a")):
+        data = json.loads(json.dumps(plan.as_dict()))
+        again = paying(1000).restore_plan(data)
+        (call,) = [*again.pending, *again.deferred]
+        assert call.input.amount == 1
+        assert call.metadata.arguments == {}
+        assert again.as_dict() == data
+
+
+@tool
+def get_default(amount: int = 1) -> str:
+    return str(amount)
+
+
+def test_the_input_of_a_call_that_nobody_decides_about_is_saved_once():
+    (call,) = Toolset(get_default).round([RawCall("a", "get_default", {})]).plan().as_dict()["calls"]
+    assert "input" not in call

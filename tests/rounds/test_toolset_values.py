@@ -141,7 +141,10 @@ def test_a_pickle_keeps_everything():
 def test_names_from_says_what_the_tools_of_another_toolset_are_called_here():
     inner = Toolset(search, fetch)
     outer = Toolset(inner.prefix("a_"), inner.prefix("b_").without("b_search"), pay)
-    assert Toolset(inner.prefix("a_"), pay).names_from(inner) == {"search": ("a_search",), "fetch": ("a_fetch",)}
+    assert Toolset(inner.prefix("a_"), pay).names_from(inner) == {
+        "search": ("a_search",),
+        "fetch": ("a_fetch",),
+    }
     assert inner.names_from(Toolset(search, fetch)) == {"search": ("search",), "fetch": ("fetch",)}
     assert inner.only("fetch").names_from(inner) == {"fetch": ("fetch",)}
     assert outer.names_from(inner) == {"search": ("a_search",), "fetch": ("a_fetch", "b_fetch")}
