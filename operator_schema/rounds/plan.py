@@ -364,7 +364,9 @@ class ToolRoundPlan(Value, Generic[Input]):
         return self.replace(_states=tuple(states))
 
     def _replaced(self, state: State) -> Self:
-        return self._with([state if old.index == state.index else old for old in self._states])
+        states = list(self._states)
+        states[state.index] = state
+        return self._with(states)
 
     def _check_open(self) -> None:
         how = self._settlement.how

@@ -86,9 +86,7 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
     approved: bool = False
     _answers: tuple[tuple[str, Any], ...] = ()
 
-    if (
-        not TYPE_CHECKING
-    ):  # for speed alone, as in `introspect/nodes.py`: a quarter of what a call of a round costs
+    if not TYPE_CHECKING:  # for speed alone: it saves a quarter of what a call of a round costs
 
         def __new__(cls, index, _raw, _arguments, tool, input, approved, _answers):
             self = cls._draft()

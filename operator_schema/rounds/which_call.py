@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..wording import quote, received
+from ..wording import listed, quote, received
 from .errors import RoundError
 from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall
 
@@ -37,7 +37,7 @@ def find_call(states: tuple[State, ...], call: WhichCall, kind: str) -> Any:
         return found[0]
     shown = _shown(call)
     if len(found) > 1:
-        places = ", ".join([str(state.index) for state in found])
+        places = listed([str(state.index) for state in found])
         message = f"{len(found)} calls with {shown} are {kind}: give the position in the turn ({places})"
         raise RoundError(message, len(found))
     if not named:
@@ -60,11 +60,11 @@ def _named(states: tuple[State, ...], call: Any) -> list[State]:
     if isinstance(call, str):
         return [state for state in states if state.id == call]
     if isinstance(call, int) and not isinstance(call, bool):
-        return [state for state in states if state.index == call]
+        return list(states[call : call + 1]) if call >= 0 else []
     if not isinstance(call, (ToolCall, HandledCall, RejectedCall, DeferredCall, CallIssue)):
         message = f"a call is chosen by its id, its position or the call itself, not by {received(call)}"
         raise TypeError(message)
-    return [state for state in states if state.index == call.index and state.metadata == call.metadata]
+    return [state for state in states[call.index : call.index + 1] if state.metadata == call.metadata]
 
 
 def _check_question(found: Any, call: Any) -> None:

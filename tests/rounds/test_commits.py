@@ -107,6 +107,10 @@ def test_a_call_that_is_decided_takes_no_other_result():
     assert faults(handled, result(content="other")) == [("already_decided", "a")]
     rejected = started(("a", "1")).plan().reject("a")
     assert faults(rejected, result()) == [("already_decided", "a")]
+    for decided in (handled, rejected):
+        own = started(("a", "1")).calls[0]
+        assert faults(decided, own.handled("p")) == [("already_decided", "a")]
+        assert faults(decided, own.reject("no")) == [("already_decided", "a")]
 
 
 def test_a_deferred_call_takes_no_result():

@@ -235,7 +235,7 @@ def test_a_class_method_can_be_marked_on_either_side():
 
 
 def test_more_parameters_with_defaults_and_functions_in_c_will_do():
-    assert len(Hooks(lambda call, more=1: None, lambda *calls: None, print, {}.get)) == 4
+    assert len(Hooks(lambda call, more=1: None, lambda *calls: None, print, getattr)) == 4
 
 
 @pytest.mark.parametrize("decorator", [hook, description_hook])

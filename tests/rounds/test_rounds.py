@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 from round_samples import Remember, ask, done, fetch, ids, names, pay, raw, remember, search, toolset
 
@@ -14,6 +16,7 @@ from operator_schema import (
     ToolNotFoundError,
     Toolset,
     off,
+    tool,
 )
 
 
@@ -62,8 +65,6 @@ def test_json_text_and_bytes_are_decoded_and_kept():
 
 @pytest.mark.parametrize("blank", [None, "", "  \n", b"", bytearray(b" "), {}])
 def test_blank_arguments_are_no_arguments(blank):
-    from operator_schema import tool
-
     @tool
     def ping(times: int = 1) -> str:
         """Answer."""
@@ -162,6 +163,27 @@ def test_arguments_that_can_not_be_read_are_an_issue(arguments):
     assert len(issue.content) < 2000
     assert issue.result.is_error
     assert issue.metadata.id == "1"
+
+
+def test_code_of_a_class_that_raises_is_an_issue_of_its_call_alone(caplog):
+    @dataclass
+    class Secret:
+        key: str
+
+        def __post_init__(self):
+            raise RuntimeError(self.key)
+
+    @tool
+    def open_it(secret: Secret) -> str:
+        """Open."""
+        return secret.key
+
+    found = Toolset(open_it, fetch).round([raw("open_it", "1", key="hidden"), raw("fetch", "2", url="u")])
+    (issue,) = found.issues
+    assert (issue.code, issue.content) == ("execution_failed", "open_it failed: RuntimeError")
+    assert isinstance(issue.error, RuntimeError)
+    assert ids(found.calls) == ["2"]
+    assert "open_it (call 1)" in caplog.text
 
 
 def test_an_issue_has_its_result():

@@ -1,0 +1,390 @@
+"""A whole turn by an executor: hooks, then what is pending, then a plan with the results."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import time
+from typing import Annotated
+
+import pytest
+from round_samples import ask, fetch, ids, raw, search, toolset
+
+from operator_schema import (
+    CallError,
+    Complete,
+    Defer,
+    Executor,
+    HookError,
+    Hooks,
+    InterruptedRoundError,
+    ListTranscript,
+    NeedsInput,
+    Registry,
+    Reject,
+    RoundError,
+    RunNormally,
+    ToolError,
+    Toolset,
+    hook,
+    skip,
+    tool,
+)
+
+pytestmark = pytest.mark.needs_threads
+
+SOON = 0.05
+
+
+def run(tools, *calls, hooks=None, context=None, **options):
+    """Execute a round of these calls, in a loop of its own."""
+    executor = Executor(tools, **options)
+    found = tools.round(calls)
+    return asyncio.run(executor.execute_round(found, hooks=hooks, context=context))
+
+
+class Closed:
+    """A class that JSON can't make."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+
+class Stop(Exception):  # noqa: N818  # what hosts call theirs
+    pass
+
+
+# --- what comes back -----------------------------------------------------------------------------
+
+
+def test_a_turn_in_one_call():
+    found = toolset.round(
+        [
+            raw("fetch", "a", url="u"),
+            raw("x", "b"),
+            raw("pay", "c", amount=1),
+            raw("search", "d", query="q", limit=1),
+        ]
+    )
+    plan = Executor(toolset).execute_round_sync(found)
+    assert (ids(plan.handled), ids(plan.issues), ids(plan.deferred)) == (["a", "d"], ["b"], ["c"])
+    assert [handled.by for handled in plan.handled] == ["executor", "executor"]
+    assert [handled.result.value for handled in plan.handled] == ["page u", ["q"]]
+    assert plan.id == found.id
+    after = Executor(toolset).execute_round_sync(plan.approve("c"))
+    turn = after.commit(ListTranscript())
+    assert [result.call_id for result in turn.results] == ["a", "b", "c", "d"]
+    assert turn.results[2].content == "paid 1"
+
+
+def test_what_has_its_result_is_not_run_again():
+    runs = []
+
+    @tool
+    def count() -> int:
+        """Count."""
+        runs.append(1)
+        return len(runs)
+
+    tools = Toolset(count)
+    executor = Executor(tools)
+    plan = executor.execute_round_sync(tools.round([raw("count")]))
+    assert executor.execute_round_sync(plan) == plan
+    assert len(runs) == 1
+
+
+def test_an_empty_round_is_complete():
+    assert run(toolset).is_complete
+    assert run(Toolset()).is_complete
+
+
+def test_hooks_decide_before_anything_runs():
+    ran = []
+
+    @tool
+    def work(item: str) -> str:
+        """Work."""
+        ran.append(item)
+        return item
+
+    @hook(work)
+    def decide(call):
+        match call.input.item:
+            case "complete":
+                return Complete("from the hook")
+            case "reject":
+                return Reject("no")
+            case "defer":
+                return Defer("wait")
+            case "edit":
+                return RunNormally(work.input_type(item="edited"))
+        return None
+
+    items = ["complete", "reject", "defer", "edit", "plain"]
+    tools = Toolset(work)
+    plan = run(tools, *[raw("work", item, item=item) for item in items], hooks=Hooks(decide))
+    assert (ids(plan.handled), ids(plan.rejected), ids(plan.deferred)) == (
+        ["complete", "edit", "plain"],
+        ["reject"],
+        ["defer"],
+    )
+    assert sorted(ran) == ["edited", "plain"]
+    assert plan.handled[1].metadata == raw("work", "edit", item="edit")
+
+
+def test_a_hook_that_fails_runs_nothing():
+    ran = []
+
+    @tool
+    def work() -> None:
+        """Work."""
+        ran.append(1)
+
+    def fail(call):
+        if call.id == "b":
+            raise ZeroDivisionError
+
+    with pytest.raises(HookError) as caught:
+        run(Toolset(work), raw("work", "a"), raw("work", "b"), hooks=fail)
+    assert ran == []
+    assert ids(caught.value.plan.pending) == ["a", "b"]
+
+
+# --- failures and limits -------------------------------------------------------------------------
+
+
+@tool
+def fails(how: str) -> str:
+    """Fail."""
+    if how == "call":
+        raise CallError("try something else")
+    if how == "stop":
+        raise Stop(how)
+    if how == "exit":
+        raise ToolError("fails", "it is broken")
+    raise ValueError(how)
+
+
+@tool
+async def hangs() -> None:
+    """Hang."""
+    await asyncio.sleep(60)
+
+
+def test_failures_are_results():
+    tools = Toolset(fails, hangs)
+    plan = run(
+        tools,
+        raw("fails", "a", how="call"),
+        raw("fails", "b", how="value"),
+        raw("hangs", "c"),
+        raw("fails", "d", how="exit"),
+        timeout=SOON,
+    )
+    codes = ["execution_failed", "execution_failed", "timeout", "execution_failed"]
+    assert [handled.result.code for handled in plan.handled] == codes
+    assert plan.handled[0].result.content == "try something else"
+    assert plan.commit([]).results == tuple([handled.result for handled in plan.handled])
+
+
+def test_what_is_passed_through_keeps_the_other_results():
+    tools = Toolset(fails, fetch)
+    calls = [
+        raw("fails", "a", how="stop"),
+        raw("fetch", "b", url="u"),
+        raw("fails", "c", how="stop"),
+        raw("x", "d"),
+    ]
+    with pytest.raises(InterruptedRoundError, match="2 calls raised Stop") as caught:
+        run(tools, *calls, pass_through=(Stop,))
+    error = caught.value
+    assert list(error.exceptions) == [0, 2]
+    assert error.__cause__ is error.exceptions[0]
+    assert isinstance(error.__cause__, Stop)
+    assert (ids(error.plan.pending), ids(error.plan.handled)) == (["a", "c"], ["b"])
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.plan, str(again), list(again.exceptions)) == (error.plan, str(error), [0, 2])
+    turn = error.plan.reject("a", "stopped").reject("c").commit([])
+    assert len(turn.results) == 4
+    with pytest.raises(InterruptedRoundError, match=r"^1 call raised Stop"):
+        run(tools, calls[0], pass_through=(Stop,))
+
+
+def test_a_tool_that_is_off_or_missing_in_the_executor_has_its_result():
+    registry = Registry([fetch, search])
+    registry.switch("fetch", enabled=False)
+    tools = Toolset(fetch, ask)
+    found = tools.round([raw("fetch", "a", url="u"), raw("ask", "b", topic="t")])
+    plan = Executor(registry).execute_round_sync(found)
+    assert [handled.result.code for handled in plan.handled] == ["disabled", "tool_not_found"]
+
+
+def test_a_tool_of_the_same_name_that_takes_something_else_is_not_run():
+    @tool(name="fetch")
+    def other(url: str, more: int = 1) -> str:
+        """Fetch something else."""
+        raise AssertionError
+
+    tools = Toolset(fetch)
+    (handled,) = Executor([other]).execute_round_sync(tools.round([raw("fetch", url="u")])).handled
+    assert handled.result.code == "execution_failed"
+    assert "can't be run here" in handled.result.content
+
+
+def test_the_context_reaches_the_functions_and_switches():
+    @tool
+    def who(user: Annotated[str, skip]) -> str:
+        """Say who."""
+        return user
+
+    tools = Toolset(who.with_(enabled=lambda context: "user" in context))
+    found = tools.round([raw("who")], tools.offer(context={"user": "Ann"}))
+    executor = Executor(tools)
+    assert executor.execute_round_sync(found, context={"user": "Ann"}).handled[0].result.content == "Ann"
+    assert executor.execute_round_sync(found).handled[0].result.code == "disabled"
+
+
+# --- questions -----------------------------------------------------------------------------------
+
+
+def asking(**options):
+    """Return a tool that asks."""
+
+    @tool
+    def ask_it(
+        answer: Annotated[str | None, skip] = None, other: Annotated[Closed | None, skip] = None
+    ) -> str:
+        """Ask."""
+        if answer is None:
+            raise NeedsInput("Which?", **options)
+        return answer
+
+    return Toolset(ask_it)
+
+
+def test_a_question_defers_its_call():
+    (call,) = run(asking(), raw("ask_it")).deferred
+    assert (call.question.text, call.question.answer_schema) == ("Which?", {"type": "string"})
+
+
+def test_a_question_may_have_an_answer_of_another_type():
+    from typing import Literal
+
+    tools = asking(answer_type=Literal["left", "right"])
+    plan = run(tools, raw("ask_it"))
+    assert plan.deferred[0].question.answer_schema == {"type": "string", "enum": ["left", "right"]}
+    with pytest.raises(Exception, match="the answer for ask_it"):
+        plan.answer(0, "up")
+    after = Executor(tools).execute_round_sync(plan.answer(0, "left"))
+    assert after.handled[0].result.content == "left"
+
+
+def test_an_answer_has_to_fit_the_parameter_too():
+    plan = run(asking(answer_type=int), raw("ask_it"))
+    with pytest.raises(Exception, match="the answer for ask_it"):
+        plan.answer(0, 5)
+
+
+@pytest.mark.parametrize(
+    "options", [{"parameter": "nobody"}, {"parameter": "other"}, {"answer_type": 5}, {"answer_type": Closed}]
+)
+def test_a_question_that_can_not_be_answered_is_a_failure(options, caplog):
+    plan = run(asking(**options), raw("ask_it"))
+    (handled,) = plan.handled
+    assert handled.result.code == "execution_failed"
+    assert "can't be run here" in handled.result.content
+    assert "the tool can't be run" in caplog.text
+    assert plan.deferred == ()
+
+
+def test_an_answer_wins_over_the_context_and_belongs_to_its_call():
+    tools = asking()
+    plan = run(tools, raw("ask_it", "a"), raw("ask_it", "b"))
+    plan = plan.answer("a", "mine")
+    after = Executor(tools).execute_round_sync(plan.answer("b", "yours"), context={"other": 1})
+    assert [handled.result.content for handled in after.handled] == ["mine", "yours"]
+
+
+def test_hooks_still_see_an_answered_call():
+    tools = asking()
+    plan = run(tools, raw("ask_it")).answer(0, "x")
+    after = Executor(tools).execute_round_sync(plan, hooks=lambda call: Reject(call.answers["answer"]))
+    assert after.rejected[0].reason == "x"
+
+
+# --- loops ---------------------------------------------------------------------------------------
+
+
+def test_calls_run_side_by_side():
+    @tool
+    async def wait() -> None:
+        """Wait."""
+        await asyncio.sleep(2 * SOON)
+
+    start = time.monotonic()
+    plan = run(Toolset(wait), *[raw("wait", str(i)) for i in range(50)])
+    assert len(plan.handled) == 50
+    assert time.monotonic() - start < 40 * SOON
+
+
+def test_it_runs_under_trio():
+    trio = pytest.importorskip("trio", reason="WebAssembly has no event loop for trio")
+
+    @tool
+    async def nap() -> str:
+        """Nap."""
+        await trio.sleep(0)
+        return "slept"
+
+    async def hook_(call):
+        await trio.sleep(0)
+
+    async def main():
+        tools = Toolset(nap, fetch)
+        found = tools.round([raw("nap", "a"), raw("fetch", "b", url="u")])
+        return await Executor(tools).execute_round(found, hooks=hook_)
+
+    plan = trio.run(main)
+    assert [handled.result.content for handled in plan.handled] == ["slept", "page u"]
+
+
+def test_the_sync_form_works_inside_a_running_loop():
+    async def main():
+        return Executor(toolset).execute_round_sync(toolset.round([raw("fetch", url="u")]))
+
+    assert asyncio.run(main()).handled[0].result.content == "page u"
+
+
+def test_cancelling_it_leaves_the_round_open():
+    ended = []
+
+    @tool
+    async def hang() -> None:
+        """Hang."""
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    tools = Toolset(hang)
+    found = tools.round([raw("hang")])
+
+    async def main():
+        task = asyncio.ensure_future(Executor(tools).execute_round(found))
+        await asyncio.sleep(SOON)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert task.cancelled()
+
+    asyncio.run(main())
+    assert ended == [True]
+    assert ids(found.plan().pending) == ["c1"]
+
+
+def test_a_settled_round_is_not_run():
+    found = toolset.round([raw("fetch", url="u")])
+    plan = found.plan()
+    found.discard()
+    for each in (found, plan):
+        with pytest.raises(RoundError, match="discarded already"):
+            Executor(toolset).execute_round_sync(each)

@@ -1,0 +1,235 @@
+"""What mypy and pyright say of toolsets, rounds, hooks and plans; both run over this file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, assert_never, assert_type
+
+import pytest
+
+from operator_schema import (
+    CallIssue,
+    CommitError,
+    CommitFault,
+    Complete,
+    Defer,
+    DeferredCall,
+    Executor,
+    HandledCall,
+    HookError,
+    Hooks,
+    ListTranscript,
+    Offer,
+    Only,
+    RawCall,
+    Registry,
+    Reject,
+    RejectedCall,
+    RoundError,
+    RunNormally,
+    Specific,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolDefinition,
+    ToolResult,
+    ToolRound,
+    ToolRoundPlan,
+    Toolset,
+    Turn,
+    description_hook,
+    hook,
+    off,
+    rejection_reason,
+    tool,
+    tool_input,
+)
+
+
+@dataclass
+class Ask:
+    """Ask a person."""
+
+    question: str
+
+
+@dataclass
+class Search:
+    """Search the web."""
+
+    query: str
+
+
+@tool
+def add(a: int, b: int = 2) -> int:
+    """Add."""
+    return a + b
+
+
+web: Toolset[Ask | Search] = Toolset(tool_input(Ask), tool_input(Search))
+
+CALLS = [RawCall("1", "ask", {"question": "why"}), RawCall("2", "search", {"query": "q"})]
+
+
+def described(call: ToolCall[Ask | Search]) -> str:
+    match call.input:
+        case Ask(question=question):
+            return question
+        case Search(query=query):
+            return query
+        case _ as other:
+            assert_never(other)
+
+
+def run(call: ToolCall[Ask | Search]) -> ToolResult:
+    return call.complete(described(call))
+
+
+def test_a_toolset_is_typed_by_its_inputs() -> None:
+    assert_type(Toolset(add, off(add.with_(name="plus")), Registry([])), Toolset[Any])
+    assert_type(web.names, tuple[str, ...])
+    assert_type(web["ask"], Tool[..., Any])
+    assert_type(list(web), list[Tool[..., Any]])
+    assert_type(web.definitions("all"), list[ToolDefinition])
+    assert_type(web.only("ask"), Toolset[Any])
+    assert_type(web | Toolset(add), Toolset[Any])
+    assert_type(web.prefix("web_"), Toolset[Any])
+    assert_type(web.name_of(web["ask"]), str)
+    wider: Toolset[Ask | Search | int] = web  # covariant: nothing takes inputs
+    assert wider == web
+
+
+def test_an_offer_and_its_round_keep_the_type() -> None:
+    offer = web.offer(Only(["ask"]), Specific("ask"), descriptions={"ask": "x"}, context={int: 1})
+    assert_type(offer, Offer[Ask | Search])
+    assert_type(offer.tool_choice, ToolChoice)
+    assert_type(offer.tool_choice.mode, Literal["auto", "required", "named", "none"])
+    assert_type(offer.round(CALLS), ToolRound[Ask | Search])
+    found = web.round(CALLS, assistant={"text": "hm"})
+    assert_type(found, ToolRound[Ask | Search])
+    assert_type(found.calls, tuple[ToolCall[Ask | Search], ...])
+    assert_type(found.calls[0].input, Ask | Search)
+    assert_type(found.issues, tuple[CallIssue, ...])
+    assert_type(found.continue_suggestion, str | None)
+    assert [described(call) for call in found.calls] == ["why", "q"]
+    with pytest.raises(TypeError, match="expected a list of calls"):
+        web.round(CALLS[0])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # one alone
+    with pytest.raises(TypeError, match="available is"):
+        web.offer("none")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it isn't one of them
+
+
+def test_one_call() -> None:
+    call = web.round(CALLS[:1]).expect_one()
+    assert_type(call, ToolCall[Ask | Search])
+    assert_type(web.round(CALLS[:1]).expect_at_most_one(), ToolCall[Ask | Search] | None)
+    assert_type(call.metadata, RawCall)
+    assert_type(call.arguments, dict[str, Any])
+    assert_type(call.complete("x"), ToolResult)
+    assert_type(call.fail("x"), ToolResult)
+    assert_type(call.handled("x"), HandledCall)
+    assert_type(call.reject("no"), RejectedCall)
+    assert_type(call.defer("wait"), DeferredCall[Ask | Search])
+    assert_type(rejection_reason(call.reject("no").result), str | None)
+
+
+@hook("ask")
+def polite(call: ToolCall[Ask]) -> RunNormally | Reject | None:
+    if not call.input.question:
+        return Reject("ask something")
+    return RunNormally(Ask(f"{call.input.question}, please")) if call.approved else None
+
+
+@hook("search")
+async def cached(call: ToolCall[Search]) -> Complete | Defer | None:
+    return Complete("x") if call.input.query else Defer("wait")
+
+
+@description_hook("ask")
+def shorter(definition: ToolDefinition) -> str | None:
+    return definition["description"][:100]
+
+
+class Policy:
+    @hook("ask")
+    def limit(self, call: ToolCall[Ask]) -> Reject | None:
+        return Reject("long") if len(call.input.question) > 100 else None
+
+
+def everything(call: ToolCall[Any]) -> RunNormally:
+    return RunNormally(approved=bool(call.id))
+
+
+@pytest.mark.needs_threads
+def test_hooks() -> None:
+    hooks = Hooks(polite, cached, Policy(), everything, shorter, toolset=web)
+    assert_type(hooks, Hooks)
+    assert_type(hooks | Hooks(everything), Hooks)
+    assert_type(asyncio.run(hooks.descriptions(web)), dict[str, str])
+    assert_type(asyncio.run(web.round(CALLS).apply(hooks)), ToolRoundPlan[Ask | Search])
+    assert_type(asyncio.run(web.round(CALLS).apply(everything)), ToolRoundPlan[Ask | Search])
+    # A marked function keeps its own type.
+    assert_type(polite(ToolCall.defer(web.round(CALLS).calls[0]).call), RunNormally | Reject | None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it takes no Search
+    with pytest.raises(TypeError, match="hook needs the tools"):
+        hook()
+    with pytest.raises(TypeError, match="takes names"):
+        hook(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # not a tool
+
+
+def test_plans() -> None:
+    plan = web.round(CALLS).plan()
+    assert_type(plan, ToolRoundPlan[Ask | Search])
+    assert_type(plan.pending, tuple[ToolCall[Ask | Search], ...])
+    assert_type(plan.deferred, tuple[DeferredCall[Ask | Search], ...])
+    assert_type(plan.handled, tuple[HandledCall, ...])
+    assert_type(plan.rejected, tuple[RejectedCall, ...])
+    assert_type(plan.is_complete, bool)
+    assert_type(plan.reject("1", "no"), ToolRoundPlan[Ask | Search])
+    assert_type(plan.with_results([run(plan.pending[0])]), ToolRoundPlan[Ask | Search])
+    assert_type(plan.as_dict(secret=b"key"), dict[str, Any])
+    assert_type(web.restore_plan(plan.as_dict()), ToolRoundPlan[Ask | Search])
+    with pytest.raises(RoundError):
+        plan.approve("1", input=Ask("x"))
+    with pytest.raises(RoundError):
+        plan.answer(0, [1])
+    with pytest.raises(TypeError, match="a call is chosen"):
+        plan.approve(1.5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # not a position
+
+
+def test_a_commit() -> None:
+    transcript = ListTranscript([{"role": "user"}])
+    found = web.round(CALLS)
+    try:
+        found.commit(transcript, [])
+    except CommitError as error:
+        assert_type(error.faults, tuple[CommitFault, ...])
+        assert_type(error.count, int | None)
+    turn = found.commit(transcript, [run(found.calls[0]), found.calls[1].reject()])
+    assert_type(turn, Turn)
+    assert_type(turn.results, tuple[ToolResult, ...])
+    assert_type(turn.as_dict(), dict[str, Any])
+    items: list[Turn] = []
+    web.round(CALLS[:1]).commit(items, [turn.results[0]])
+    assert_type(items, list[Turn])
+    with pytest.raises(AttributeError):
+        web.round([]).commit(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it has no append
+
+
+def fails(call: ToolCall[Any]) -> None:
+    raise ValueError(call.id)
+
+
+@pytest.mark.needs_threads
+def test_an_executor_returns_the_plan() -> None:
+    executor = Executor(Toolset(add))
+    found: ToolRound[Any] = Toolset(add).round([RawCall("1", "add", {"a": 1})])
+    assert_type(executor.execute_round_sync(found), ToolRoundPlan[Any])
+    assert_type(asyncio.run(executor.execute_round(found.plan(), hooks=everything)), ToolRoundPlan[Any])
+    typed = web.round([])
+    assert_type(executor.execute_round_sync(typed, hooks=Hooks()), ToolRoundPlan[Ask | Search])
+    with pytest.raises(HookError) as caught:
+        executor.execute_round_sync(found, hooks=fails)
+    assert_type(caught.value.plan, ToolRoundPlan[Any])
+    empty: Mapping[str, str] = {}
+    assert_type(web.offer(descriptions=empty), Offer[Ask | Search])
