@@ -81,7 +81,7 @@ def test_every_call_is_in_one_of_five_places():
     ]
     assert not plan.is_complete
     assert plan.continue_suggestion.startswith("1 call could not be used: x")
-    assert repr(plan) == "<ToolRoundPlan: 1 pending, 1 handled, 1 rejected, 1 deferred, 1 issues>"
+    assert repr(plan) == "<ToolRoundPlan: 1 pending, 1 handled, 1 rejected, 1 deferred, 1 issue>"
     assert repr(toolset.round([]).plan()) == "<ToolRoundPlan: no calls>"
     assert (plan.id, plan.toolset, plan.offered) == (found.id, toolset, found.offered)
 
