@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..immutable import Value
 from ..json_values import copy_json
+from ..tools.calls import exception_text
 from .commit import matched, refuse, settled
 from .errors import HookError, InterruptedRoundError, RoundError
 from .hooks import Hooks
@@ -149,7 +150,7 @@ class ToolRoundPlan(Value, Generic[Input]):
                 states[index] = await decide(state, resolved)
             except FailedHookError as failed:
                 cause: Any = failed.__cause__
-                why = _why(cause)
+                why = exception_text(cause)
                 raise HookError(failed.hook.name, state.id, state.name, self._with(states), why) from cause
         return self._with(states)
 
@@ -338,7 +339,11 @@ class ToolRoundPlan(Value, Generic[Input]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ToolRoundPlan):
             return NotImplemented
-        return self is other or _saved(self) == _saved(other)  # pyright: ignore[reportUnknownArgumentType]  # of whatever input
+        if self is other:
+            return True
+        from .saved import is_same_plan
+
+        return self.toolset == other.toolset and is_same_plan(self, other)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  # of whatever input
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -389,16 +394,6 @@ def _handled(state: State, given: Given) -> State:
         return given
     own = state if isinstance(state, ToolCall) else None
     return HandledCall(state.index, state._raw, state._arguments, own, given, "host")  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a state of this room
-
-
-def _saved(plan: ToolRoundPlan[Any]) -> tuple[Any, ...]:
-    return plan.toolset, plan.as_dict()
-
-
-def _why(error: BaseException) -> str:
-    from ..tools.calls import exception_text
-
-    return exception_text(error)
 
 
 def _unpickled(toolset: Toolset[Any], data: Any) -> ToolRoundPlan[Any]:

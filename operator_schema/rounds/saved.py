@@ -28,6 +28,7 @@ __all__ = [
     "HEADS",
     "SavedCall",
     "SavedHead",
+    "is_same_plan",
     "read_result",
     "save_call",
     "save_plan",
@@ -285,6 +286,34 @@ def _is_same(one: Any, other: Any) -> bool:
         ]
     except Exception:  # noqa: BLE001  # a class's own code
         return False
+
+
+# --- comparing -----------------------------------------------------------------------------------
+
+
+def is_same_plan(one: ToolRoundPlan[Any], other: ToolRoundPlan[Any]) -> bool:
+    """Return whether two plans of a toolset are equal: the same would be saved."""
+    is_same_head = (one.id, one.offered, one.assistant) == (other.id, other.offered, other.assistant)
+    if not is_same_head or len(one.states) != len(other.states):
+        return False
+    return all(map(_is_same_state, one.states, other.states))
+
+
+def _is_same_state(one: State, other: State) -> bool:
+    if one == other:
+        return True
+    try:
+        saved, others = _saved_state(one), _saved_state(other)
+    except (EncodeError, ToolError):
+        return False
+    if _is_same(_input_of(one), _input_of(other)):  # equal sets may be written in another order
+        saved.pop("input", None)
+        others.pop("input", None)
+    return saved == others
+
+
+def _input_of(state: State) -> Any:
+    return getattr(getattr(state, "call", state), "input", None)
 
 
 # --- reading -------------------------------------------------------------------------------------

@@ -95,6 +95,12 @@ class Search(TypedDict):
 
 
 @tool_input
+@dataclass
+class Tags:
+    names: set[int]
+
+
+@tool_input
 class Filters(TypedDict, total=False):
     city: str
     seats: int
@@ -222,6 +228,7 @@ TOOLS = Toolset(
     parts,
     Search,
     Filters,
+    Tags,
     WithSeed,
     WithDefaultSeed,
     Drawn,

@@ -178,3 +178,38 @@ def test_values_that_are_equal_but_not_the_same_json_count_as_changed():
         plan.pending[0].input.value = other
         again = restored(plan).pending[0].input.value
         assert repr(again) == repr(other)
+
+
+def test_equal_sets_are_equal_in_whatever_order_they_were_made():
+    plan = planned(("tags", {"names": []}))
+    names = plan.pending[0].input.names
+    names |= {8, 0, 16}  # 0, 8 and 16 are in the same place of a small table
+    names.discard(0)
+    other = planned(("tags", {"names": []})).pending[0].replace(input=type(plan.pending[0].input)({16, 8}))
+    assert restored(plan) == plan
+    assert plan.replace(_states=(other,)) == plan
+    done = executed(plan.with_results([plan.pending[0].handled("done")]))
+    assert restored(done) == done
+
+
+def test_plans_with_inputs_that_cannot_be_written_can_be_compared():
+    plan = changed("anything", {"value": 1}, value=object())
+    other = plan.replace(_states=(plan.pending[0].with_input(type(plan.pending[0].input)(2)),))
+    assert plan != other
+    assert plan == plan.replace(_states=plan.states)
+
+
+def test_plans_that_differ_are_not_equal():
+    plan = planned(("anything", {"value": 1}), ("tags", {"names": [1]}))
+    first, second = plan.pending
+    others = [
+        plan.replace(_states=(first,)),
+        plan.replace(_states=(first.replace(approved=True), second)),
+        plan.replace(_states=(first.with_input(type(first.input)(2)), second)),
+        plan.replace(offered=("anything",)),
+        plan.replace(_assistant="text"),
+        planned(("anything", {"value": 1}), ("tags", {"names": [1]})),
+    ]
+    assert [plan == other for other in others] == [False] * 6
+    assert plan != "a plan"
+    assert plan == restored(plan)
