@@ -90,6 +90,13 @@ def has_surrogate(text: str) -> bool:
     return False
 
 
+def without_surrogates(text: str) -> str:
+    """Return a string with U+FFFD in place of each lone surrogate, which no encoding can write."""
+    if not has_surrogate(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def copy_json(value: Any) -> Any:
     """Copy a JSON document, so that neither owner sees the other's changes."""
     if is_object(value):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from .json_values import is_array, is_object, type_of
+from .json_values import is_array, is_object, type_of, without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -175,6 +175,19 @@ def checked_text(what: str, value: object) -> str:
         message = f"{what} is a string, not {received(value)}"
         raise TypeError(message)
     return str.__str__(value)
+
+
+def writable_text(what: str, value: object) -> str:
+    """Return a string that has to be one, with U+FFFD for what no provider and no database can take.
+
+    Args:
+        what: the value is.
+        value: that was given.
+
+    Raises:
+        TypeError: it isn't a string.
+    """
+    return without_surrogates(checked_text(what, value))
 
 
 def as_written(value: object) -> str:

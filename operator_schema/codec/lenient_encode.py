@@ -28,7 +28,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..introspect.traits import flat_members
-from ..json_values import has_surrogate
+from ..json_values import has_surrogate, without_surrogates
 from ..wording import count_of, excerpt
 from .constraint_checks import check_length
 from .encode import EncodeRun, EncodeState, is_array_of
@@ -248,7 +248,7 @@ class _LenientRun(EncodeRun):
             if not has_surrogate(text):
                 return text
             self.problems.bad_text(path, text)
-            return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            return without_surrogates(text)
         if value is None or _is_a(value, bool):
             return value
         if _is_a(value, int):

@@ -6,7 +6,7 @@ from dataclasses import MISSING
 from typing import Any, TypeAlias
 
 from ..immutable import Value
-from ..wording import checked_text
+from ..wording import writable_text
 
 __all__ = ["Complete", "Decision", "Defer", "Reject", "RunNormally"]
 
@@ -46,7 +46,7 @@ class Reject(Value):
     reason: str = ""
 
     def __init__(self, reason: str = "") -> None:
-        super().__init__(checked_text("the reason of Reject", reason))
+        super().__init__(writable_text("the reason of Reject", reason))
 
 
 class Defer(Value):
@@ -61,7 +61,7 @@ class Defer(Value):
     reason: str = ""
 
     def __init__(self, reason: str = "") -> None:
-        super().__init__(checked_text("the reason of Defer", reason))
+        super().__init__(writable_text("the reason of Defer", reason))
 
 
 Decision: TypeAlias = RunNormally | Complete | Reject | Defer | None

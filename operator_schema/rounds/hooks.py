@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from ..immutable import Value
 from ..tools.awaitables import is_awaitable
 from ..tools.tool import Tool
-from ..wording import checked_text, clip, escape, received
+from ..wording import clip, escape, received, writable_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -179,7 +179,7 @@ class Hooks(Value):
                 if is_awaitable(text):
                     text = await text
                 if text is not None:
-                    found[name] = checked_text(f"what the hook {hook.name} returns", text)
+                    found[name] = writable_text(f"what the hook {hook.name} returns", text)
         return found
 
 

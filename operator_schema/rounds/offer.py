@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from ..immutable import Value
-from ..wording import as_written, checked_text, listed, quote
+from ..wording import as_written, listed, quote, writable_text
 from .errors import OfferError
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def _checked(toolset: Toolset[Any], descriptions: Mapping[str, str]) -> tuple[tu
     found: list[tuple[str, str]] = []
     for name, text in descriptions.items():
         known = toolset.name_of(name)
-        found.append((known, checked_text(f"the description of {known}", text)))
+        found.append((known, writable_text(f"the description of {known}", text)))
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, Problem, SchemaError, ToolError
 from ..tools.execution.rounds import DecodedCall
 from ..tools.injection.alternatives import is_union
+from ..wording import writable_text
 from .decoding import FAILURES
 from .own_json import own_json
 from .tool_call import DeferredCall, HandledCall, Question
@@ -52,7 +53,8 @@ def _question(tool: Tool[..., Any], raised: NeedsInput) -> Question:
     codec = _parameter_codec(tool, raised.parameter)  # also where the answer has a type of its own
     if raised.answer_type is not None:
         codec = codec_of(raised.answer_type)
-    return Question(raised.question, raised.parameter, codec.json_schema(), raised.answer_type)
+    text = writable_text("a question", raised.question)
+    return Question(text, raised.parameter, codec.json_schema(), raised.answer_type)
 
 
 def _failed(call: ToolCall[Any], error: SchemaError | ToolError) -> ToolResult:

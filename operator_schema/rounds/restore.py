@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import loads
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..codec.codec import Codec
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["restore_plan"]
 
 _SUGGESTED = 3
-_CHANGED = "this call can't be restored: its saved data were changed"
 _TEXTS: Codec[Any] = Codec(Any, max_depth=DEPTH)
+_CHANGED = "this call can't be restored: its saved data were changed"
 
 
 def restore_plan(toolset: Toolset[Any], data: object, secret: bytes | None) -> ToolRoundPlan[Any]:
@@ -89,12 +90,26 @@ def _own(data: object) -> Any:
     """Return a copy of the data, of JSON values alone."""
     try:
         if type(data) in {str, bytes, bytearray}:
-            data = _TEXTS.decode_json(cast("str", data))
+            data = _read(cast("str", data))
         return own_json(data, DEPTH)
     except DecodeError as error:
         _refuse("not_a_plan", str(error.problems[0]))
     except ValueError as error:
         _refuse("not_a_plan", str(error))
+
+
+def _read(text: str | bytes) -> Any:
+    """Return what a text says.
+
+    Raises:
+        DecodeError: it isn't JSON.
+        ValueError: a number in it isn't JSON.
+    """
+    try:
+        # Our own reader refuses lone surrogates, but the model may have written some into its arguments.
+        return loads(text)
+    except (ValueError, RecursionError):
+        return _TEXTS.decode_json(text)  # it says better what is wrong
 
 
 def _refuse(code: RestoreProblemCode, message: str) -> NoReturn:
@@ -144,7 +159,8 @@ def _checked(data: dict[str, Any]) -> SavedCall:
         _MisfitError: it has another one.
     """
     try:
-        saved = CALLS.decode(data)
+        # The model may have written any characters into id and name, which were checked with the head.
+        saved = CALLS.decode({**data, "id": "", "name": ""})
     except DecodeError as error:
         _damaged(str(error.problems[0]))
     missing = [name for name in _NEEDED[saved.state] if getattr(saved, name) is None]

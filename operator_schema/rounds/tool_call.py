@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import RawCall, ToolResult
-from ..wording import checked_text, clip, escape, listed
+from ..wording import checked_text, clip, escape, listed, writable_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -149,7 +149,7 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
             message: what the model reads.
         """
         return ToolResult(
-            self.id, self.name, checked_text("the message", message), is_error=True, code="execution_failed"
+            self.id, self.name, writable_text("the message", message), is_error=True, code="execution_failed"
         )
 
     def handled(self, output: object, /, by: DecidedBy = "host") -> HandledCall:
@@ -168,7 +168,7 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
             by: who refuses it.
         """
         return RejectedCall(
-            self.index, self._raw, self._arguments, self, checked_text("the reason", reason), by
+            self.index, self._raw, self._arguments, self, writable_text("the reason", reason), by
         )
 
     def defer(self, reason: str = "", question: Question | None = None) -> DeferredCall[Input]:
@@ -178,7 +178,7 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
             reason: for whoever decides.
             question: that the tool has, or None.
         """
-        reason = checked_text("the reason", reason)
+        reason = writable_text("the reason", reason)
         return DeferredCall(self.index, self._raw, self._arguments, self, reason, question)
 
 

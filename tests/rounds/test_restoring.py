@@ -180,7 +180,7 @@ def test_errors_can_be_pickled():
         ({1: 2}, "an object has a key that isn't a string"),
         ({"format": object()}, "object isn't JSON"),
         ({"format": 10**5000}, "an integer of about 5001 digits is too long"),
-        ('{"format": NaN}', "NaN"),
+        ('{"format": NaN}', "nan is not finite"),
         ("[" * 1000, "deeper than 500 levels"),
     ],
 )

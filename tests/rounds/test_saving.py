@@ -11,6 +11,7 @@ import sys
 from collections import OrderedDict
 from decimal import Decimal
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from saving_samples import (
@@ -29,9 +30,12 @@ from saving_samples import (
 
 from operator_schema import (
     Complete,
+    Defer,
     EncodeError,
+    Executor,
     Hooks,
     Image,
+    NeedsInput,
     Only,
     RawCall,
     Reject,
@@ -39,6 +43,7 @@ from operator_schema import (
     Text,
     ToolResult,
     Toolset,
+    skip,
     tool,
 )
 from operator_schema.rounds.saved import FORMAT
@@ -324,3 +329,38 @@ def get_default(amount: int = 1) -> str:
 def test_the_input_of_a_call_that_nobody_decides_about_is_saved_once():
     (call,) = Toolset(get_default).round([RawCall("a", "get_default", {})]).plan().as_dict()["calls"]
     assert "input" not in call
+
+
+HALF = "\ud83d"  # of an emoji that a model began
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        lambda: planned(("anything", {"value": HALF})),
+        lambda: planned(("anything", f'{{"value": "{HALF}"}}')),
+        lambda: planned((HALF, {HALF: 1})),
+        lambda: TOOLS.round([RawCall(HALF, "anything", {"value": 1})], assistant={"text": HALF}).plan(),
+        lambda: planned(("cancel", {"booking": "a"}), hooks=lambda _: Reject(HALF)),
+        lambda: planned(("cancel", {"booking": "a"}), hooks=lambda _: Defer(HALF)),
+        lambda: planned(("cancel", {"booking": "a"})).reject("c0", HALF),
+        lambda: Executor(WONDERS).execute_round_sync(planned(("wonder", {}), toolset=WONDERS)),
+        lambda: failed(planned(("anything", {"value": 1})), HALF),
+    ],
+)
+def test_characters_that_no_encoding_can_write_lose_no_plan(plan):
+    plan = plan()
+    for data in (plan.as_dict(), json.dumps(plan.as_dict()), json.dumps(plan.as_dict()).encode()):
+        assert plan.toolset.restore_plan(data) == plan
+
+
+def failed(plan, message):
+    return plan.with_results([call.fail(message) for call in plan.pending])
+
+
+@tool
+def wonder(answer: Annotated[str | None, skip] = None) -> str:
+    raise NeedsInput(f"What is {HALF}?")
+
+
+WONDERS = Toolset(wonder)
