@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..tools.calls import ToolResult
-from ..wording import listed, quote, received
+from ..wording import checked_text, listed, quote, received
 from .errors import CommitError, CommitFault
 from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall
 
@@ -131,6 +131,9 @@ def _checked(results: Any) -> list[Any]:
                 f"a result is a ToolResult, what call.handled or call.reject returns, not {received(result)}"
             )
             raise TypeError(message)
+        if isinstance(result, ToolResult):
+            checked_text("the call_id of a result", result.call_id)
+            checked_text("the name of a result", result.name)
     return checked
 
 

@@ -91,5 +91,7 @@ def _shown_arguments(raw: RawCall) -> Any:
 
 def _copied_arguments(arguments: Any) -> Any:
     if issubclass(type(arguments), (bytes, bytearray)):  # not by its `__class__`, which may be code
-        return arguments.decode(errors="backslashreplace")
+        return bytes(memoryview(arguments)).decode(
+            errors="backslashreplace"
+        )  # without the code of a subclass
     return own_json(arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..immutable import Value
+from ..tools.calls import class_name_of
 from ..wording import clip, escape, quote
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class InterruptedRoundError(RoundError):
     def __init__(self, plan: ToolRoundPlan[Any], exceptions: Mapping[int, BaseException]) -> None:
         number = len(exceptions)
         calls = "1 call" if number == 1 else f"{number} calls"
-        kinds = ", ".join(dict.fromkeys([type(error).__name__ for error in exceptions.values()]))
+        kinds = ", ".join(dict.fromkeys([class_name_of(error) for error in exceptions.values()]))
         super().__init__(f"{calls} raised {clip(escape(kinds), _MESSAGE_LENGTH)}", number)
         self.plan = plan
         self.exceptions: Mapping[int, BaseException] = dict(exceptions)

@@ -19,7 +19,6 @@ from operator_schema import (
     Hooks,
     InterruptedRoundError,
     ListTranscript,
-    NeedsInput,
     Registry,
     Reject,
     RoundError,
@@ -41,13 +40,6 @@ def run(tools, *calls, hooks=None, context=None, **options):
     executor = Executor(tools, **options)
     found = tools.round(calls)
     return asyncio.run(executor.execute_round(found, hooks=hooks, context=context))
-
-
-class Closed:
-    """A class that JSON can't make."""
-
-    def __init__(self, *parts):
-        self.parts = parts
 
 
 class Stop(Exception):  # noqa: N818  # what hosts call theirs
@@ -210,6 +202,24 @@ def test_what_is_passed_through_keeps_the_other_results():
         run(tools, calls[0], pass_through=(Stop,))
 
 
+def test_an_exception_whose_class_has_no_name_is_passed_through_too():
+    class Nameless(type):
+        @property
+        def __name__(cls):
+            raise ZeroDivisionError
+
+    class Odd(Stop, metaclass=Nameless):
+        pass
+
+    @tool
+    def stops() -> None:
+        """Stop."""
+        raise Odd
+
+    with pytest.raises(InterruptedRoundError, match="1 call raised Odd"):
+        run(Toolset(stops), raw("stops"), pass_through=(Stop,), threads=False)
+
+
 def test_a_tool_that_is_off_or_missing_in_the_executor_has_its_result():
     registry = Registry([fetch, search])
     registry.switch("fetch", enabled=False)
@@ -242,74 +252,6 @@ def test_the_context_reaches_the_functions_and_switches():
     executor = Executor(tools)
     assert executor.execute_round_sync(found, context={"user": "Ann"}).handled[0].result.content == "Ann"
     assert executor.execute_round_sync(found).handled[0].result.code == "disabled"
-
-
-# --- questions -----------------------------------------------------------------------------------
-
-
-def asking(**options):
-    """Return a tool that asks."""
-
-    @tool
-    def ask_it(
-        answer: Annotated[str | None, skip] = None, other: Annotated[Closed | None, skip] = None
-    ) -> str:
-        """Ask."""
-        if answer is None:
-            raise NeedsInput("Which?", **options)
-        return answer
-
-    return Toolset(ask_it)
-
-
-def test_a_question_defers_its_call():
-    (call,) = run(asking(), raw("ask_it")).deferred
-    assert (call.question.text, call.question.answer_schema) == ("Which?", {"type": "string"})
-
-
-def test_a_question_may_have_an_answer_of_another_type():
-    from typing import Literal
-
-    tools = asking(answer_type=Literal["left", "right"])
-    plan = run(tools, raw("ask_it"))
-    assert plan.deferred[0].question.answer_schema == {"type": "string", "enum": ["left", "right"]}
-    with pytest.raises(Exception, match="the answer for ask_it"):
-        plan.answer(0, "up")
-    after = Executor(tools).execute_round_sync(plan.answer(0, "left"))
-    assert after.handled[0].result.content == "left"
-
-
-def test_an_answer_has_to_fit_the_parameter_too():
-    plan = run(asking(answer_type=int), raw("ask_it"))
-    with pytest.raises(Exception, match="the answer for ask_it"):
-        plan.answer(0, 5)
-
-
-@pytest.mark.parametrize(
-    "options", [{"parameter": "nobody"}, {"parameter": "other"}, {"answer_type": 5}, {"answer_type": Closed}]
-)
-def test_a_question_that_can_not_be_answered_is_a_failure(options, caplog):
-    plan = run(asking(**options), raw("ask_it"))
-    (handled,) = plan.handled
-    assert handled.result.code == "execution_failed"
-    assert "can't be run here" in handled.result.content
-    assert "the tool can't be run" in caplog.text
-    assert plan.deferred == ()
-
-
-def test_an_answer_wins_over_the_context_and_belongs_to_its_call():
-    tools = asking()
-    plan = run(tools, raw("ask_it", "a"), raw("ask_it", "b"))
-    plan = plan.answer("a", "mine")
-    after = Executor(tools).execute_round_sync(plan.answer("b", "yours"), context={"other": 1})
-    assert [handled.result.content for handled in after.handled] == ["mine", "yours"]
-
-
-def test_hooks_still_see_an_answered_call():
-    tools = asking()
-    plan = run(tools, raw("ask_it")).answer(0, "x")
-    after = Executor(tools).execute_round_sync(plan, hooks=lambda call: Reject(call.answers["answer"]))
-    assert after.rejected[0].reason == "x"
 
 
 # --- loops ---------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from round_samples import Remember, ask, done, fetch, ids, names, pay, raw, remember, search, toolset
+from round_samples import Odd, Remember, ask, done, fetch, ids, names, pay, raw, remember, search, toolset
 
 from operator_schema import (
     DecodeError,
@@ -184,6 +184,32 @@ def test_code_of_a_class_that_raises_is_an_issue_of_its_call_alone(caplog):
     assert isinstance(issue.error, RuntimeError)
     assert ids(found.calls) == ["2"]
     assert "open_it (call 1)" in caplog.text
+
+
+def test_code_of_the_arguments_that_raises_is_an_issue_too():
+    class Bytes(bytes):
+        def strip(self):
+            raise ZeroDivisionError
+
+        decode = strip
+
+    class Array(bytearray):
+        decode = Bytes.strip
+
+    class Lazy(dict):
+        def get(self, *key):
+            raise ZeroDivisionError
+
+        items = keys = __iter__ = __getitem__ = get
+
+    sent = [Bytes(b"{}"), Array(b"{}"), Lazy(url="u"), Odd(), {"url": Odd()}, {"url": "u", "x": Odd()}]
+    calls = [
+        RawCall(str(i), name, arguments) for name in ("fetch", "unknown") for i, arguments in enumerate(sent)
+    ]
+    found = toolset.round(calls)
+    assert len(found.issues) == len(calls)
+    assert set(codes(found)) <= {"invalid_params", "execution_failed", "tool_not_found"}
+    assert len(found.commit([]).results) == len(calls)
 
 
 def test_an_issue_has_its_result():

@@ -1,0 +1,117 @@
+"""A round is committed once, or it stays open."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from round_samples import done, raw, toolset
+
+from operator_schema import CommitError, ListTranscript, RoundError, ToolResult
+
+
+def started(*calls):
+    return toolset.round([raw("fetch", call_id, url=url) for call_id, url in calls])
+
+
+def result():
+    return ToolResult("a", "fetch", "page")
+
+
+def test_after_a_commit_everything_raises():
+    found = started(("a", "1"))
+    plan = done(found.apply())
+    transcript = ListTranscript()
+    found.commit(transcript, [result()])
+    uses = [
+        lambda: found.commit(transcript, [result()]),
+        lambda: plan.commit(transcript, [result()]),
+        found.discard,
+        plan.discard,
+        found.plan,
+        lambda: done(plan.apply()),
+        lambda: done(plan.apply(lambda _: None)),
+        lambda: plan.with_results([result()]),
+        lambda: plan.approve("a"),
+        lambda: plan.reject("a"),
+        lambda: plan.answer("a", 1),
+    ]
+    for use in uses:
+        with pytest.raises(RoundError, match="committed already"):
+            use()
+    assert len(transcript) == 1
+
+
+def test_a_transcript_that_refuses_leaves_the_round_open():
+    class Full:
+        def append(self, _):
+            raise OSError("disk full")
+
+    class Stopped:
+        def append(self, _):
+            raise KeyboardInterrupt
+
+    found = started(("a", "1"))
+    with pytest.raises(OSError, match="disk full"):
+        found.commit(Full(), [result()])
+    with pytest.raises(KeyboardInterrupt):
+        found.commit(Stopped(), [result()])
+    assert found.commit([], [result()]).results[0].content == "page"
+
+
+def test_a_refused_commit_leaves_the_round_open():
+    found = started(("a", "1"))
+    with pytest.raises(CommitError):
+        found.commit([], [])
+    with pytest.raises(TypeError):
+        found.commit([], [5])
+    with pytest.raises(AttributeError):
+        found.commit(None, [result()])
+    found.commit([], [result()])
+
+
+def test_a_commit_inside_a_commit_is_refused():
+    found = started(("a", "1"))
+    seen = []
+
+    class Again:
+        def append(self, turn):
+            with pytest.raises(RoundError, match="committed already"):
+                found.commit(seen, [result()])
+            seen.append(turn)
+
+    found.commit(Again(), [result()])
+    assert len(seen) == 1
+
+
+def test_a_turn_goes_into_a_list_transcript_once():
+    found = started(("a", "1"))
+    transcript = ListTranscript([{"role": "user"}])
+    turn = found.commit(transcript, [result()])
+    with pytest.raises(RoundError, match="in the transcript already"):
+        transcript.append(turn)
+    assert list(ListTranscript([turn])) == [turn]
+    assert list(transcript) == [{"role": "user"}, turn]
+
+
+@pytest.mark.needs_threads
+def test_of_many_threads_one_commits():
+    for _ in range(50):
+        found = started(("a", "1"))
+        plans = [found.plan(), found.plan().with_results([result()])]
+        transcript, refused = [], []
+        barrier = threading.Barrier(8)
+
+        def commit(plan, barrier=barrier, transcript=transcript, refused=refused):
+            barrier.wait()
+            try:
+                plan.commit(transcript, [] if plan.is_complete else [result()])
+            except RoundError as error:
+                refused.append(error)
+
+        threads = [threading.Thread(target=commit, args=(plans[i % 2],)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (len(transcript), len(refused)) == (1, 7)
