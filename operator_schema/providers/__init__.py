@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from .answer import Answer
     from .errors import ResponseError
     from .provider import Provider
+    from .stream import Stream
+    from .streamed_call import StreamedCall
     from .table import (
         anthropic,
         bedrock,
@@ -30,6 +32,8 @@ __all__ = [
     "Answer",
     "Provider",
     "ResponseError",
+    "Stream",
+    "StreamedCall",
     "anthropic",
     "bedrock",
     "cohere",
@@ -44,7 +48,13 @@ __all__ = [
     "xai",
 ]
 
-_HOMES = {"Answer": ".answer", "Provider": ".provider", "ResponseError": ".errors"}
+_HOMES = {
+    "Answer": ".answer",
+    "Provider": ".provider",
+    "ResponseError": ".errors",
+    "Stream": ".stream",
+    "StreamedCall": ".streamed_call",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "StopReason"]
 
-StopReason: TypeAlias = Literal["calls", "end", "length", "refused", "filtered", "other"]
+StopReason: TypeAlias = Literal["calls", "end", "length", "refused", "filtered", "interrupted", "other"]
 """Why the model stopped: it waits for the results of its calls · it is done · it reached the limit on tokens
-· it refused · the provider held the answer back · something else, which `raw_stop` says."""
+· it refused · the provider held the answer back · it didn't stop: the stream ended first ·
+something else, which `raw_stop` says."""
 
 
 class Answer(Value):
@@ -45,5 +46,8 @@ class Answer(Value):
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the limit on tokens ended it: the arguments of the last call may lack their end."""
-        return self.stop == "length"
+        """Whether it lacks its end: so may the arguments of the last call.
+
+        The limit on tokens ended it, or the stream did.
+        """
+        return self.stop in {"length", "interrupted"}

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
+    from .merger import Merger
+    from .streamed_call import StreamedCalls
 
 __all__ = ["ChatWire", "CohereWire", "OllamaWire"]
 
@@ -77,6 +79,12 @@ class ChatWire(Value):
             stop = "refused"
         return Answer(calls, text_of(message.get("content")), refusal or None, stop, raw, (message,))
 
+    def merger(self, calls: StreamedCalls) -> Merger:
+        """Return what merges the events of a stream."""
+        from .chat_stream import ChatMerger
+
+        return ChatMerger(calls)
+
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the assistant's message with calls."""
         return [{"role": "assistant", "content": None, "tool_calls": [_sent(call) for call in calls]}]
@@ -128,6 +136,12 @@ class CohereWire(ChatWire):
         text = "\n".join([part for part in said if part])
         return [Answer(calls, text, None, stops.get(raw or "", "other"), raw, (message,))]
 
+    def merger(self, calls: StreamedCalls) -> Merger:
+        """Return what merges the events of a stream."""
+        from .cohere_stream import CohereMerger
+
+        return CohereMerger(calls)
+
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the assistant's message with calls."""
         return [{"role": "assistant", "tool_calls": [_sent(call) for call in calls]}]
@@ -167,6 +181,12 @@ class OllamaWire(ChatWire):
         if raw in _LENGTH:
             stop = "length"
         return [Answer(calls, text_of(message.get("content")), None, stop, raw, (message,))]
+
+    def merger(self, calls: StreamedCalls) -> Merger:
+        """Return what merges the events of a stream."""
+        from .ollama_stream import OllamaMerger
+
+        return OllamaMerger(calls)
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the assistant's message with calls."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import arguments_object, image_data, object_of
+from .wire import arguments_object, image_data, object_of, with_input_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
+    from .converse_stream import ConverseMerger
+    from .streamed_call import StreamedCalls
 
 __all__ = ["ConverseWire"]
 
@@ -72,7 +74,19 @@ class ConverseWire(Value):
         calls = tuple([RawCall(use["toolUseId"], use["name"], use.get("input")) for use in uses])
         text = "".join([block["text"] for block in blocks if "text" in block])
         raw = response.get("stopReason")
+        if any(isinstance(use.get("input"), str) for use in uses):
+            sent = [
+                {"toolUse": with_input_object(block["toolUse"])} if "toolUse" in block else block
+                for block in blocks
+            ]
+            message = {**message, "content": sent}
         return [Answer(calls, text, None, _STOPS.get(raw or "", "other"), raw, (message,))]
+
+    def merger(self, calls: StreamedCalls) -> ConverseMerger:
+        """Return what merges the events of a stream."""
+        from .converse_stream import ConverseMerger
+
+        return ConverseMerger(calls)
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the assistant's message with calls."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
+    from .generate_content_stream import GenerateContentMerger
+    from .streamed_call import StreamedCalls
 
 __all__ = ["GenerateContentWire"]
 
@@ -71,6 +73,12 @@ class GenerateContentWire(Value):
             return candidates
         blocked = object_of(response["promptFeedback"]).get("blockReason")
         return [Answer((), "", None, "filtered", blocked, ())]
+
+    def merger(self, calls: StreamedCalls) -> GenerateContentMerger:
+        """Return what merges the events of a stream."""
+        from .generate_content_stream import GenerateContentMerger
+
+        return GenerateContentMerger(calls)
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the model's content with calls."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import arguments_object, image_data, object_of
+from .wire import arguments_object, image_data, object_of, with_input_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
+    from .messages_stream import MessagesMerger
+    from .streamed_call import StreamedCalls
 
 __all__ = ["MessagesWire"]
 
@@ -63,7 +65,14 @@ class MessagesWire(Value):
         raw = response.get("stop_reason")
         stop: StopReason = _STOPS.get(raw or "", "other")
         refusal = text if stop == "refused" else None
-        return [Answer(calls, text, refusal, stop, raw, ({"role": "assistant", "content": blocks},))]
+        sent = [with_input_object(block) for block in blocks]
+        return [Answer(calls, text, refusal, stop, raw, ({"role": "assistant", "content": sent},))]
+
+    def merger(self, calls: StreamedCalls) -> MessagesMerger:
+        """Return what merges the events of a stream."""
+        from .messages_stream import MessagesMerger
+
+        return MessagesMerger(calls)
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the assistant's message with calls."""

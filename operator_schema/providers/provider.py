@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .answer import Answer
     from .dialect import Dialect
     from .names import NameRule
+    from .stream import Stream
     from .strict_schema import Loss, StrictSchema
     from .wire import Wire
 
@@ -173,6 +174,25 @@ class Provider(Value):
     def calls(self, response: Any, /, tools: Tools | None = None, *, strict: bool = False) -> list[RawCall]:
         """List the calls in the first answer of a response; `answer` has its text and why it stopped."""
         return list(self.answer(response, tools, strict=strict).calls)
+
+    def stream(self, tools: Tools | None = None, /, *, strict: bool = False) -> Stream:
+        """Return what reads one streamed response.
+
+        Args:
+            tools: as for `answers`; with them, calls show what is known of their arguments so far, typed.
+            strict: as for `answers`.
+        """
+        from .stream import Stream
+        from .streamed_call import StreamedCalls
+
+        offered = None if tools is None else _tools(tools)
+        own = {} if offered is None else self._own_names(offered)
+        calls = StreamedCalls(own, {tool.name: tool.codec for tool in offered or ()})
+
+        def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
+            return self.answers(response, offered, strict=strict)
+
+        return Stream(self.name, self.wire.merger(calls), calls, read)
 
     def results(self, results: Sequence[ToolResult], /, tools: Tools | None = None) -> list[dict[str, Any]]:
         """Return the messages or items that hold results, to be sent after the answer's `message`.

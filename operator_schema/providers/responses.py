@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
+    from .responses_stream import ResponsesMerger
+    from .streamed_call import StreamedCalls
 
 __all__ = ["ResponsesWire"]
 
@@ -66,6 +68,12 @@ class ResponsesWire(Value):
         found = tuple([RawCall(call["call_id"], call["name"], call.get("arguments")) for call in calls])
         stop, raw = _stop(response, bool(found), refusal)
         return [Answer(found, text, refusal, stop, raw, tuple(items))]
+
+    def merger(self, calls: StreamedCalls) -> ResponsesMerger:
+        """Return what merges the events of a stream."""
+        from .responses_stream import ResponsesMerger
+
+        return ResponsesMerger(calls)
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return an item for each call."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import Answer
+    from .merger import Merger
+    from .streamed_call import StreamedCalls
 
 __all__ = [
     "UNNAMED",
@@ -24,6 +26,7 @@ __all__ = [
     "object_of",
     "parsed_arguments",
     "unnamed_call",
+    "with_input_object",
 ]
 
 UNNAMED = "operator_schema_"
@@ -56,6 +59,14 @@ class Wire(Protocol):
 
         Raises:
             KeyError, TypeError, ValueError, AttributeError: the response has another form.
+        """
+        ...
+
+    def merger(self, calls: StreamedCalls) -> Merger:
+        """Return what merges the events of one stream into a response, which `answers` reads.
+
+        Args:
+            calls: to which it adds the calls of the first answer while they come.
         """
         ...
 
@@ -123,3 +134,9 @@ def image_data(result: ToolResult) -> list[tuple[str, Any]]:
     from ..tools.results.content import Image
 
     return [("image", part) if isinstance(part, Image) else ("text", part.as_text()) for part in result.parts]
+
+
+def with_input_object(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a call of an answer as it can be sent: its `input` may be text that lacks its end."""
+    found: Any = block.get("input")
+    return {**block, "input": {"arguments": found}} if isinstance(found, str) else block

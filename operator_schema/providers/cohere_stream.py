@@ -1,0 +1,86 @@
+"""Streams of Cohere's Chat v2.
+
+Source: https://docs.cohere.com/v2/docs/streaming
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..json_values import copy_json
+from .merger import GrowingObject
+from .wire import object_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .streamed_call import StreamedCall, StreamedCalls
+
+__all__ = ["CohereMerger"]
+
+_CONTENT_TEXTS = ("text", "thinking")
+
+
+class CohereMerger:
+    """Events that begin and continue the parts of one message."""
+
+    is_binary = False
+
+    def __init__(self, calls: StreamedCalls) -> None:
+        self._known = calls
+        self._message = GrowingObject({})
+        self._content: dict[int, GrowingObject] = {}
+        self._calls: dict[int, tuple[dict[str, Any], StreamedCall]] = {}
+        self._citations: list[Any] = []
+        self._finish_reason: str | None = None
+        self.is_complete = False
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take an event; kinds that aren't known are left out."""
+        delta = object_of(event.get("delta") or {})
+        message, index = object_of(delta.get("message") or {}), event.get("index") or 0
+        match event["type"]:
+            case "message-start":
+                self._message.content.update(copy_json(message))
+            case "content-start":
+                self._content[index] = GrowingObject(object_of(message["content"]))
+            case "content-delta":
+                for key, text in object_of(message["content"]).items():
+                    if key in _CONTENT_TEXTS and text is not None:
+                        self._content[index].append(key, text)
+            case "tool-plan-delta":
+                self._message.append("tool_plan", message["tool_plan"])
+            case "tool-call-start":
+                self._begin_call(index, object_of(message["tool_calls"]))
+            case "tool-call-delta":
+                function = object_of(object_of(message["tool_calls"])["function"])
+                self._calls[index][1].grow(function["arguments"])
+            case "citation-start":
+                self._citations.append(copy_json(message["citations"]))
+            case "message-end":
+                self._finish_reason = delta.get("finish_reason")
+                self.is_complete = True
+            case str():
+                pass
+            case _:
+                raise TypeError
+
+    def _begin_call(self, index: int, call: Mapping[str, Any]) -> None:
+        function = object_of(call["function"])
+        streamed = self._known.begin(call.get("id"), function["name"], function.get("arguments") or "")
+        self._calls[index] = copy_json(call), streamed
+
+    def response(self) -> dict[str, Any] | None:
+        """Return the response so far."""
+        message = self._message.whole()
+        if self._content:
+            message["content"] = [part.whole() for part in self._content.values()]
+        if self._calls:
+            message["tool_calls"] = [_whole(call, streamed) for call, streamed in self._calls.values()]
+        if self._citations:
+            message["citations"] = self._citations
+        return {"message": message, "finish_reason": self._finish_reason} if message else None
+
+
+def _whole(call: Mapping[str, Any], streamed: StreamedCall) -> dict[str, Any]:
+    return {**call, "function": {**call["function"], "arguments": streamed.arguments}}

@@ -1,0 +1,105 @@
+"""Streams of Amazon Bedrock's Converse.
+
+Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..json_values import copy_json
+from .merger import GrowingObject, input_of
+from .wire import object_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .streamed_call import StreamedCall, StreamedCalls
+
+__all__ = ["ConverseMerger"]
+
+
+class ConverseMerger:
+    """Events, each an object with its kind as the only key."""
+
+    is_binary = True
+
+    def __init__(self, calls: StreamedCalls) -> None:
+        self._known = calls
+        self._role: Any = None
+        self._blocks: dict[int, _Block] = {}
+        self._stop_reason: str | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the reason is known why the model stopped; it comes after all blocks."""
+        return self._stop_reason is not None
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take an event; kinds that aren't known are left out."""
+        for kind, value in event.items():
+            content = object_of(value)
+            if kind == "messageStart":
+                self._role = content["role"]
+            elif kind == "messageStop":
+                self._stop_reason = content["stopReason"]
+            elif kind in {"contentBlockStart", "contentBlockDelta"}:
+                index = content["contentBlockIndex"]
+                block = self._blocks.setdefault(index, _Block())
+                if kind == "contentBlockStart":
+                    block.begin(object_of(content["start"]), self._known)
+                else:
+                    block.take(object_of(content["delta"]))
+
+    def response(self) -> dict[str, Any] | None:
+        """Return the response so far."""
+        if self._role is None:
+            return None
+        blocks = [block.whole() for _, block in sorted(self._blocks.items())]
+        message = {"role": self._role, "content": blocks}
+        return {"output": {"message": message}, "stopReason": self._stop_reason}
+
+
+class _Block:
+    """One block of content, which grows."""
+
+    def __init__(self) -> None:
+        self._content = GrowingObject({})
+        self._use: dict[str, Any] | None = None
+        self._call: StreamedCall | None = None
+        self._reasoning = GrowingObject({})
+        self._redacted: list[Any] = []
+
+    def begin(self, start: Mapping[str, Any], known: StreamedCalls) -> None:
+        if "toolUse" in start:
+            self._use = copy_json(object_of(start["toolUse"]))
+            self._call = known.begin(start["toolUse"]["toolUseId"], start["toolUse"]["name"])
+        else:
+            self._content.content.update(copy_json(start))
+
+    def take(self, delta: Mapping[str, Any]) -> None:
+        for kind, value in delta.items():
+            if kind == "text":
+                self._content.append("text", value)
+            elif kind == "toolUse":
+                if self._call is None:
+                    raise TypeError
+                self._call.grow(value["input"])
+            elif kind == "reasoningContent":
+                self._take_reasoning(object_of(value))
+
+    def _take_reasoning(self, delta: Mapping[str, Any]) -> None:
+        for kind, value in delta.items():
+            if kind in {"text", "signature"}:
+                self._reasoning.append(kind, value)
+            elif kind == "redactedContent":
+                self._redacted.append(value)
+
+    def whole(self) -> dict[str, Any]:
+        if self._use is not None and self._call is not None:
+            return {"toolUse": {**self._use, "input": input_of(self._call.arguments)}}
+        if self._redacted:
+            # botocore gives bytes, JSON has base64.
+            return {"reasoningContent": {"redactedContent": self._redacted[0][:0].join(self._redacted)}}
+        reasoning = self._reasoning.whole()
+        return {"reasoningContent": {"reasoningText": reasoning}} if reasoning else self._content.whole()

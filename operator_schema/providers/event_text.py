@@ -1,0 +1,115 @@
+"""Events of a stream out of its text: server-sent events, or a JSON object a line.
+
+Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import getincrementaldecoder
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["MAX_EVENT", "EventText"]
+
+MAX_EVENT = 16 * 2**20
+"""Characters of one event, or bytes of one binary message."""
+
+_LINE_END = re.compile("\r\n|\r|\n")
+_NO_FIELD = ("{", "[", "<")
+"""What lines begin with that aren't fields of an event: JSON by lines, or the page of a proxy."""
+
+
+class EventText:
+    """The text of a stream, which comes in pieces of any size.
+
+    Each character is read once, whatever the pieces. Lines end with CR, LF or both.
+    """
+
+    __slots__ = (
+        "_utf8",
+        "_has_begun",
+        "_after_cr",
+        "_line",
+        "_line_length",
+        "_data",
+        "_data_length",
+        "_kind",
+    )
+
+    def __init__(self) -> None:
+        self._utf8 = getincrementaldecoder("utf-8")()
+        self._has_begun = False
+        self._after_cr = False
+        self._line: list[str] = []
+        self._line_length = 0
+        self._data: list[str] = []
+        self._data_length = 0
+        self._kind = ""
+
+    def feed(self, piece: str | bytes | bytearray) -> Iterator[tuple[str, str]]:
+        """Take the next piece of the text.
+
+        Args:
+            piece: bytes are UTF-8 and may end inside a character.
+
+        Returns:
+            The events that it completes: kind, which is empty for most, and data.
+
+        Raises:
+            ValueError: the bytes aren't UTF-8, or an event is longer than `MAX_EVENT`.
+        """
+        text = piece if isinstance(piece, str) else self._utf8.decode(piece)
+        if not text:
+            return
+        if not self._has_begun:
+            self._has_begun = True
+            text = text.removeprefix("\ufeff")
+        if self._after_cr:
+            text = text.removeprefix("\n")
+        self._after_cr = text.endswith("\r")
+        *ended, rest = _LINE_END.split(text)
+        for end in ended:
+            self._add(end)
+            line = "".join(self._line)
+            self._line, self._line_length = [], 0
+            yield from self._read(line)
+        self._add(rest)
+
+    def finish(self) -> Iterator[tuple[str, str]]:
+        """Return the event that the end of the text cut off; a character that lacks its end is left out."""
+        for line in ("".join(self._line), ""):
+            yield from self._read(line)
+        self._line, self._line_length = [], 0
+
+    def _add(self, text: str) -> None:
+        self._line_length += len(text)
+        _check_length(self._line_length)
+        self._line.append(text)
+
+    def _read(self, line: str) -> Iterator[tuple[str, str]]:
+        if not line:
+            if self._data:
+                yield self._kind, "\n".join(self._data)
+            self._data, self._data_length, self._kind = [], 0, ""
+        elif line.startswith(_NO_FIELD):
+            yield "", line
+        else:
+            field, _, value = line.partition(":")
+            value = value.removeprefix(" ")
+            if field == "data":
+                self._data_length += len(value) + 1
+                _check_length(self._data_length)
+                self._data.append(value)
+            elif field == "event":
+                self._kind = value
+            elif field == "error":  # what older servers of llama.cpp write
+                yield "error", value
+
+
+def _check_length(length: int) -> None:
+    if length > MAX_EVENT:
+        message = f"an event is longer than {MAX_EVENT} characters"
+        raise ValueError(message)

@@ -1,0 +1,202 @@
+"""A response that is still arriving."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..codec.json_text.reader import check_depth
+from ..codec.problems import RefusedTextError
+from ..json_values import is_object
+from ..wording import excerpt, received
+from .answer import Answer
+from .errors import ResponseError
+from .event_errors import error_in
+from .event_text import EventText
+from .response_json import json_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .event_messages import EventMessages
+    from .merger import Merger
+    from .streamed_call import StreamedCall, StreamedCalls
+
+__all__ = ["Stream"]
+
+_END = "[DONE]"
+
+
+class Stream:
+    """One streamed response; `Provider.stream` makes it.
+
+    A stream belongs to one response, and to one thread at a time. Once something was wrong with it, it takes
+    nothing more: `feed`, `answers` and `close` raise the same error again.
+    """
+
+    __slots__ = ("_provider", "_merger", "_calls", "_read", "_text", "_binary", "_error", "_answers")
+
+    def __init__(
+        self,
+        provider: str,
+        merger: Merger,
+        calls: StreamedCalls,
+        read: Callable[[Mapping[str, Any]], tuple[Answer, ...]],
+    ) -> None:
+        self._provider = provider
+        self._merger = merger
+        self._calls = calls
+        self._read = read
+        self._text = EventText()
+        self._binary: EventMessages | None = None
+        self._error: str | None = None
+        self._answers: tuple[Answer, ...] | None = None
+
+    @property
+    def calls(self) -> list[StreamedCall]:
+        """The calls of the first answer so far, in order; each one grows with the stream."""
+        return self._calls.all()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the model's answer has ended; what still comes tells the tokens that it cost."""
+        return self._merger.is_complete
+
+    def feed(self, piece: Any, /) -> list[StreamedCall]:
+        """Take the next piece of the stream.
+
+        Args:
+            piece: text or bytes of any length, which may end anywhere; or one event, as a dict or as the
+                object of the provider's SDK.
+
+        Returns:
+            The calls that grew.
+
+        Raises:
+            ResponseError: an event is an error of the provider, or has another form.
+            ImportError: these are the bytes of Bedrock's stream, and botocore isn't installed.
+        """
+        self._check()
+        if self._answers is not None:
+            raise ResponseError(self._provider, "the stream has been closed")
+        self._calls.grown.clear()
+        try:
+            if isinstance(piece, (str, bytes, bytearray)):
+                self._take_text(piece)
+            else:
+                self._take(self._event_of(piece))
+        except ResponseError as error:
+            self._error = error.message
+            raise
+        return list(self._calls.grown)
+
+    def answers(self) -> tuple[Answer, ...]:
+        """Close the stream, and return the answer of each choice or candidate, as `Provider.answers` would.
+
+        Raises:
+            ResponseError: something was wrong with the stream.
+        """
+        self._check()
+        if self._answers is None:
+            try:
+                self._take_rest()
+                self._answers = self._whole()
+            except ResponseError as error:
+                self._error = error.message
+                raise
+        return self._answers
+
+    def close(self) -> Answer:
+        """Close the stream, and return the first answer, as `Provider.answer` would without a stream.
+
+        Returns:
+            The same answer each time. Its `stop` is `interrupted` if the stream ended before the model's
+            answer did.
+
+        Raises:
+            ResponseError: something was wrong with the stream.
+        """
+        return self.answers()[0]
+
+    def _check(self) -> None:
+        if self._error is not None:
+            raise ResponseError(self._provider, self._error)
+
+    def _take_text(self, piece: str | bytes | bytearray) -> None:
+        if self._merger.is_binary and not isinstance(piece, str):
+            if self._binary is None:
+                from .event_messages import EventMessages
+
+                self._binary = EventMessages()
+            found = self._binary.feed(piece)
+        else:
+            found = self._text.feed(piece)
+        try:
+            for kind, data in found:
+                self._take_data(kind, data)
+        except ValueError as error:
+            if isinstance(error, ResponseError):
+                raise
+            raise ResponseError(self._provider, f"the stream can't be read: {error}") from None
+
+    def _take_data(self, kind: str, data: str) -> None:
+        if not data.strip() or data.strip() == _END:
+            return
+        event = _parsed(data)
+        if kind == "error" and not is_object(event):
+            raise self._told(data)
+        if event is None:
+            raise ResponseError(self._provider, f"an event isn't valid JSON: {excerpt(data, 200)}")
+        self._take(event)
+
+    def _event_of(self, piece: object) -> Any:
+        try:
+            event = json_of(piece)
+        except Exception:  # noqa: BLE001  # the code of an SDK, or of whatever this is
+            event = None
+        return piece if event is None else event
+
+    def _take(self, event: Any) -> None:
+        if not is_object(event):
+            raise ResponseError(self._provider, f"an event is a JSON object, not {received(event)}")
+        try:
+            error = error_in(event)
+            if error is None:
+                self._merger.take(event)
+        except ValueError as problem:
+            raise ResponseError(self._provider, str(problem)) from None
+        except Exception:  # noqa: BLE001  # an event may be anything, also a dict with code of its own
+            message = f"an event has another form: {excerpt(event, 200)}"
+            raise ResponseError(self._provider, message) from None
+        if error is not None:
+            raise self._told(error)
+
+    def _told(self, error: object) -> ResponseError:
+        return ResponseError(self._provider, f"the response is an error: {excerpt(error, 300)}")
+
+    def _take_rest(self) -> None:
+        """Take an event whose last line lacks its end."""
+        for kind, data in self._text.finish():
+            if kind == "error" or _parsed(data) is not None:
+                self._take_data(kind, data)
+
+    def _whole(self) -> tuple[Answer, ...]:
+        try:
+            response = self._merger.response()
+        except Exception:  # noqa: BLE001  # whatever came as an index can't be sorted
+            raise ResponseError(self._provider, "the events don't belong together") from None
+        found = () if response is None else self._read(response)
+        if self._merger.is_complete:
+            return found
+        found = found or (Answer((), "", None, "interrupted", None, ()),)
+        return tuple([answer.replace(stop="interrupted") for answer in found])
+
+
+def _parsed(data: str) -> Any:
+    """Return the value of JSON text; None if it isn't valid."""
+    from json import loads
+
+    try:
+        check_depth(data)
+        return loads(data)
+    except (RefusedTextError, ValueError, RecursionError):
+        return None
