@@ -74,6 +74,6 @@ class EventMessages:
             raise ValueError(str(error)) from None
         headers, payload = message.headers, str(message.payload, "utf-8")
         if headers.get(":message-type") == "event":
-            return "", f'{{"{headers[":event-type"]}": {payload}}}'
+            return "", f'{{"{headers.get(":event-type")}": {payload}}}'
         said = headers.get(":exception-type") or headers.get(":error-code") or "exception"
         return "error", f"{said}: {payload or headers.get(':error-message', '')}"

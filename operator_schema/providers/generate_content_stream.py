@@ -33,7 +33,7 @@ class GenerateContentMerger:
         """Whether each candidate has ended, or the prompt was blocked."""
         if not self._candidates:
             return "blockReason" in self._feedback
-        return all(candidate.reason is not None for candidate in self._candidates.values())
+        return all(candidate.has_ended for candidate in self._candidates.values())
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take a response."""
@@ -63,14 +63,22 @@ class _Candidate:
         self._known = known
         self._role: Any = "model"
         self._parts: list[GrowingObject] = []
-        self.reason: str | None = None
+        self._reason: str | None = None
 
     def take(self, candidate: Mapping[str, Any]) -> None:
         content = object_of(candidate.get("content") or {})
         self._role = content.get("role") or self._role
-        for part in content.get("parts") or ():
+        parts = content.get("parts") or ()
+        for part in parts:
             self._add(object_of(part))
-        self.reason = candidate.get("finishReason") or self.reason
+        # It goes on after a reason, where Gemini runs code in between.
+        self._reason = candidate.get("finishReason") or (None if parts else self._reason)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the reason is known why the model stopped, other than to have code run."""
+        runs = self._reason == "STOP" and self._parts and "executableCode" in self._parts[-1].content
+        return self._reason is not None and not runs
 
     def _add(self, part: Mapping[str, Any]) -> None:
         last = self._parts[-1].content if self._parts else {}
@@ -87,7 +95,7 @@ class _Candidate:
 
     def whole(self) -> dict[str, Any]:
         content = {"role": self._role, "parts": [part.whole() for part in self._parts]}
-        return {"content": content, "finishReason": self.reason}
+        return {"content": content, "finishReason": self._reason}
 
 
 def _is_text(part: Mapping[str, Any]) -> bool:

@@ -50,7 +50,9 @@ class ResponsesMerger:
             self._items[event["output_index"]] = _Item(object_of(event["item"]), self._known)
         elif kind == "response.output_item.done":
             index, item = event["output_index"], object_of(event["item"])
-            self._items.setdefault(index, _Item(item, self._known)).end(item)
+            if index not in self._items:
+                self._items[index] = _Item(item, self._known)
+            self._items[index].end(item)
         elif kind == "response.function_call_arguments.delta":
             self._items[event["output_index"]].grow(event["delta"])
         elif kind in _TEXTS:
@@ -73,6 +75,7 @@ class _Item:
         self._item: dict[str, Any] = copy_json(dict(item))
         self._parts: dict[int, GrowingObject] = {}
         self._call: StreamedCall | None = None
+        self._has_ended = False
         if item.get("type") == "function_call":
             self._call = known.begin(item["call_id"], item["name"], item.get("arguments") or "")
 
@@ -85,11 +88,13 @@ class _Item:
 
     def end(self, item: Mapping[str, Any]) -> None:
         self._item = copy_json(dict(item))
-        self._parts = {}
+        self._has_ended = True
         if self._call is not None and not self._call.arguments:
             self._call.grow(item.get("arguments") or "")
 
     def whole(self) -> dict[str, Any]:
+        if self._has_ended:
+            return self._item
         found = dict(self._item)
         if self._call is not None:
             found["arguments"] = self._call.arguments

@@ -165,8 +165,7 @@ class Stream:
         except ValueError as problem:
             raise ResponseError(self._provider, str(problem)) from None
         except Exception:  # noqa: BLE001  # an event may be anything, also a dict with code of its own
-            message = f"an event has another form: {excerpt(event, 200)}"
-            raise ResponseError(self._provider, message) from None
+            raise ResponseError(self._provider, f"an event has another form: {_shown(event)}") from None
         if error is not None:
             raise self._told(error)
 
@@ -200,3 +199,10 @@ def _parsed(data: str) -> Any:
         return loads(data)
     except (RefusedTextError, ValueError, RecursionError):
         return None
+
+
+def _shown(event: object) -> str:
+    try:
+        return excerpt(event, 200)
+    except Exception:  # noqa: BLE001  # a dict with code of its own
+        return type(event).__name__
