@@ -45,7 +45,7 @@ def decode_call(index: int, raw: RawCall, offer: Offer[Any]) -> ToolCall[Any] | 
         return _issue(index, raw, FAILURES.invalid(raw, error))
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
         return _issue(index, raw, FAILURES.failed(raw, error))
-    return ToolCall(index, raw, own, tool, given)
+    return ToolCall(index, raw, own, offer.own_tool(raw.name), given)
 
 
 def _unavailable(index: int, raw: RawCall, offer: Offer[Any]) -> CallIssue:

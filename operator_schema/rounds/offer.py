@@ -122,6 +122,10 @@ class Offer(Value, Generic[Input]):
         """Return a tool as the model sees it; None if this request doesn't offer it."""
         return self._shown.get(name)
 
+    def own_tool(self, name: str, /) -> Tool[..., Any]:
+        """Return a tool as the toolset has it, without what an offered `describe_tools` changes."""
+        return self._snapshot.tools[name]
+
     def definitions(self, **options: Unpack[StyleOptions]) -> list[ToolDefinition]:
         """List name, description and input schema of the tools, with the descriptions of this request.
 

@@ -98,6 +98,8 @@ def test_a_plan_is_never_changed():
 def test_plans_are_equal_if_the_same_would_be_saved():
     found = toolset.round([raw("pay", "a", amount=1)])
     plan = found.plan()
+    same = plan
+    assert plan == same
     assert plan == found.plan()
     assert hash(plan) == hash(plan.reject("a"))
     assert plan != plan.reject("a")

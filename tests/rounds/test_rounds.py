@@ -15,6 +15,7 @@ from operator_schema import (
     RoundError,
     ToolNotFoundError,
     Toolset,
+    describe_tools,
     off,
     tool,
 )
@@ -72,6 +73,17 @@ def test_blank_arguments_are_no_arguments(blank):
 
     (call,) = Toolset(ping).round([RawCall("1", "ping", blank)]).calls
     assert call.input == ping.input_type(times=1)
+
+
+def test_the_tool_of_a_call_is_that_of_the_toolset_beside_a_describing_tool_too():
+    inner = Toolset(search)
+    described = Toolset(inner, describe_tools(inner))
+    found = described.round([raw("search", query="q"), raw("search", limit=1)])
+    (call,) = found.calls
+    assert call.tool is search
+    assert described[call.tool] is search
+    assert described.only(call.tool).names == ("search",)
+    assert "describe_tools" in found.issues[0].content
 
 
 def test_a_tool_input_is_its_own_class():

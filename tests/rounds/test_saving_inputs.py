@@ -18,7 +18,7 @@ from saving_samples import (
     through_text,
 )
 
-from operator_schema import EncodeError, ToolError
+from operator_schema import Defer, EncodeError, ToolError
 
 pytestmark = pytest.mark.needs_threads
 
@@ -213,3 +213,12 @@ def test_plans_that_differ_are_not_equal():
     assert [plan == other for other in others] == [False] * 6
     assert plan != "a plan"
     assert plan == restored(plan)
+
+
+@pytest.mark.parametrize("name", ["with_seed", "with_default_seed"])
+def test_an_input_that_somebody_decides_about_comes_back_from_its_arguments(name):
+    plan = planned((name, {"x": 1, "seed": 4}), hooks=lambda call: Defer("wait"))
+    again = restored(plan)
+    assert again == plan
+    assert (again.deferred[0].input.x, again.deferred[0].input.doubled) == (1, 8)
+    assert restored(plan.approve(0)).pending[0].input.doubled == 8
