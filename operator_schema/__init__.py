@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from .introspect.leaves import SchemaLeaf, register_leaf
     from .introspect.local_times import LocalDateTime, LocalTime
-    from .rounds.decisions import Complete, Defer, Reject, RunNormally
+    from .rounds.decisions import Complete, Decision, Defer, Reject, RunNormally
     from .rounds.entries import off
     from .rounds.errors import (
         CommitError,
@@ -88,6 +88,7 @@ __all__ = [
     "CommitFault",
     "Complaint",
     "Complete",
+    "Decision",
     "DecodeError",
     "DecodeReport",
     "DefaultPlus",
@@ -178,6 +179,7 @@ _HOMES = {
     "CommitFault": ".rounds.errors",
     "Complaint": ".errors",
     "Complete": ".rounds.decisions",
+    "Decision": ".rounds.decisions",
     "DecodeError": ".errors",
     "DecodeReport": ".codec.report",
     "DefaultPlus": ".rounds.offer",

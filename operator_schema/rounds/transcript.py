@@ -57,7 +57,7 @@ class Turn(Value):
 class Transcript(Protocol):
     """Where committed turns go; a `list` is one too."""
 
-    def append(self, turn: Turn, /) -> object:
+    def append(self, turn: Turn, /) -> None:
         """Add a turn as a whole, or raise an exception and add nothing."""
         ...
 
@@ -69,7 +69,7 @@ def append_turn(transcript: Transcript, turn: Turn) -> None:
         TypeError: `append` is async, so that nothing was appended yet.
         Exception: what `append` raises.
     """
-    returned = transcript.append(turn)
+    returned: object = transcript.append(turn)  # type: ignore[func-returns-value]  # what callers promise, some do not
     if is_awaitable(returned):
         close_awaitable(returned)
         name = clip(escape(type(transcript).__name__), _NAME_LENGTH)

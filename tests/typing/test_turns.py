@@ -14,6 +14,7 @@ from operator_schema import (
     CommitError,
     CommitFault,
     Complete,
+    Decision,
     Defer,
     DeferredCall,
     Executor,
@@ -163,7 +164,7 @@ def everything(call: ToolCall[Any]) -> RunNormally:
 
 @pytest.mark.needs_threads
 def test_hooks() -> None:
-    hooks = Hooks(polite, cached, Policy(), everything, shorter, toolset=web)
+    hooks = Hooks(polite, cached, Policy(), everything, shorter, decides, toolset=web)
     assert_type(hooks, Hooks)
     assert_type(hooks | Hooks(everything), Hooks)
     assert_type(asyncio.run(hooks.descriptions(web)), dict[str, str])
@@ -214,6 +215,23 @@ def test_a_commit() -> None:
     assert_type(items, list[Turn])
     with pytest.raises(AttributeError):
         web.round([]).commit(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it has no append
+    with pytest.raises(TypeError, match="append is async"):
+        web.round([]).commit(Later())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it is async
+
+
+ITEMS: list[Turn] = []
+
+
+class Later:
+    async def append(self, turn: Turn, /) -> None:
+        ITEMS.append(turn)
+
+
+@hook("ask")
+def decides(call: ToolCall[Ask]) -> Decision:
+    if call.input.question:
+        return RunNormally()
+    return None if call.approved else Defer("no question")
 
 
 def fails(call: ToolCall[Any]) -> None:
