@@ -10,10 +10,13 @@ from ..tools.tool import Tool
 from ..wording import clip, escape, received, writable_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import TypeAlias
 
     from .named_tools import Selector
     from .toolset import Toolset
+
+    _Here: TypeAlias = Mapping[str, tuple[str, ...]] | None
 
 
 __all__ = ["Hook", "Hooks", "description_hook", "hook"]
@@ -152,8 +155,7 @@ class Hooks(Value):
             ToolNotFoundError: a hook is for a tool that isn't there.
             ValueError: the toolset of a hook isn't nested in this one.
         """
-        resolved = [(hook, _names(hook, toolset)) for hook in self.hooks]
-        return [(hook, names) for hook, names in resolved if hook.kind == "call"]
+        return [(hook, names) for hook, names in _resolved(self.hooks, toolset) if hook.kind == "call"]
 
     async def descriptions(self, toolset: Toolset[Any], /) -> dict[str, str]:
         """Return the descriptions that the hooks give now, for `toolset.offer(descriptions=…)`.
@@ -171,7 +173,7 @@ class Hooks(Value):
             Exception: what a hook raises.
         """
         found: dict[str, str] = {}
-        for hook, names in [(hook, _names(hook, toolset)) for hook in self.hooks]:
+        for hook, names in _resolved(self.hooks, toolset):
             if hook.kind == "call":
                 continue
             for name in [name for name in toolset.names if names is None or name in names]:
@@ -189,13 +191,24 @@ def _unpickled(*hooks: Hook) -> Hooks:
     return made
 
 
-def _names(hook: Hook, toolset: Toolset[Any]) -> frozenset[str] | None:
-    """Return the names of the tools of a hook in a toolset; None for all."""
+def _resolved(hooks: Iterable[Hook], toolset: Toolset[Any]) -> list[tuple[Hook, frozenset[str] | None]]:
+    """Return hooks with the names of their tools in a toolset; None for all."""
+    # Hooks mostly share their toolset, and to find one among many tools takes milliseconds.
+    nested: dict[int, _Here] = {}
+    found: list[tuple[Hook, frozenset[str] | None]] = []
+    for hook in hooks:
+        own = hook.toolset
+        if own is not None and id(own) not in nested:
+            nested[id(own)] = toolset.names_from(own)
+        found.append((hook, _names(hook, toolset, nested.get(id(own)))))
+    return found
+
+
+def _names(hook: Hook, toolset: Toolset[Any], here: _Here) -> frozenset[str] | None:
     if hook.toolset is None:
         if hook.tools is None:
             return None
         return frozenset([toolset.name_of(tool) for tool in hook.tools])
-    here = toolset.names_from(hook.toolset)
     if here is None:
         message = f"the hook {hook.name} is for {hook.toolset!r}, which isn't part of {toolset!r}"
         raise ValueError(clip(escape(message), 500))

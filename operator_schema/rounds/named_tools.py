@@ -111,9 +111,13 @@ class NamedTools:
         if toolset == self:
             return {there: (here,) for there, here in zip(toolset.names, self.names, strict=True)}
         found: dict[str, tuple[str, ...]] = {}
+        is_meant: dict[int, bool] = {}  # all tools of a toolset have the same one as their source
         for name, entry in self._named.items():
             for source in entry.sources:
-                if source.toolset == toolset and name not in found.get(source.name, ()):
+                place = id(source.toolset)
+                if place not in is_meant:
+                    is_meant[place] = source.toolset == toolset
+                if is_meant[place] and name not in found.get(source.name, ()):
                     found[source.name] = (*found.get(source.name, ()), name)
         return found or None
 
@@ -142,7 +146,7 @@ class NamedTools:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NamedTools):
             return NotImplemented
-        return self is other or self._key() == other._key()
+        return self is other or (len(self) == len(other) and self._key() == other._key())
 
     def __hash__(self) -> int:
         return hash(tuple([(entry.tool, entry.is_off) for entry in self._named.values()]))

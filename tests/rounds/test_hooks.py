@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import time
 from functools import partial
 
 import pytest
+from patience import PATIENCE
 from round_samples import done, fetch, ids, names, pay, raw, search, toolset
 
 from operator_schema import (
@@ -375,3 +377,14 @@ def test_hooks_of_a_toolset_that_is_nested_twice_apply_to_both():
     calls = [raw(name, name, query="q") for name in ("a_search", "b_search")]
     plan = applied(Hooks(never, toolset=INNER), *calls, tools=twice)
     assert names(plan.rejected) == ["a_search", "b_search"]
+
+
+def test_hooks_of_a_large_toolset_that_is_nested_are_found_fast():
+    names = [f"fetch_{number}" for number in range(400)]
+    inner = Toolset(*[fetch.with_(name=name) for name in names])
+    outer = Toolset(inner.prefix("a_"), pay)
+    hooks = Hooks(*[hook(name)(lambda _: Reject()) for name in names], toolset=inner)
+    began = time.process_time()
+    plan = applied(hooks, raw("a_fetch_399", "f", url="u"), tools=outer)
+    assert time.process_time() - began < PATIENCE
+    assert ids(plan.rejected) == ["f"]
