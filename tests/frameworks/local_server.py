@@ -12,6 +12,9 @@ from threading import Thread
 def serving(*answers):
     """Give the answers one after another.
 
+    Args:
+        answers: JSON values; text is a stream of server-sent events.
+
     Yields:
         The address, and the list of the requests that have come.
     """
@@ -20,9 +23,11 @@ def serving(*answers):
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):  # http.server looks for this name
             requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            body = json.dumps(left.pop(0)).encode()
+            answer = left.pop(0)
+            is_stream = isinstance(answer, str)
+            body = (answer if is_stream else json.dumps(answer)).encode()
             self.send_response(200)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", "text/event-stream" if is_stream else "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

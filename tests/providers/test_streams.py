@@ -268,6 +268,28 @@ def test_the_bytes_of_bedrock_are_read():
         assert fed(exchange, [content[:500]])[1].stop == "interrupted"
 
 
+class Body:
+    """The body of a response as botocore has it."""
+
+    def __init__(self, content):
+        self.content = content
+
+    def stream(self):
+        return iter([self.content])
+
+
+def test_the_events_of_boto3_are_read():
+    session = pytest.importorskip("botocore.session", reason="what boto3 is made of")
+    from botocore.eventstream import EventStream
+    from botocore.parsers import EventStreamJSONParser
+
+    model = session.get_session().get_service_model("bedrock-runtime").operation_model("ConverseStream")
+    for exchange in OF_BEDROCK:
+        body = Body(base64.b64decode(exchange["response"]))
+        events = EventStream(body, model.get_event_stream_output(), EventStreamJSONParser(), model.name)
+        assert content_of(fed(exchange, events)[1]) == content_of(fed(exchange, events_of(exchange))[1])
+
+
 def binary_message(headers, payload):
     """Write a message of Bedrock's stream."""
     told = b"".join(
