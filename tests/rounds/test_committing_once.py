@@ -115,3 +115,27 @@ def test_of_many_threads_one_commits():
         for thread in threads:
             thread.join()
         assert (len(transcript), len(refused)) == (1, 7)
+
+
+@pytest.mark.needs_threads
+def test_turns_of_many_threads_go_in_whole():
+    transcript = ListTranscript(["hello"])
+    rounds = [started(*[(f"{n}-{i}", "u") for i in range(20)]) for n in range(40)]
+    barrier = threading.Barrier(4)
+
+    def commit(own):
+        barrier.wait()
+        for found in own:
+            found.commit(transcript, [call.complete(call.id) for call in reversed(found.calls)])
+            transcript.append("between")
+
+    threads = [threading.Thread(target=commit, args=(rounds[n::4],)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    turns = [item for item in transcript if item not in ("hello", "between")]
+    assert {turn.id for turn in turns} == {found.id for found in rounds}
+    assert len(transcript) == 1 + 2 * len(rounds)
+    for turn in turns:
+        assert [result.content for result in turn.results] == [call.id for call in turn.calls]

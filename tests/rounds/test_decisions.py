@@ -309,6 +309,39 @@ def test_cancelling_a_hook_leaves_the_round_open():
     found.commit([], [call.complete("p") for call in found.calls])
 
 
+@pytest.mark.needs_threads
+def test_a_time_limit_around_hooks_leaves_the_round_open_under_trio():
+    trio = pytest.importorskip("trio", reason="WebAssembly has no event loop for trio")
+
+    async def hang(call):
+        await trio.sleep_forever()
+
+    async def main():
+        found = toolset.round([raw("fetch", url="u")])
+        with trio.move_on_after(0.01) as scope:
+            await found.apply(hang)
+        assert scope.cancelled_caught
+        return found
+
+    assert ids(trio.run(main).plan().pending) == ["c1"]
+
+
+@pytest.mark.needs_threads
+def test_two_tasks_may_ask_hooks_about_one_round():
+    async def by_id(call):
+        await asyncio.sleep(0)
+        return Reject("even") if int(call.id) % 2 == 0 else None
+
+    async def main():
+        found = toolset.round([raw("fetch", str(i), url="u") for i in range(10)])
+        return await asyncio.gather(found.apply(by_id), found.apply(by_id), found.apply())
+
+    one, other, without = asyncio.run(main())
+    assert one == other
+    assert len(one.rejected) == 5
+    assert len(without.pending) == 10
+
+
 def test_an_object_that_can_be_awaited_is():
     class Later:
         def __await__(self):

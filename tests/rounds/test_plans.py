@@ -182,6 +182,7 @@ def test_a_shared_id_needs_the_position():
         (lambda plan: plan.approve("z"), 'no call of this turn has the id "z"'),
         (lambda plan: plan.approve(7), "no call of this turn has the position 7"),
         (lambda plan: plan.approve(-1), "no call of this turn has the position -1"),
+        (lambda plan: plan.approve(-5), "no call of this turn has the position -5"),
         (lambda plan: plan.approve("p"), "isn't deferred: it is pending"),
         (lambda plan: plan.approve("h"), "isn't deferred: it is handled"),
         (lambda plan: plan.approve("r"), "isn't deferred: it is rejected"),
