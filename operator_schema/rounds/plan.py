@@ -283,6 +283,8 @@ class ToolRoundPlan(Value, Generic[Input]):
     async def execute_with(self, run_all: RunAll, hooks: AnyHooks | None = None, /) -> ToolRoundPlan[Input]:
         """Let hooks decide, then run what is pending; for `executor.execute_round`.
 
+        Calls of tools without a function (`tool_input`) stay pending: they are your program's to run.
+
         Args:
             run_all: runs calls side by side, and returns a result or an exception for each.
             hooks: as for `apply`.
@@ -298,7 +300,7 @@ class ToolRoundPlan(Value, Generic[Input]):
 
         plan = await self.apply(hooks)
         self._check_open()  # it may have ended while hooks were asked
-        pending = plan.pending
+        pending = [call for call in plan.pending if call.tool.has_function]
         outcomes = await run_all([decoded_call(call) for call in pending])
         states = list(plan.states)
         raised: dict[int, BaseException] = {}
