@@ -14,7 +14,7 @@ from ..tools.registry.registry import Registry
 from ..tools.tool_lists import tools_of
 from ..wording import excerpt, quote, received
 from .errors import ResponseError
-from .response_json import json_of
+from .response_json import json_of, what_came
 from .wire import parsed_arguments
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Provider(Value):
         """
         body = json_of(response)
         if body is None:
-            message = f"a response is a JSON object, not {received(response)}"
+            message = f"a response is a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
             found = self.wire.answers(body)

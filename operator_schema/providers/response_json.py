@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from ..codec.json_text.reader import check_depth
+from ..codec.problems import RefusedTextError
 from ..json_values import is_object
+from ..wording import received
 
-__all__ = ["json_of"]
+__all__ = ["json_of", "parsed", "what_came"]
 
 
 def json_of(response: Any) -> dict[str, Any] | None:
@@ -16,18 +19,37 @@ def json_of(response: Any) -> dict[str, Any] | None:
         response: a dict, JSON text, or the object of an SDK: pydantic's `model_dump` is asked for what
             goes over the wire (`by_alias`), and what isn't set is left out.
     """
-    found: Any = response
-    if isinstance(response, (str, bytes, bytearray)):
-        from json import loads
-
-        try:
-            found = loads(response)
-        except ValueError:
-            return None
-    elif not is_object(response):
-        kind: Any = cast("Any", type(response))
-        dump: Any = getattr(kind, "model_dump", None)
-        if dump is None:
-            return None
-        found = dump(found, mode="json", by_alias=True, exclude_none=True, warnings=False)
+    try:
+        found = _plain(response)
+    except Exception:  # noqa: BLE001  # the code of an SDK, or of whatever this is
+        return None
     return found if is_object(found) else None
+
+
+def _plain(response: Any) -> Any:
+    if isinstance(response, (str, bytes, bytearray)):
+        return parsed(response)
+    if is_object(response):
+        return response
+    kind: Any = cast("Any", type(response))
+    return kind.model_dump(response, mode="json", by_alias=True, exclude_none=True, warnings=False)
+
+
+def parsed(text: str | bytes | bytearray) -> Any:
+    """Return the value of JSON text; None if it isn't valid, or nests too deep."""
+    from json import loads
+
+    try:
+        source = text if isinstance(text, str) else str(text, "utf-8-sig")
+        check_depth(source)
+        return loads(source)
+    except (RefusedTextError, ValueError, RecursionError):
+        return None
+
+
+def what_came(value: object) -> str:
+    """Describe what isn't a JSON object, whatever it is."""
+    try:
+        return received(value)
+    except Exception:  # noqa: BLE001  # code of its own
+        return type(value).__name__

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..codec.json_text.reader import check_depth
-from ..codec.problems import RefusedTextError
 from ..json_values import is_object
-from ..wording import excerpt, received
+from ..wording import excerpt
 from .answer import Answer
 from .errors import ResponseError
 from .event_errors import error_in
 from .event_text import EventText
-from .response_json import json_of
+from .response_json import json_of, parsed, what_came
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,10 +78,11 @@ class Stream:
             raise ResponseError(self._provider, "the stream has been closed")
         self._calls.grown.clear()
         try:
-            if isinstance(piece, (str, bytes, bytearray)):
+            # `isinstance` would run code of the piece.
+            if issubclass(type(piece), (str, bytes, bytearray)):
                 self._take_text(piece)
             else:
-                self._take(self._event_of(piece))
+                self._take(json_of(piece), piece)
         except ResponseError as error:
             self._error = error.message
             raise
@@ -141,23 +140,16 @@ class Stream:
     def _take_data(self, kind: str, data: str) -> None:
         if not data.strip() or data.strip() == _END:
             return
-        event = _parsed(data)
+        event = parsed(data)
         if kind == "error" and not is_object(event):
             raise self._told(data)
         if event is None:
             raise ResponseError(self._provider, f"an event isn't valid JSON: {excerpt(data, 200)}")
-        self._take(event)
+        self._take(event, event)
 
-    def _event_of(self, piece: object) -> Any:
-        try:
-            event = json_of(piece)
-        except Exception:  # noqa: BLE001  # the code of an SDK, or of whatever this is
-            event = None
-        return piece if event is None else event
-
-    def _take(self, event: Any) -> None:
+    def _take(self, event: Any, piece: object) -> None:
         if not is_object(event):
-            raise ResponseError(self._provider, f"an event is a JSON object, not {received(event)}")
+            raise ResponseError(self._provider, f"an event is a JSON object, not {what_came(piece)}")
         try:
             error = error_in(event)
             if error is None:
@@ -175,7 +167,7 @@ class Stream:
     def _take_rest(self) -> None:
         """Take an event whose last line lacks its end."""
         for kind, data in self._text.finish():
-            if kind == "error" or _parsed(data) is not None:
+            if kind == "error" or parsed(data) is not None:
                 self._take_data(kind, data)
 
     def _whole(self) -> tuple[Answer, ...]:
@@ -188,17 +180,6 @@ class Stream:
             return found
         found = found or (Answer((), "", None, "interrupted", None, ()),)
         return tuple([answer.replace(stop="interrupted") for answer in found])
-
-
-def _parsed(data: str) -> Any:
-    """Return the value of JSON text; None if it isn't valid."""
-    from json import loads
-
-    try:
-        check_depth(data)
-        return loads(data)
-    except (RefusedTextError, ValueError, RecursionError):
-        return None
 
 
 def _shown(event: object) -> str:

@@ -173,6 +173,24 @@ class SdkResponse:
         return self.body
 
 
+class FailingResponse:
+    """An object of an SDK that can't be written as JSON."""
+
+    def model_dump(self, **_):
+        raise RuntimeError
+
+
+class Hostile:
+    """An object that says nothing of itself."""
+
+    @property
+    def __class__(self):
+        raise RuntimeError
+
+    def __repr__(self):
+        raise RuntimeError
+
+
 @pytest.mark.parametrize("kind", [dict, json.dumps, SdkResponse, lambda body: json.dumps(body).encode()])
 def test_a_response_may_be_a_dict_text_or_an_object_of_an_sdk(kind):
     body = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}
@@ -187,6 +205,9 @@ def test_a_response_may_be_a_dict_text_or_an_object_of_an_sdk(kind):
         ({"choices": 5}, 'the response has another form: {"choices": 5}'),
         ({"choices": [None]}, "the response has another form"),
         ({"choices": []}, "there is no answer in the response"),
+        ("[" * 100_000, "a response is a JSON object, not"),
+        (b"\xff", "a response is a JSON object, not"),
+        (FailingResponse(), "a response is a JSON object, not"),
         ("no JSON", "a response is a JSON object, not"),
         ("[1]", "a response is a JSON object, not"),
         (SimpleNamespace(), "a response is a JSON object, not"),
@@ -214,3 +235,8 @@ def test_calls_come_back_under_the_tools_own_name():
     assert gemini.calls(response)[0].name == name != "3d_render"
     assert gemini.calls(response, [render])[0].name == "3d_render"
     assert gemini.answer(response, [render]).message == [{"parts": [part]}]
+
+
+def test_an_object_that_says_nothing_of_itself_isnt_a_response():
+    with pytest.raises(ResponseError, match="a response is a JSON object, not Hostile"):
+        openai_chat.answer(Hostile())

@@ -725,6 +725,17 @@ class Hostile(dict):
     __getitem__ = __contains__ = items = keys = get
 
 
+class HostileObject:
+    """An object that says nothing of itself."""
+
+    @property
+    def __class__(self):
+        raise RuntimeError
+
+    def __repr__(self):
+        raise RuntimeError
+
+
 class HostileSdkEvent:
     """An event whose SDK fails."""
 
@@ -793,6 +804,14 @@ def test_what_is_wrong_is_an_error_of_its_own(provider, piece, message):
         with pytest.raises(ResponseError) as again:
             call()
         assert str(again.value) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda it: it, lambda it: {"choices": [it]}, lambda it: {"choices": {"a": it}}]
+)
+def test_an_object_that_says_nothing_of_itself_isnt_an_event(wrap):
+    with pytest.raises(ResponseError, match="an event"):
+        openai_chat.stream().feed(wrap(HostileObject()))
 
 
 def test_an_error_may_be_all_that_came():
