@@ -50,9 +50,9 @@ class Reject(Value):
 
 
 class Defer(Value):
-    """Stop here: a person or another system has to decide.
+    """Go on to the next hook; if none completes or rejects the call, a person or another system decides.
 
-    For a call that was approved already, this means to go on.
+    For a call that was approved already, this means to go on, no more.
 
     Attributes:
         reason: for whoever decides; the model doesn't see it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any, cast
+from typing import Any
 
 from ..codec.limits import MAX_DEPTH, most_digits
 from ..json_values import LONGEST_BITS
@@ -31,7 +31,8 @@ def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
 
 
 def _copied(value: Any, left: int, depth: int) -> Any:
-    kind = type(cast("object", value))
+    given: object = value
+    kind = type(given)
     if kind is dict or kind is list:
         if left < 1:
             _refuse(f"it nests deeper than {depth} levels")
@@ -59,7 +60,8 @@ def _copied(value: Any, left: int, depth: int) -> Any:
 
 def _plain(value: Any) -> Any:
     """Return a value of a built-in type for one of a subclass."""
-    kind = type(cast("object", value))  # `isinstance` would ask the value for its `__class__`
+    given: object = value
+    kind = type(given)  # `isinstance` would ask the value for its `__class__`
     if issubclass(kind, str):
         return str.__str__(value)
     if issubclass(kind, dict):

@@ -40,7 +40,10 @@ class FailedHookError(Exception):
 
 
 async def decide(call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str] | None]]) -> State:
-    """Ask hooks about a call, in their order, until one decides.
+    """Ask hooks about a call, in their order, until one completes or rejects it.
+
+    A call that one of them defers goes on to the next ones: the person then sees what all of them made of it,
+    and nothing that one of them refuses.
 
     Args:
         call: that is pending.
@@ -50,6 +53,7 @@ async def decide(call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str]
         FailedHookError: one failed; its cause is what it raised.
     """
     is_settled = call.approved  # by a person: then this very input is run, or none
+    reason: str | None = None
     for hook, names in hooks:
         if names is not None and call.name not in names:
             continue
@@ -61,10 +65,13 @@ async def decide(call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str]
         except Exception as error:
             raise FailedHookError(hook) from error
         _log(call, hook, decided)
-        if type(decided) is not ToolCall:
+        if type(decided) is DeferredCall:
+            reason = decided.reason if reason is None else reason
+        elif type(decided) is ToolCall:
+            call = decided
+        else:
             return decided
-        call = decided
-    return unless_confirmed(call)
+    return unless_confirmed(call) if reason is None else call.defer(reason)
 
 
 def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any] | DeferredCall[Any]:

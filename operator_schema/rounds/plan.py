@@ -163,7 +163,9 @@ class ToolRoundPlan(Value, Generic[Input]):
 
     # --- decisions of people ---------------------------------------------------------------------
 
-    def approve(self, call: WhichCall, /, *, input: Any = None) -> ToolRoundPlan[Input]:
+    def approve(
+        self, call: WhichCall, /, *, input: Any = None, arguments: object = None
+    ) -> ToolRoundPlan[Input]:
         """Return the plan in which a call that was deferred is to be run.
 
         Hooks still see it, and may complete or reject it. They can't defer it again, and can't change its
@@ -172,8 +174,10 @@ class ToolRoundPlan(Value, Generic[Input]):
         Args:
             call: its id, its position in the turn, or the call itself.
             input: another input with which it is to be run, or None.
+            arguments: the same as JSON, such as from a form, or None.
 
         Raises:
+            DecodeError: the arguments don't fit.
             EncodeError: the input can't be written as JSON.
             RoundError: no such call is deferred, several share the id, or it has a question.
             ToolError: the input is that of another tool.
@@ -182,7 +186,8 @@ class ToolRoundPlan(Value, Generic[Input]):
         if waiting.question is not None:
             message = f"{waiting.name} asks {waiting.question.text!r}: give the answer with plan.answer"
             raise RoundError(message)
-        approved = waiting.call if input is None else waiting.call.with_input(input)
+        given = input if arguments is None else waiting.tool.decode(arguments)
+        approved = waiting.call if given is None else waiting.call.with_input(given)
         return self._replaced(approved.replace(approved=True))
 
     def answer(self, call: WhichCall, answer: object, /) -> ToolRoundPlan[Input]:
@@ -215,8 +220,24 @@ class ToolRoundPlan(Value, Generic[Input]):
             RoundError: no such call is deferred or pending, or several share the id.
         """
         found = self._find(call, "deferred or pending")
-        own: Any = getattr(found, "call", found)
-        return self._replaced(own.reject(reason))
+        return self._replaced(_rejected(found, reason))
+
+    def reject_open(self, reason: str = "", /) -> ToolRoundPlan[Input]:
+        """Return the plan in which no call that is deferred or pending is run any more.
+
+        So a turn can end when the user writes something else while calls wait.
+
+        Args:
+            reason: for the model; it may be empty.
+
+        Raises:
+            RoundError: the round was committed or discarded.
+        """
+        self._check_open()
+        is_open = (ToolCall, DeferredCall)
+        return self._with(
+            [_rejected(state, reason) if isinstance(state, is_open) else state for state in self._states]
+        )
 
     def with_results(self, results: Iterable[Given], /) -> ToolRoundPlan[Input]:
         """Return the plan in which calls that were pending have their results.
@@ -389,6 +410,11 @@ class ToolRoundPlan(Value, Generic[Input]):
         """
         self._check_open()
         return find_call(self._states, call, kind)
+
+
+def _rejected(state: ToolCall[Any] | DeferredCall[Any], reason: str) -> RejectedCall:
+    call: ToolCall[Any] = state.call if isinstance(state, DeferredCall) else state
+    return call.reject(reason)
 
 
 def _handled(state: State, given: Given) -> State:

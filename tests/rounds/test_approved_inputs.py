@@ -3,13 +3,17 @@
 import asyncio
 from typing import Annotated
 
+import pytest
+
 from operator_schema import (
     Complete,
+    DecodeError,
     Defer,
     Hooks,
     NeedsInput,
     RawCall,
     Reject,
+    RoundError,
     RunNormally,
     Toolset,
     hook,
@@ -55,6 +59,28 @@ def test_a_hook_changes_an_input_before_it_is_approved_and_not_after():
 def test_what_a_person_has_changed_stays():
     plan = asyncio.run(approved(input=pay.input_type(3, "Bob")).apply(double))
     assert plan.pending[0].input == pay.input_type(3, "Bob")
+
+
+def test_a_change_may_come_as_json_from_a_form():
+    plan = approved(arguments={"amount": 3})
+    assert plan.pending[0].input == pay.input_type(3, "Ada")
+    plan = approved(arguments='{"amount": 4, "to": "Bob"}')
+    assert plan.pending[0].input == pay.input_type(4, "Bob")
+    with pytest.raises(DecodeError, match="amount"):
+        approved(arguments={"amount": "many"})
+
+
+def test_all_that_is_open_can_be_rejected_at_once():
+    calls = [RawCall("1", "pay", {"amount": 5}), RawCall("2", "move", {"to": "Rome"}), RawCall("3", "x", {})]
+    plan = TOOLS.round(calls).plan().reject_open("the user changed their mind")
+    assert [(call.id, call.reason) for call in plan.rejected] == [
+        ("1", "the user changed their mind"),
+        ("2", "the user changed their mind"),
+    ]
+    turn = plan.commit([])
+    assert [result.code for result in turn.results] == ["rejected", "rejected", "tool_not_found"]
+    with pytest.raises(RoundError, match="committed already"):
+        plan.reject_open()
 
 
 def test_a_hook_may_still_refuse_or_complete_what_was_approved():

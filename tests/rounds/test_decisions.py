@@ -103,7 +103,7 @@ def test_each_hook_sees_what_the_one_before_changed():
     assert call.metadata.arguments == {"query": "q"}
 
 
-@pytest.mark.parametrize("stop", [Complete(["x"]), Reject("x"), Defer("x")])
+@pytest.mark.parametrize("stop", [Complete(["x"]), Reject("x")])
 def test_the_first_that_decides_stops_the_pipeline(stop):
     def never(call):
         raise AssertionError(call)
@@ -113,6 +113,16 @@ def test_the_first_that_decides_stops_the_pipeline(stop):
     (state,) = plan.states
     assert state.call.input == query("edited")
     assert plan.pending == ()
+
+
+def test_a_call_that_is_deferred_goes_on_to_the_next_hooks():
+    first = [Defer("first"), RunNormally(query("edited")), Defer("x")]
+    waiting = applied(*first).deferred[0]
+    assert (waiting.reason, waiting.input) == ("first", query("edited"))
+    assert ids(applied(*first, Complete(["x"])).handled) == ["c1"]
+    assert ids(applied(*first, Reject()).rejected) == ["c1"]
+    # That a later hook agrees doesn't take the place of a person.
+    assert ids(applied(*first, RunNormally(approved=True)).deferred) == ["c1"]
 
 
 def test_decided_calls_and_issues_are_not_asked_about_again():

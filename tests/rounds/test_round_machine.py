@@ -251,7 +251,7 @@ class RoundMachine(RuleBasedStateMachine):
 
     def _decide(self, index: int, steps: list[Step]) -> bool:
         """Say what hooks make of a call; False if one fails."""
-        was_approved = index in self.approved
+        was_approved, waits = index in self.approved, False
         for step in steps:
             match step.decision:
                 case "raise" | "nonsense":
@@ -262,11 +262,12 @@ class RoundMachine(RuleBasedStateMachine):
                     self.model[index] = {"complete": "handled", "reject": "rejected"}[step.decision]
                     return True
                 case "defer" if index not in self.approved:
-                    self.model[index] = "deferred"
-                    return True
+                    waits = True
                 case "approve":
                     self.approved.add(index)
         self._want_person(index)
+        if waits:
+            self.model[index] = "deferred"
         return True
 
     def _want_person(self, index: int) -> None:
