@@ -79,7 +79,9 @@ class CohereMerger:
             message["tool_calls"] = [_whole(call, streamed) for call, streamed in self._calls.values()]
         if self._citations:
             message["citations"] = self._citations
-        return {"message": message, "finish_reason": self._finish_reason} if message else None
+        if not message and not self.is_complete:
+            return None
+        return {"message": message, "finish_reason": self._finish_reason}
 
 
 def _whole(call: Mapping[str, Any], streamed: StreamedCall) -> dict[str, Any]:

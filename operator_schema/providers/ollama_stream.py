@@ -54,4 +54,6 @@ class OllamaMerger:
         message = self._message.whole()
         if self._calls:
             message["tool_calls"] = self._calls
-        return {"message": message, "done_reason": self._done_reason} if message else None
+        if not message and not self.is_complete:
+            return None
+        return {"message": message, "done_reason": self._done_reason}

@@ -176,7 +176,7 @@ class Stream:
         except Exception:  # noqa: BLE001  # whatever came as an index can't be sorted
             raise ResponseError(self._provider, "the events don't belong together") from None
         found = () if response is None else self._read(response)
-        if self._merger.is_complete:
+        if found and self._merger.is_complete:
             return found
         found = found or (Answer((), "", None, "interrupted", None, ()),)
         return tuple([answer.replace(stop="interrupted") for answer in found])

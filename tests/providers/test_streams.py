@@ -699,6 +699,15 @@ def test_an_empty_stream_was_interrupted():
         assert (answer.stop, answer.calls, answer.text, answer.message) == ("interrupted", (), "", [])
 
 
+def test_a_complete_answer_may_be_empty():
+    stream = ollama.stream()
+    stream.feed({"message": {}, "done": True, "done_reason": "stop"})
+    assert (stream.close().stop, stream.close().text) == ("end", "")
+    stream = cohere.stream()
+    stream.feed({"type": "message-end", "delta": {"finish_reason": "COMPLETE"}})
+    assert (stream.close().stop, stream.close().text) == ("end", "")
+
+
 class SdkEvent:
     """What the events of SDKs have in common."""
 
