@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from .complaints import Complaint, ComplaintCode
 from .immutable import Value
 from .json_values import copy_json
 from .wording import clip, escape, quote, received, show_path
@@ -12,6 +11,8 @@ from .wording import clip, escape, quote, received, show_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
+
+    from .complaints import Complaint, ComplaintCode
 
 __all__ = [
     "CallError",
@@ -28,6 +29,18 @@ __all__ = [
     "ToolError",
     "ToolNotFoundError",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # What a SchemaError lists belongs to this module, but few programs ever need it.
+    if name not in {"Complaint", "ComplaintCode"}:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message, name=name)
+    from . import complaints
+
+    value = globals()[name] = getattr(complaints, name)
+    return value
+
 
 ProblemCode = Literal[
     "missing",
