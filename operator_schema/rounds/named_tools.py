@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..errors import ToolNotFoundError
 from ..tools.tool import Tool
-from ..wording import nearest_names, received
+from ..wording import nearest_names, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,7 +60,7 @@ class NamedTools:
 
         Raises:
             ToolNotFoundError: it isn't there; with the nearest names.
-            ValueError: it is there under several names.
+            ValueError: it is there under several names, or another tool has its name.
         """
         return self._named[self.name_of(selector)].tool
 
@@ -72,11 +72,14 @@ class NamedTools:
 
         Raises:
             ToolNotFoundError: it isn't there; with the nearest names.
-            ValueError: it is there under several names.
+            ValueError: it is there under several names, or another tool has its name.
         """
         names = self._names_of(selector)
         if len(names) > 1:
             message = f"this tool is there as {' and '.join(names)}: give the name that you mean"
+            raise ValueError(message)
+        if not names and isinstance(selector, Tool) and selector.name in self._named:
+            message = f"the tool {quote(selector.name)} of this toolset is another one: give its name"
             raise ValueError(message)
         if not names:
             name = selector.name if isinstance(selector, Tool) else selector

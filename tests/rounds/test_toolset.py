@@ -251,3 +251,16 @@ def test_off_hides_one_tool_or_a_whole_group():
 def test_what_is_hidden_inside_stays_hidden_outside():
     assert Toolset(Toolset(off(search), fetch)).offer().names == ("fetch",)
     assert Toolset(off(Registry([search])), fetch).offer().names == ("fetch",)
+
+
+def test_another_tool_of_the_same_name_is_not_taken_for_it():
+    @tool
+    def search(query: str) -> str:
+        """Search elsewhere."""
+        return query
+
+    tools = Toolset(search)
+    other = search.with_(summary="Search here.")
+    assert other not in tools
+    with pytest.raises(ValueError, match='the tool "search" of this toolset is another one: give its name'):
+        tools.name_of(other)
