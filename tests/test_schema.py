@@ -10,6 +10,7 @@ from judge import validator
 from strategies import OBJECTS, TYPES
 
 from operator_schema import Codec, json_schema
+from operator_schema.schema import Renderer
 
 SCHEMA_WORDS = {
     "type", "properties", "required", "items", "prefixItems", "additionalProperties", "propertyNames",
@@ -69,3 +70,23 @@ def test_a_described_root_that_is_recursive():
     assert schema["description"] == "a chain"
     assert "description" not in schema["$defs"]["Linked"]
     assert schema["type"] == "object"
+
+
+def test_a_codec_renders_by_the_renderer_of_a_dialect():
+    class Closed(Renderer):
+        __slots__ = ()
+
+        def object(self, node):
+            return {**super().object(node), "additionalProperties": False}
+
+    codec = Codec(dict[str, int])
+    assert codec.json_schema_by(Renderer) == codec.json_schema()
+
+    @dataclass
+    class Point:
+        x: int
+
+    assert Codec(Point).json_schema_by(Closed) == {
+        **Codec(Point).json_schema(),
+        "additionalProperties": False,
+    }

@@ -355,6 +355,7 @@ def test_one_turn_goes_round(provider, response):
     sent = provider.turn(turn, offer)
     assert sent == [*answer.message, *provider.results(turn.results)]
     assert '[\\"x\\",\\"x\\"]' in repr(sent).replace('"', '\\"')
+    assert provider.turn(turn) == sent
     # Without the model's own message, one is made of the calls.
     bare = provider.turn(turn.replace(assistant=None), offer)
     assert provider.results(turn.results) == bare[-1:]
