@@ -124,6 +124,9 @@ def _checked(results: Any) -> list[Any]:
     if isinstance(results, (ToolResult, HandledCall, RejectedCall)):
         message = "expected a list of results, not one alone: write [result]"
         raise TypeError(message)
+    if results is None:
+        message = "expected a list of results, not null: leave it out where there are none"
+        raise TypeError(message)
     checked = list(results)
     for result in checked:
         if not isinstance(result, (ToolResult, HandledCall, RejectedCall)):

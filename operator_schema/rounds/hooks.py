@@ -8,6 +8,7 @@ from ..immutable import Value
 from ..tools.awaitables import is_awaitable
 from ..tools.tool import Tool
 from ..wording import clip, escape, received, writable_text
+from .named_tools import NamedTools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -119,6 +120,9 @@ class Hooks(Value):
     hooks: tuple[Hook, ...]
 
     def __init__(self, *sources: Any, toolset: Toolset[Any] | None = None) -> None:
+        if not (toolset is None or isinstance(toolset, NamedTools)):  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
+            message = f"toolset is a Toolset, not {received(toolset)}"
+            raise TypeError(message)
         found = tuple([found for source in sources for found in _hooks_of(source, toolset)])
         super().__init__(found)
         if toolset is not None:

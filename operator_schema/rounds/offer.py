@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from ..immutable import Value
-from ..wording import as_written, listed, quote, writable_text
+from ..wording import as_written, listed, quote, received, writable_text
 from .errors import OfferError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from typing import TypeAlias, Unpack
 
     from ..schema_styles import StyleOptions
@@ -251,6 +252,9 @@ def _why_not(toolset: Toolset[Any], name: str, names: tuple[str, ...], wanted: f
 
 
 def _checked(toolset: Toolset[Any], descriptions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    if not isinstance(descriptions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        message = f"descriptions maps names of tools to texts, not {received(descriptions)}"
+        raise TypeError(message)
     found: list[tuple[str, str]] = []
     for name, text in descriptions.items():
         known = toolset.name_of(name)

@@ -300,3 +300,9 @@ def test_nothing_runs_in_a_round_that_ended_while_its_hooks_were_asked():
         with pytest.raises(RoundError, match="already"):
             executor.execute_round_sync(found, hooks=lambda _, end=ends[end]: (end(), None)[1])
     assert ran == []
+
+
+def test_results_that_are_none_are_refused():
+    plan = toolset.round([raw("search", query="q")])
+    with pytest.raises(TypeError, match="expected a list of results, not null: leave it out"):
+        plan.commit([], None)

@@ -388,3 +388,8 @@ def test_hooks_of_a_large_toolset_that_is_nested_are_found_fast():
     plan = applied(hooks, raw("a_fetch_399", "f", url="u"), tools=outer)
     assert time.process_time() - began < PATIENCE
     assert ids(plan.rejected) == ["f"]
+
+
+def test_what_isnt_a_toolset_is_refused():
+    with pytest.raises(TypeError, match="toolset is a Toolset, not integer 5"):
+        Hooks(lambda call: None, toolset=5)

@@ -260,3 +260,8 @@ def test_a_registry_switch_is_asked_with_the_context_of_the_offer():
     registry = Registry([search, fetch], enabled=lambda context: "user" in context)
     assert Toolset(registry).offer().names == ()
     assert Toolset(registry).offer(context={"user": 1}).names == ("search", "fetch")
+
+
+def test_descriptions_are_a_mapping():
+    with pytest.raises(TypeError, match="descriptions maps names of tools to texts, not array"):
+        Toolset(search).offer(descriptions=["x"])
