@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from dataclasses import InitVar, dataclass, field
 from typing import Annotated, Any, NotRequired, TypedDict
 from uuid import uuid4
+
+import pytest
+from round_samples import done
 
 from operator_schema import (
     Audio,
@@ -250,11 +254,13 @@ def calls(*given: tuple[str, Any]) -> list[RawCall]:
 
 def planned(*given: tuple[str, Any], toolset: Toolset[Any] = TOOLS, hooks: Any = None) -> Any:
     """Return the plan of a turn after its hooks."""
-    return asyncio.run(toolset.round(calls(*given)).apply(hooks))
+    return done(toolset.round(calls(*given)).apply(hooks))
 
 
 def executed(plan: Any, **options: Any) -> Any:
     """Return a plan after what is pending has been run."""
+    if sys.platform == "emscripten":
+        pytest.skip("WebAssembly has no event loop inside a call")
     return asyncio.run(EXECUTOR.execute_round(plan, **options))
 
 

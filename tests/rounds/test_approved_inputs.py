@@ -1,9 +1,9 @@
 """What a person has approved or answered is what runs."""
 
-import asyncio
 from typing import Annotated
 
 import pytest
+from round_samples import done
 
 from operator_schema import (
     Complete,
@@ -50,14 +50,14 @@ def approved(**given):
 
 def test_a_hook_changes_an_input_before_it_is_approved_and_not_after():
     sent = TOOLS.round([RawCall("1", "pay", {"amount": 5})])
-    plan = asyncio.run(sent.apply(double))
+    plan = done(sent.apply(double))
     assert plan.deferred[0].input.amount == 10
-    plan = asyncio.run(plan.approve("1").apply(double))
+    plan = done(plan.approve("1").apply(double))
     assert plan.pending[0].input.amount == 10
 
 
 def test_what_a_person_has_changed_stays():
-    plan = asyncio.run(approved(input=pay.input_type(3, "Bob")).apply(double))
+    plan = done(approved(input=pay.input_type(3, "Bob")).apply(double))
     assert plan.pending[0].input == pay.input_type(3, "Bob")
 
 
@@ -84,11 +84,11 @@ def test_all_that_is_open_can_be_rejected_at_once():
 
 
 def test_a_hook_may_still_refuse_or_complete_what_was_approved():
-    plan = asyncio.run(approved().apply(lambda call: Reject("closed") if call.input.amount > 3 else None))
+    plan = done(approved().apply(lambda call: Reject("closed") if call.input.amount > 3 else None))
     assert plan.rejected[0].reason == "closed"
-    plan = asyncio.run(approved().apply(lambda _: Complete("paid already")))
+    plan = done(approved().apply(lambda _: Complete("paid already")))
     assert plan.handled[0].result.content == "paid already"
-    plan = asyncio.run(approved().apply(lambda _: Defer("wait")))
+    plan = done(approved().apply(lambda _: Defer("wait")))
     assert plan.pending[0].approved
 
 
@@ -97,10 +97,11 @@ def test_a_hook_that_approves_leaves_later_hooks_their_changes():
     def small(call):
         return RunNormally(approved=call.input.amount < 10)
 
-    plan = asyncio.run(TOOLS.round([RawCall("1", "pay", {"amount": 5})]).apply(Hooks(small, double)))
+    plan = done(TOOLS.round([RawCall("1", "pay", {"amount": 5})]).apply(Hooks(small, double)))
     assert (plan.pending[0].input.amount, plan.pending[0].approved) == (10, True)
 
 
+@pytest.mark.needs_threads
 def test_an_answered_call_runs_with_its_input():
     from operator_schema import Executor
 
