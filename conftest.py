@@ -31,6 +31,7 @@ pytest_collect_file = Sybil(
                 "docs/executing.md",
                 "docs/faq.md",
                 "docs/other-libraries.md",
+                "docs/providers.md",
                 "docs/results.md",
                 "docs/rounds.md",
             ]

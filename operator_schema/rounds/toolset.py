@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..immutable import Value
@@ -130,11 +131,10 @@ class Toolset(NamedTools, Value, Generic[Input]):
             TypeError: one isn't a `RawCall`, `assistant` isn't JSON, or the offer isn't one.
             ValueError: the offer is that of another toolset.
         """
-        from .round import make_round
-
         if offer is None:
             offer = self._default_offer.get(None) or self._offer_by_default()
-        return make_round(self, calls, offer, assistant)
+        made: ToolRound[Input] = _make_round()(self, calls, offer, assistant)
+        return made
 
     def _offer_by_default(self) -> Offer[Any]:
         """Return what `offer()` says, and keep it if no switch is a function that may say otherwise later."""
@@ -228,6 +228,13 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (tuple(self._named.values()),)
+
+
+@cache  # asking for the import each time takes a fifth of a round with one call
+def _make_round() -> Any:
+    from .round import make_round
+
+    return make_round
 
 
 def _restored(entries: tuple[Entry, ...]) -> Toolset[Any]:

@@ -330,6 +330,7 @@ RESPONSES: dict[str, Any] = {
 }
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize(
     ("provider", "response"),
     [
@@ -362,6 +363,7 @@ def test_one_turn_goes_round(provider, response):
     assert len(bare) == 2
 
 
+@pytest.mark.needs_threads
 def test_calls_and_results_have_the_name_on_the_wire():
     @tool(name="3d_render")
     def render(path: str) -> str:
