@@ -15,8 +15,10 @@ help: ## show this list
 demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run two conversations
 	@$(BIN)/python docs/examples/airline/demo.py
 
-test: $(VENV)/.test ## run all tests
-	$(BIN)/python -m pytest $(ARGS)
+# The examples of a page share their names, so a file stays in one process.
+PARALLEL ?= --numprocesses auto --dist loadfile
+test: $(VENV)/.test ## run all tests, in a process for each core
+	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 # Not all frameworks can be installed side by side, so there are several environments.
 FRAMEWORKS ?= $(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in)))
@@ -35,7 +37,7 @@ lock-frameworks: $(FRAMEWORKS_VENV)/.uv ## pin all that the frameworks of tests/
 	done
 
 coverage: $(VENV)/.test ## check that the engine's tests cover all its branches
-	$(BIN)/python -m coverage run -m pytest -q tests/introspect tests/codec tests/tools tests/rounds tests/foreign tests/test_arms.py tests/test_limits.py tests/pitfalls tests/test_docs.py tests/test_first_examples.py tests/test_schema.py tests/test_schema_styles.py tests/test_errors.py tests/test_value.py
+	$(BIN)/python -m pytest -q $(PARALLEL) --cov --cov-report= tests/introspect tests/codec tests/tools tests/rounds tests/foreign tests/test_arms.py tests/test_limits.py tests/pitfalls tests/test_docs.py tests/test_first_examples.py tests/test_schema.py tests/test_schema_styles.py tests/test_errors.py tests/test_value.py
 	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100 --include 'operator_schema/introspect/*,operator_schema/codec/**,operator_schema/rounds/*,operator_schema/schema.py,operator_schema/schema_styles.py,operator_schema/host_schema.py'
 
 matrix: $(VENV)/bin/python ## run all tests on every installed Python, and on Pyodide

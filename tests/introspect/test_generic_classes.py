@@ -325,7 +325,9 @@ def test_what_has_no_meaning_is_refused(annotation):
         assert {complaint.code for complaint in complaints_of(odd)} <= {"unsupported", "unresolved"}
 
 
-@pytest.mark.parametrize("annotation", [ClassVar[int], InitVar[int], KW_ONLY], ids=repr)
+@pytest.mark.parametrize(
+    "annotation", [ClassVar[int], InitVar[int], KW_ONLY], ids=["ClassVar", "InitVar", "KW_ONLY"]
+)
 def test_what_has_a_meaning_as_a_field_alone(annotation):
     assert complaint_of(annotation).code == "unsupported"
     assert complaint_of(list[annotation]).path == ("*",)

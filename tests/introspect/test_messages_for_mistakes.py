@@ -85,7 +85,7 @@ def field_complaint(annotation: Any) -> str:
             "complex is not supported. See docs/annotations.md in operator_schema's repository for what is",
         ),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_what_looks_like_an_annotation_is_answered_with_the_right_spelling(annotation, said):
     assert said in field_complaint(annotation)

@@ -39,6 +39,8 @@ PURE = {
     "msgspec": [],
     "nbclient": [],
     "pydantic": [],
+    "pytest-cov": [],
+    "pytest-xdist": [],
     "trio": [],
 }
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")

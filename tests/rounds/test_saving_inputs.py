@@ -49,7 +49,7 @@ INPUTS = [
     ("anything", {"value": {1: 2}}),
     ("anything", {"value": OrderedDict(a=1)}),
     ("anything", "{broken"),
-    ("no such tool", {"value": object()}),
+    ("no such tool", {"value": ...}),
 ]
 
 
