@@ -26,6 +26,7 @@ __all__ = [
     "ToolCall",
     "continue_suggestion",
     "rejection_reason",
+    "rejection_text",
 ]
 
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
@@ -223,8 +224,7 @@ class RejectedCall(_OfTurn, Value):
     @property
     def result(self) -> ToolResult:
         """What goes into the transcript; `rejection_reason` reads the reason back."""
-        content = f"{_REJECTION}: {self.reason}" if self.reason else f"{_REJECTION}."
-        return ToolResult(self.id, self.name, content, is_error=True, code="rejected")
+        return ToolResult(self.id, self.name, rejection_text(self.reason), is_error=True, code="rejected")
 
 
 class Question(Value):
@@ -317,6 +317,11 @@ class CallIssue(_OfTurn, Value):
 
 State: TypeAlias = "ToolCall[Any] | HandledCall | RejectedCall | DeferredCall[Any] | CallIssue"
 """What a call of a turn is at: pending (as a `ToolCall`), or one of the others."""
+
+
+def rejection_text(reason: str) -> str:
+    """Write what the model reads of a rejected call; the reason may be empty."""
+    return f"{_REJECTION}: {reason}" if reason else f"{_REJECTION}."
 
 
 def rejection_reason(result: ToolResult | str, /) -> str | None:

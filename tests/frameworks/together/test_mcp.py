@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import base64
-import math
-from contextlib import asynccontextmanager
+import logging
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,20 +12,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.lowlevel.server import lifespan as no_lifespan
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.types import (
-    AudioContent,
-    BlobResourceContents,
-    CallToolResult,
-    EmbeddedResource,
-    ImageContent,
-    ListToolsResult,
-    ResourceLink,
-    TextContent,
-    TextResourceContents,
-    Tool,
-    ToolAnnotations,
+    ElicitResult,
     ToolListChangedNotification,
 )
 
@@ -37,13 +24,14 @@ from operator_schema import (
     File,
     Image,
     Progress,
-    RawCall,
     Registry,
     Resource,
-    Text,
+    Toolset,
+    off,
     skip,
     tool,
 )
+from operator_schema.adapters.mcp import handlers, server
 
 PATIENCE = 20  # seconds, on a machine that has much to do
 LEGACY, MODERN = "legacy", "2026-07-28"
@@ -53,90 +41,10 @@ WAV = b"RIFF\x24\x00\x00\x00WAVEfmt " + bytes(20)
 both_protocols = pytest.mark.parametrize("mode", [LEGACY, MODERN])
 
 
-def content_of(part):
-    """Return one of our parts as one of theirs."""
-    match part:
-        case Text():
-            return TextContent(type="text", text=part.text)
-        case Image():
-            return ImageContent(type="image", data=part.base64, mime_type=part.media_type)
-        case Audio():
-            return AudioContent(type="audio", data=part.base64, mime_type=part.media_type)
-        case File():
-            blob = BlobResourceContents(
-                uri=f"file:///{part.name}", mime_type=part.media_type, blob=part.base64
-            )
-            return EmbeddedResource(type="resource", resource=blob)
-        case Resource(text=str()):
-            text = TextResourceContents(uri=part.uri, mime_type=part.media_type, text=part.text)
-            return EmbeddedResource(type="resource", resource=text)
-        case Resource():
-            return ResourceLink(type="resource_link", name=part.uri, uri=part.uri, mime_type=part.media_type)
-
-
-def described(offered):
-    """Return one of our tools as one of theirs."""
-    said = offered.annotations
-    structured = offered.structured_output()
-    return Tool(
-        name=offered.name,
-        title=said.title,
-        description=offered.definition()["description"],
-        inputSchema=offered.input_schema(),
-        outputSchema=None if structured is None else structured.schema,
-        annotations=ToolAnnotations(
-            read_only_hint=said.read_only,
-            destructive_hint=said.destructive,
-            idempotent_hint=said.idempotent,
-            open_world_hint=said.open_world,
-        ),
-        _meta=dict(said.meta) or None,
-    )
-
-
-def server_of(registry, *, on_subscriptions_listen=None, lifespan=no_lifespan, seen=None, **options):
-    executor = Executor(registry, pass_through=(MCPError,), **options)
-
-    async def list_tools(ctx, params):
-        if seen is not None:
-            seen(ctx)
-        return ListToolsResult(tools=[described(offered) for offered in registry.offered()])
-
-    async def call_tool(ctx, params):
-        call = RawCall(str(ctx.request_id), params.name, params.arguments)
-        send, updates = anyio.create_memory_object_stream(math.inf)
-
-        async def report():
-            with updates:
-                async for update in updates:
-                    await ctx.session.report_progress(update.done, update.total, update.message)
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(report)
-            with send:
-                (result,) = await executor.execute_all(
-                    [call],
-                    context={ServerRequestContext: ctx},
-                    on_progress=lambda _call, update: send.send_nowait(update),
-                    return_exceptions=True,  # the group would wrap what is raised in it
-                )
-        if isinstance(result, BaseException):
-            raise result
-        content = [content_of(part) for part in result.parts]
-        structured = None if result.is_error else registry[params.name].structured_output()
-        return CallToolResult(
-            content=content,
-            structured_content=None if structured is None else structured.of(result.json),
-            is_error=result.is_error,
-        )
-
-    return Server(
-        "test",
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_subscriptions_listen=on_subscriptions_listen,
-        lifespan=lifespan,
-    )
+def server_of(registry, *, structured="all", **options):
+    limits = {name: options.pop(name) for name in ("strict_results", "timeout") if name in options}
+    executor = Executor(registry, pass_through=(MCPError,), **limits) if limits else None
+    return server(registry, executor=executor, structured=structured, **options)
 
 
 def ask(question, *tools, mode=LEGACY, backend="asyncio", **options):
@@ -159,20 +67,20 @@ class Node:
     children: list[Node]
 
 
-RESULTS = [
-    (int, 5, {"result": 5}),
-    (list[int], [1, 2], {"result": [1, 2]}),
+RESULTS = [  # type, what is returned, and as data
+    (int, 5, 5),
+    (list[int], [1, 2], [1, 2]),
     (int | None, None, {"result": None}),
     (dict[str, int], {"a": 1}, {"a": 1}),
     (Node, Node("a", [Node("b", [])]), {"name": "a", "children": [{"name": "b", "children": []}]}),
-    (list[Node], [Node("a", [])], {"result": [{"name": "a", "children": []}]}),
+    (list[Node], [Node("a", [])], [{"name": "a", "children": []}]),
     (Node | None, None, {"result": None}),
 ]
 
 
 @both_protocols
 @pytest.mark.parametrize(("output", "value", "expected"), RESULTS)
-def test_structured_output_is_an_object_that_the_client_accepts(output, value, expected, mode):
+def test_structured_output_is_what_the_client_accepts(output, value, expected, mode):
     @tool
     def give() -> output:
         """Give it."""
@@ -183,7 +91,9 @@ def test_structured_output_is_an_object_that_the_client_accepts(output, value, e
         return listed.tools[0], await client.call_tool("give", {})
 
     offered, result = ask(question, give, mode=mode)
-    assert offered.output_schema["type"] == "object"
+    if mode == LEGACY and not isinstance(expected, dict):
+        expected = {"result": expected}  # these clients take objects alone
+    assert isinstance(expected, dict) == (offered.output_schema["type"] == "object")
     assert result.structured_content == expected
     assert not result.is_error
 
@@ -472,35 +382,6 @@ def test_a_result_that_does_not_fit_its_schema_is_an_error_of_the_tool_alone(val
     assert result.structured_content is None
 
 
-class Announcer:
-    """Tells the client of a server when the tools change, in the way of its protocol."""
-
-    def __init__(self, registry):
-        self.bus = InMemorySubscriptionBus()
-        self.session = None
-        self.send, self.changes = anyio.create_memory_object_stream(math.inf)
-        self.stop = registry.on_change(self.send.send_nowait)
-
-    def seen(self, ctx):
-        if ctx.protocol_version != MODERN:
-            self.session = ctx.session
-
-    @asynccontextmanager
-    async def lifespan(self, _server):
-        async with anyio.create_task_group() as group:
-            group.start_soon(self.announce)
-            yield {}
-            self.stop()
-            group.cancel_scope.cancel()
-
-    async def announce(self):
-        with self.send, self.changes:
-            async for _ in self.changes:
-                await self.bus.publish(ToolsListChanged())
-                if self.session is not None:
-                    await self.session.send_tool_list_changed()
-
-
 @both_protocols
 def test_a_client_is_told_when_the_tools_change(mode):
     registry = Registry()
@@ -529,14 +410,7 @@ def test_a_client_is_told_when_the_tools_change(mode):
                 async for _ in events:
                     told.set()
 
-        announcer = Announcer(registry)
-        server = server_of(
-            registry,
-            on_subscriptions_listen=ListenHandler(announcer.bus),
-            lifespan=announcer.lifespan,
-            seen=announcer.seen,
-        )
-        async with Client(server, mode=mode, message_handler=handle) as client:
+        async with Client(server(registry), mode=mode, message_handler=handle) as client:
             async with anyio.create_task_group() as group:
                 if mode == MODERN:
                     await group.start(listen, client)
@@ -549,3 +423,335 @@ def test_a_client_is_told_when_the_tools_change(mode):
         return [[one.name for one in listed.tools] for listed in (before, after)]
 
     assert anyio.run(main) == [["load"], ["load", "late"]]
+
+
+@both_protocols
+@pytest.mark.parametrize(("structured", "expected"), [("objects", [None, {"a": 1}]), ("none", [None, None])])
+def test_which_results_are_data_is_an_option(structured, expected, mode):
+    @tool
+    def number() -> int:
+        """Give a number."""
+        return 5
+
+    @tool
+    def map_() -> dict[str, int]:
+        """Give an object."""
+        return {"a": 1}
+
+    async def question(client):
+        offered = (await client.list_tools()).tools
+        assert [one.output_schema is not None for one in offered] == [one is not None for one in expected]
+        return [(await client.call_tool(one.name, {})).structured_content for one in offered]
+
+    assert ask(question, number, map_, structured=structured, mode=mode) == expected
+
+
+@both_protocols
+def test_pages_show_each_tool_once(mode):
+    made = [tool(lambda: 1, name=f"t{number}", description="Do it.") for number in range(5)]
+
+    async def question(client):
+        pages, cursor = [], None
+        while True:
+            listed = await client.list_tools(cursor=cursor)
+            pages.append([one.name for one in listed.tools])
+            cursor = listed.next_cursor
+            if cursor is None:
+                with pytest.raises(MCPError, match="cursor") as caught:
+                    await client.list_tools(cursor="gone")
+                return pages, caught.value.error.code
+
+    pages, code = ask(question, *made, page_size=2, mode=mode)
+    assert pages == [["t0", "t1"], ["t2", "t3"], ["t4"]]
+    assert code == -32602
+
+
+class TestConfirmation:
+    """A tool that wants a person's agreement runs when the client's user agrees to exactly this call."""
+
+    def ask_about(self, answer, arguments, mode, **options):
+        ran, questions = [], []
+
+        @tool(confirm=True, title="Delete a file")
+        def delete(path: str) -> str:
+            """Delete."""
+            ran.append(path)
+            return "gone"
+
+        async def elicit(_context, params):
+            questions.append(params.message)
+            return ElicitResult(action=answer)
+
+        async def main():
+            made = server_of(Registry([delete]), confirm=True, **options)
+            callback = {} if answer is None else {"elicitation_callback": elicit}
+            async with Client(made, mode=mode, **callback) as client:
+                return await client.call_tool("delete", arguments)
+
+        return anyio.run(main), ran, questions
+
+    @both_protocols
+    def test_it_runs_once_a_person_agrees(self, mode):
+        result, ran, questions = self.ask_about("accept", {"path": "a\nb\u202e"}, mode)
+        assert (result.content[0].text, result.is_error, ran) == ("gone", False, ["a\nb\u202e"])
+        assert questions == ['Run Delete a file (delete)?\npath: "a\\nb\\u202e"']
+
+    @both_protocols
+    @pytest.mark.parametrize(
+        ("answer", "reason"),
+        [("decline", "a person declined it"), ("cancel", "nobody agreed to it"), (None, "can't ask one")],
+    )
+    def test_it_does_not_run_otherwise(self, answer, reason, mode):
+        result, ran, _ = self.ask_about(answer, {"path": "a"}, mode)
+        assert (result.is_error, ran) == (True, [])
+        assert result.content[0].text.startswith("This call was rejected: ")
+        assert reason in result.content[0].text
+
+    @both_protocols
+    def test_nobody_is_asked_about_a_call_that_fails_anyway(self, mode):
+        result, ran, questions = self.ask_about("accept", {"path": 5}, mode)
+        assert result.content[0].text.startswith("delete: 1 problem with the arguments")
+        assert (ran, questions) == ([], [])
+
+    @both_protocols
+    def test_a_person_sees_that_something_is_not_shown(self, mode):
+        _, _, (question,) = self.ask_about("accept", {"path": "a" * 10_000}, mode)
+        assert len(question) < 2200
+        assert "more characters are not shown" in question
+
+    def test_an_answer_counts_for_the_call_that_it_was_given_for(self):
+        ran = []
+
+        @tool(confirm=True)
+        def delete(path: str) -> str:
+            """Delete."""
+            ran.append(path)
+            return "gone"
+
+        async def main():
+            async with Client(
+                server_of(Registry([delete]), confirm=True), mode=MODERN, elicitation_callback=never
+            ) as client:
+                call = client.session.call_tool
+                first = await call("delete", {"path": "a"}, allow_input_required=True)
+                agreed = {"confirm": ElicitResult(action="accept")}
+                answers = [
+                    await call(
+                        "delete",
+                        {"path": path},
+                        input_responses=agreed,
+                        request_state=state,
+                        allow_input_required=True,
+                    )
+                    for path, state in [
+                        ("b", first.request_state),
+                        ("a", "0" * 64),
+                        ("a", first.request_state),
+                    ]
+                ]
+                return [first.result_type, *[one.result_type for one in answers]]
+
+        async def never(_context, params):
+            raise AssertionError
+
+        asked = "input_required"
+        assert anyio.run(main) == [asked, asked, asked, "complete"]
+        assert ran == ["a"]
+
+
+class TestLog:
+    """What a tool logs reaches the client that called it, if it wants that."""
+
+    def logged(self, mode, backend="asyncio", level=None, text="hello"):
+        log, told = logging.getLogger("acme.shop"), []
+        log.setLevel("DEBUG")
+
+        @tool
+        def work() -> None:
+            """Work."""
+            log.debug("too small")
+            log.warning("%s", text)
+            logging.getLogger("acmeshop").error("another logger")
+            try:
+                1 / 0  # noqa: B018  # the exception is what is logged
+            except ZeroDivisionError:
+                log.exception("in a thread")
+
+        async def take(params):
+            told.append((params.level, params.logger, params.data))
+
+        async def main():
+            made = server_of(Registry([work]), logger="acme")
+            options = {"log_level": level} if mode == MODERN else {}
+            async with Client(made, mode=mode, logging_callback=take, **options) as client:
+                if level is not None and mode == LEGACY:
+                    with pytest.warns(match="deprecated"):
+                        await client.set_logging_level(level)
+                result = await client.call_tool("work", {})
+                assert not result.is_error
+            log.error("outside of a call")
+            return told
+
+        return anyio.run(main, backend=backend)
+
+    @both_protocols
+    @pytest.mark.parametrize("backend", ["asyncio", "trio"])
+    def test_messages_arrive_without_tracebacks(self, mode, backend):
+        assert self.logged(mode, backend, level="warning") == [
+            ("warning", "acme.shop", "hello"),
+            ("error", "acme.shop", "in a thread"),
+        ]
+
+    @both_protocols
+    def test_a_client_gets_what_it_asks_for(self, mode):
+        assert [one[2] for one in self.logged(mode, level="error")] == ["in a thread"]
+        assert self.logged(mode, level="debug")[0][2] == "too small"
+
+    def test_a_client_that_says_nothing(self):
+        assert [one[2] for one in self.logged(LEGACY)] == ["hello", "in a thread"]
+        assert self.logged(MODERN) == []
+
+    def test_the_root_logger_is_refused(self):
+        with pytest.raises(ValueError, match="root logger"):
+            handlers([], logger="")
+
+
+@both_protocols
+def test_progress_only_grows(mode):
+    @tool
+    async def work(progress: Annotated[Progress, skip]) -> None:
+        """Work."""
+        for done in (1, 1, 0.5, float("nan"), 10**400, 2):
+            progress(done, float("inf"))
+
+    told = []
+
+    async def tell(done, total, _message):
+        told.append((done, total))
+
+    async def question(client):
+        return await client.call_tool("work", {}, progress_callback=tell)
+
+    assert not ask(question, work, mode=mode).is_error
+    assert told == [(1, None), (2, None)]
+
+
+def test_many_changes_in_a_row_are_told_as_one():
+    registry = Registry()
+
+    @registry.register
+    @tool
+    async def load() -> None:
+        """Load more tools."""
+        for number in range(2000):
+            registry.register(tool(lambda: 1, name=f"t{number}", description="Do it."))
+
+    async def main():
+        client = Client(server(registry), mode=MODERN)
+        async with client, client.listen(tools_list_changed=True) as events:
+            await client.call_tool("load", {})
+            with anyio.fail_after(PATIENCE):
+                await anext(aiter(events))
+            return len((await client.list_tools()).tools)
+
+    assert anyio.run(main) == 2001
+
+
+@both_protocols
+def test_a_toolset_is_offered_without_what_is_off(mode):
+    @tool
+    def add() -> int:
+        """Add."""
+        return 1
+
+    @tool
+    def delete() -> int:
+        """Delete."""
+        return 1
+
+    async def main():
+        async with Client(server(Toolset(add, off(delete))), mode=mode) as client:
+            listed = await client.list_tools()
+            result = await client.call_tool("delete", {})
+            said = client.server_capabilities.tools if mode == LEGACY else None
+            return [one.name for one in listed.tools], result.is_error, said
+
+    names, is_error, said = anyio.run(main)
+    assert (names, is_error) == (["add"], True)
+    assert said is None or not said.list_changed  # a toolset never changes
+
+
+class Db:
+    pass
+
+
+@both_protocols
+def test_the_context_of_a_call_may_depend_on_the_request(mode):
+    @tool
+    def work(db: Annotated[Db, skip]) -> str:
+        """Work."""
+        return str(db.name)
+
+    def context(ctx):
+        if ctx.method == "tools/list":
+            return {}
+        db = Db()
+        db.name = ctx.method
+        return {Db: db}
+
+    assert call(work, context=context, mode=mode).content[0].text == "tools/call"
+
+
+@both_protocols
+def test_a_context_that_fails_says_nothing_of_it(mode, caplog):
+    @tool
+    def work() -> str:
+        """Work."""
+        return ""
+
+    def context(ctx):
+        raise RuntimeError("the password is swordfish")
+
+    async def question(client):
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("work", {})
+        return caught.value.error.message
+
+    assert ask(question, work, context=context, mode=mode) == "the server failed to prepare the request"
+    assert "swordfish" in caplog.text
+
+
+@both_protocols
+def test_the_handlers_fit_into_a_server_of_ones_own(mode):
+    @tool
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    async def main():
+        own = handlers([add])
+        made = Server("mine", on_list_tools=own.list_tools, on_call_tool=own.call_tool)
+        async with Client(made, mode=mode) as client:
+            await client.list_tools()
+            return await client.call_tool("add", {"a": 1, "b": 2})
+
+    assert anyio.run(main).content[0].text == "3"
+
+
+def test_wrong_arguments_are_refused_when_the_server_is_made():
+    @tool
+    def add() -> int:
+        """Add."""
+        return 1
+
+    for wrong, error, text in [
+        ({"structured": "some"}, ValueError, "structured is one of"),
+        ({"page_size": 0}, ValueError, "page_size is a positive integer"),
+        ({"page_size": True}, ValueError, "page_size is a positive integer"),
+        ({"context": 5}, TypeError, "context is a mapping"),
+        ({"executor": 5}, TypeError, "executor is an Executor"),
+        ({"executor": Executor([])}, ValueError, "the executor has other tools"),
+        ({"logger": 5}, TypeError, "logger is the name"),
+    ]:
+        with pytest.raises(error, match=text):
+            server([add], **wrong)

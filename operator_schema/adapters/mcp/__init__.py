@@ -1,0 +1,18 @@
+"""MCP: tools as a server, or as the two handlers of a server of your own; needs the extra `mcp`."""
+
+from __future__ import annotations
+
+try:
+    import mcp_types
+except ModuleNotFoundError as error:
+    if error.name != "mcp_types":
+        raise
+    message = "operator_schema.adapters.mcp needs mcp 2.3 or newer: pip install 'operator-schema[mcp]'"
+    raise ModuleNotFoundError(message, name="mcp") from None
+
+from .handlers import Handlers, handlers
+from .server import server
+
+__all__ = ["Handlers", "handlers", "server"]
+
+del mcp_types

@@ -1,0 +1,126 @@
+"""How does a person agree to a call before it runs?"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from hashlib import sha256
+from os import urandom
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from ...rounds.tool_call import rejection_text
+from ...wording import escape
+from .described import is_modern
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from ...tools.tool import Tool
+
+__all__ = ["Confirmation"]
+
+_KEY = "confirm"
+_SHOWN = 2000
+"""Characters of the arguments that a person reads at most."""
+
+_NOTHING_TO_FILL_IN: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+class Confirmation:
+    """Ask a person about calls of tools with `confirm=True`, by an elicitation.
+
+    Before 2026-07-28 the server asks while the call waits. From then on it answers with the question, and the
+    client sends the call again with the person's answer and with a seal that this object made for exactly
+    this call, so that an answer can't be taken for that to another question.
+    """
+
+    __slots__ = ("_secret",)
+
+    def __init__(self) -> None:
+        self._secret = urandom(32)
+
+    async def refuse(
+        self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams, tool: Tool[..., Any]
+    ) -> types.CallToolResult | types.InputRequiredResult | None:
+        """Return None if the call may run; else why not, or the question."""
+        if not tool.annotations.confirm or not _fits(tool, params.arguments):
+            return None
+        if not _can_ask(ctx):
+            return _refused("a person has to agree to it, and this client can't ask one (elicitation)")
+        question = types.ElicitRequestFormParams(
+            message=_question(tool, params.arguments or {}), requested_schema=_NOTHING_TO_FILL_IN
+        )
+        if not is_modern(ctx.protocol_version):
+            return await _ask(ctx, question)
+        seal = self._seal(params)
+        given = (params.input_responses or {}).get(_KEY)
+        state = (params.request_state or "").encode(errors="replace")
+        if given is not None and hmac.compare_digest(state, seal.encode()):
+            return _decision(given)
+        return types.InputRequiredResult(
+            input_requests={_KEY: types.ElicitRequest(params=question)}, request_state=seal
+        )
+
+    def _seal(self, params: types.CallToolRequestParams) -> str:
+        called = json.dumps([params.name, params.arguments or {}], sort_keys=True)
+        return hmac.digest(self._secret, called.encode(), sha256().name).hex()
+
+
+def _fits(tool: Tool[..., Any], arguments: Any) -> bool:
+    """Return whether arguments can be decoded: nobody is asked about a call that fails anyway."""
+    try:
+        tool.decode(arguments or {})
+    except Exception:  # noqa: BLE001  # a class of your program may have code of its own; the executor reports it
+        return False
+    return True
+
+
+def _can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
+    capabilities = ctx.session.client_capabilities
+    elicitation = None if capabilities is None else capabilities.elicitation
+    if elicitation is None:
+        return False
+    # A client of 2025-06-18 says `{}`, and knows forms alone.
+    knows_forms = elicitation.form is not None or elicitation.url is None
+    return knows_forms and (is_modern(ctx.protocol_version) or ctx.session.can_send_request)
+
+
+async def _ask(
+    ctx: ServerRequestContext[Any, Any], question: types.ElicitRequestFormParams
+) -> types.CallToolResult | None:
+    try:
+        answer = await ctx.session.elicit_form(question.message, question.requested_schema, ctx.request_id)
+    except (MCPError, ValueError):  # what the client answers may be anything
+        return _refused("a person has to agree to it, and the client failed to ask one")
+    return _decision(answer)
+
+
+def _decision(answer: object) -> types.CallToolResult | None:
+    action = answer.action if isinstance(answer, types.ElicitResult) else None
+    if action == "accept":
+        return None
+    return _refused("a person declined it" if action == "decline" else "nobody agreed to it")
+
+
+def _refused(reason: str) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=rejection_text(reason))], is_error=True
+    )
+
+
+def _question(tool: Tool[..., Any], arguments: dict[str, Any]) -> str:
+    """Write what a person is asked: nothing in the arguments can look like something else."""
+    name = escape(tool.annotations.title or tool.name)
+    shown = [f"{escape(key)}: {escape(_as_json(value))}" for key, value in arguments.items()]
+    text = "\n".join(shown)
+    if len(text) > _SHOWN:
+        text = f"{text[:_SHOWN]}…\n({len(text) - _SHOWN:,} more characters are not shown)"
+    head = f"Run {name}?" if name == tool.name else f"Run {name} ({tool.name})?"
+    return f"{head}\n{text}" if text else head
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

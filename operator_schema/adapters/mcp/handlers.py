@@ -1,0 +1,317 @@
+"""What does a server answer when a client lists the tools, or calls one?"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import ListenHandler
+from mcp.shared.exceptions import MCPError
+
+from ...errors import ToolNotFoundError
+from ...rounds.toolset import Toolset
+from ...tools.calls import RawCall, ToolResult
+from ...tools.execution.executor import Executor
+from ...tools.log import ERROR, write_log
+from ...tools.registry.registry import Registry
+from ...wording import kind, received
+from .changes import ChangeBus
+from .confirmation import Confirmation
+from .content import content_of
+from .described import checked_structured, described, output_of, structured_content
+from .log import ClientLog
+from .messages import Messages, progress_sender
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
+
+    from ...tools.results.structured_output import StructuredOutput
+    from ...tools.tool import Tool
+    from .described import Structured
+
+    Tools: TypeAlias = "Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
+    Ctx: TypeAlias = ServerRequestContext[Any, Any]
+    Context: TypeAlias = "Mapping[Any, Any] | Callable[[Ctx], Mapping[Any, Any]]"
+
+__all__ = ["Handlers", "handlers"]
+
+
+class Handlers:
+    """The handlers of a server that offers tools; made by `handlers`.
+
+    They may serve any number of connections and event loops at once, of `asyncio` and of trio.
+
+    Attributes:
+        listen: for `on_subscriptions_listen`, by which clients from 2026-07-28 on hear of changes.
+        log: what sends log records, or None.
+    """
+
+    __slots__ = (
+        *("__weakref__", "_changes", "_confirmation", "_context", "_executor", "_page_size"),
+        *("_stop", "_structured", "listen", "log"),
+    )
+
+    def __init__(
+        self,
+        executor: Executor,
+        context: Context | None,
+        structured: Structured,
+        confirmation: Confirmation | None,
+        page_size: int | None,
+        log: ClientLog | None,
+    ) -> None:
+        self._context = context
+        self._structured: Structured = structured
+        self._confirmation = confirmation
+        self._page_size = page_size
+        self._changes = ChangeBus()
+        self.listen = ListenHandler(self._changes)
+        self.log = log
+        self._executor = executor
+        self._stop = executor.registry.on_change(self._changes.changed)
+
+    @property
+    def executor(self) -> Executor:
+        """What runs the calls; its registry has the tools that are offered."""
+        return self._executor
+
+    @executor.setter
+    def executor(self, executor: Executor) -> None:
+        """Offer the tools of another one from now on, and tell the clients; calls that run go on."""
+        self._stop()
+        self._executor = executor
+        self._stop = executor.registry.on_change(self._changes.changed)
+        self._changes.changed()
+
+    async def list_tools(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
+    ) -> types.ListToolsResult:
+        """List the tools that are switched on, as the handler of `tools/list`."""
+        offered = self._executor.registry.offered(context=self._context_of(ctx))
+        page, following = _page(offered, None if params is None else params.cursor, self._page_size)
+        version = ctx.protocol_version
+        tools = [described(tool, self._structured, version) for tool in page]
+        return types.ListToolsResult(tools=tools, next_cursor=following)
+
+    async def call_tool(
+        self, ctx: Ctx, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Run a call, as the handler of `tools/call`.
+
+        Raises:
+            MCPError: as the tool raised it, or the context of the call can't be made.
+        """
+        executor, context = self._executor, self._context_of(ctx)
+        tool = _enabled(executor.registry, params.name, context)
+        if self._confirmation is not None and tool is not None:
+            refusal = await self._confirmation.refuse(ctx, params, tool)
+            if refusal is not None:
+                return refusal
+        call = RawCall(str(ctx.request_id), params.name, params.arguments)
+        result = await self._run(executor, call, tool, ctx, context)
+        output = None if tool is None else output_of(tool, self._structured)
+        return _answer(result, output, ctx.protocol_version)
+
+    def input_schema(self, name: str) -> dict[str, Any] | None:
+        """Return the input schema of a tool, None if there is no such tool: for `get_tool_input_schema`."""
+        try:
+            return self._executor.registry[name].input_schema()
+        except ToolNotFoundError:
+            return None
+
+    async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
+        """Tell a client before 2026-07-28 of changes, as the handler of `notifications/initialized`.
+
+        It runs as long as the connection.
+        """
+        await self._changes.watch_connection(ctx, params)
+
+    async def _run(
+        self,
+        executor: Executor,
+        call: RawCall,
+        tool: Tool[..., Any] | None,
+        ctx: Ctx,
+        context: Mapping[Any, Any],
+    ) -> ToolResult:
+        reports = tool is not None and tool.takes_progress
+        if not reports and self.log is None:
+            return await executor.execute(call, context=context)
+        messages = Messages()
+        # The SDK sends none where the client didn't ask for it.
+        on_progress = progress_sender(messages, ctx.session.report_progress) if reports else None
+        if self.log is not None:
+            self.log.listen(ctx, messages)
+        outcome: ToolResult | Exception | None = None
+        async with anyio.create_task_group() as group:
+            group.start_soon(messages.send_all)
+            try:
+                outcome = await executor.execute(call, context=context, on_progress=on_progress)
+            except Exception as error:  # noqa: BLE001  # the group would wrap what is raised in it
+                outcome = error
+            messages.end()
+        if isinstance(outcome, ToolResult):
+            return outcome
+        raise outcome or RuntimeError
+
+    def _context_of(self, ctx: Ctx) -> Mapping[Any, Any]:
+        own: dict[Any, Any] = {ServerRequestContext: ctx, ServerSession: ctx.session}
+        state: Any = ctx.lifespan_context
+        if state is not None and type(state) is not dict:
+            own[type(state)] = state
+        given = self._context
+        if given is None:
+            return own
+        if not isinstance(given, Mapping):
+            given = _called(given, ctx)
+        # Not a copy: a mapping may make its values when it is asked for them.
+        return ChainMap(cast("dict[Any, Any]", given), own)
+
+
+def handlers(
+    tools: Tools,
+    /,
+    *,
+    context: Context | None = None,
+    executor: Executor | None = None,
+    structured: Structured = "objects",
+    confirm: bool = False,
+    page_size: int | None = None,
+    logger: str | None = None,
+) -> Handlers:
+    """Make the handlers for a low-level `Server` of your own; `server` makes a whole one.
+
+    Args:
+        tools: what is offered: a registry, which may change later, a toolset, or any iterable of tools.
+        context: what your program injects, as for `Executor.execute`; or a plain function that takes the
+            `ServerRequestContext` and returns that. That context, its session, and the state of the
+            server's lifespan are there by their types anyway.
+        executor: what runs the calls, for limits of your own; its registry has these tools. By default
+            it is `Executor(tools, strict_results=True, pass_through=[MCPError])`.
+        structured: which results a client gets as data beside the text. `"objects"`: those that are
+            JSON objects. `"all"`: all that say more than a text; what isn't an object is wrapped as
+            `{"result": …}` for clients that take objects alone. `"none"`: none.
+        confirm: whether a person is asked, by an elicitation, before a tool with `confirm=True` runs.
+        page_size: tools that a client gets with one request; None for all of them.
+        logger: name of a logger of `logging`: what is logged there during a call goes to its client, if
+            that wants it. None for nothing.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: an argument is of another kind.
+        ValueError: an argument is out of range, or the executor has other tools.
+    """
+    checked_structured(structured)
+    _check_page_size(page_size)
+    _check_context(context)
+    registry = registry_of(tools)
+    if executor is None:
+        executor = Executor(registry, strict_results=True, pass_through=[MCPError])
+    else:
+        _check_executor(executor, registry)
+    return Handlers(
+        executor,
+        context,
+        structured,
+        Confirmation() if confirm else None,
+        page_size,
+        None if logger is None else ClientLog(logger),
+    )
+
+
+def registry_of(tools: Tools) -> Registry:
+    """Return tools as a registry, in which those that a toolset has off are switched off."""
+    if isinstance(tools, Registry):
+        return tools
+    registry = Registry(tools)
+    if isinstance(tools, Toolset):
+        for name in tools.names:
+            if tools.is_off(name):
+                registry.switch(name, enabled=False)
+    return registry
+
+
+def _check_executor(executor: Executor, registry: Registry) -> None:
+    if not isinstance(executor, Executor):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        message = f"executor is an Executor, not {received(executor)}"
+        raise TypeError(message)
+    if executor.registry is not registry and list(executor.registry) != list(registry):
+        message = "the executor has other tools: give the same registry to both, Executor(registry, …)"
+        raise ValueError(message)
+
+
+def _check_page_size(size: Any) -> None:
+    if size is not None and (type(size) is not int or size < 1):
+        message = f"page_size is a positive integer or None, not {received(size)}"
+        raise ValueError(message)
+
+
+def _check_context(context: Any) -> None:
+    if context is not None and not isinstance(context, Mapping) and not callable(context):
+        message = f"context is a mapping, or a function that returns one, not {received(context)}"
+        raise TypeError(message)
+
+
+def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, Any]:
+    """Return the context that a function of your program makes.
+
+    Raises:
+        MCPError: it fails; what it raised is logged, and stays here.
+    """
+    try:
+        made = make(ctx)
+        if isinstance(made, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+            return made
+        write_log(ERROR, "the function given as context returned %s, not a mapping", kind(made))
+    except MCPError:
+        raise
+    except Exception as error:  # noqa: BLE001  # your program's own code
+        write_log(ERROR, "the function given as context failed", error=error)
+    raise MCPError(types.INTERNAL_ERROR, "the server failed to prepare the request")
+
+
+def _enabled(registry: Registry, name: str, context: Mapping[Any, Any]) -> Tool[..., Any] | None:
+    """Return a tool that may be called; None for every other one, of which the executor says why."""
+    try:
+        return registry[name] if registry.is_enabled(name, context=context) else None
+    except Exception:  # noqa: BLE001  # a switch is your program's own code
+        return None
+
+
+def _page(
+    offered: list[Tool[..., Any]], cursor: str | None, size: int | None
+) -> tuple[list[Tool[..., Any]], str | None]:
+    """Return the tools after a cursor, which is the name of a tool, and the next cursor.
+
+    Raises:
+        MCPError: the tool of the cursor isn't offered any more; the client begins anew.
+    """
+    start = 0
+    if cursor is not None:
+        names = [tool.name for tool in offered]
+        if cursor not in names:
+            raise MCPError(types.INVALID_PARAMS, "Invalid cursor: the list of tools has changed")
+        start = names.index(cursor) + 1
+    end = len(offered) if size is None else start + size
+    page = offered[start:end]
+    return page, page[-1].name if page and end < len(offered) else None
+
+
+def _answer(
+    result: ToolResult, output: StructuredOutput | None, protocol_version: str
+) -> types.CallToolResult:
+    content = [content_of(part) for part in result.parts]
+    if result.is_error or output is None:
+        return types.CallToolResult(content=content, is_error=result.is_error)
+    data = structured_content(output, result.json, protocol_version)
+    # Only an executor of your own lets such a result through. A client would refuse it, and show nothing.
+    is_wrong = data is None or bool((result.details or {}).get("mismatches"))
+    return types.CallToolResult(
+        content=content, structured_content=None if is_wrong else data, is_error=is_wrong
+    )

@@ -1,0 +1,95 @@
+"""How do progress and log records reach the client while a tool runs?"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import suppress
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import anyio
+
+from ...tools.execution.backends import current_backend
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from ...tools.calls import RawCall
+    from ...tools.progress import ProgressUpdate
+
+    Send = Callable[[], Awaitable[None]]
+
+__all__ = ["Messages", "progress_sender"]
+
+MOST_WAITING = 1000
+"""Messages of one call that wait for a slow client at most; the newest are kept."""
+
+
+class Messages:
+    """What one call has to say to the client before its result, in order."""
+
+    __slots__ = ("_backend", "_home", "_is_over", "_waiting", "_woken")
+
+    def __init__(self) -> None:
+        self._backend = current_backend()
+        self._home = self._backend.home()
+        self._waiting: deque[Send] = deque(maxlen=MOST_WAITING)
+        self._woken = anyio.Event()
+        self._is_over = False
+
+    def add(self, send: Send) -> None:
+        """Have a message sent, from any thread; nothing after the end."""
+        if self._is_over:
+            return
+        self._waiting.append(send)
+        with suppress(RuntimeError):  # the event loop is closed
+            self._backend.call_soon(self._home, self._wake)
+
+    def end(self) -> None:
+        """Let `send_all` return when everything is sent, from the thread of the event loop."""
+        self._is_over = True
+        self._wake()
+
+    def _wake(self) -> None:
+        self._woken.set()
+
+    async def send_all(self) -> None:
+        """Send messages as they come, until the end."""
+        while True:
+            while self._waiting:
+                await self._waiting.popleft()()
+            if self._is_over:
+                return
+            await self._woken.wait()
+            self._woken = anyio.Event()
+
+
+def progress_sender(
+    messages: Messages, report: Callable[[float, float | None, str | None], Awaitable[None]]
+) -> Callable[[RawCall, ProgressUpdate], None]:
+    """Return what an executor takes as `on_progress`.
+
+    The protocol wants each value to be higher than the one before; what isn't is left out.
+
+    Args:
+        messages: of the call.
+        report: sends an update.
+    """
+    last: float | None = None
+
+    def on_progress(_: RawCall, update: ProgressUpdate) -> None:
+        nonlocal last
+        done, total = update.done, update.total
+        if _is_finite(done) and (last is None or done > last):
+            last = done
+            known = total if _is_finite(total) else None
+            messages.add(lambda: report(done, known, update.message))
+
+    return on_progress
+
+
+def _is_finite(number: float | None) -> bool:
+    try:
+        return number is not None and isfinite(number)
+    except OverflowError:  # an integer beyond all floats
+        return False
