@@ -42,20 +42,26 @@ class ChatWire(Value):
 
     required: str = "required"
 
+    def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
+        """Return a tool as it is in the list of tools."""
+        function: dict[str, Any] = {
+            "name": definition["name"],
+            "description": definition["description"],
+            "parameters": definition["input_schema"],
+        }
+        if strict:
+            function["strict"] = True
+        return {"type": "function", "function": function}
+
     def request(
-        self,
-        definitions: Sequence[ToolDefinition],
-        choice: ToolChoice,
-        names: Mapping[str, str],
-        *,
-        strict: bool = False,
+        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
     ) -> dict[str, Any]:
         """Return `tools` and `tool_choice`; nothing at all without tools."""
-        if not definitions:
+        if not tools:
             return {}
-        body: dict[str, Any] = {"tools": [_function(definition, strict=strict) for definition in definitions]}
-        if choice.mode == "named" and choice.name is not None:
-            body["tool_choice"] = {"type": "function", "function": {"name": names[choice.name]}}
+        body: dict[str, Any] = {"tools": tools}
+        if named is not None:
+            body["tool_choice"] = {"type": "function", "function": {"name": named}}
         else:
             body["tool_choice"] = self.required if choice.mode == "required" else choice.mode
         return body
@@ -103,20 +109,12 @@ class CohereWire(ChatWire):
     """
 
     def request(
-        self,
-        definitions: Sequence[ToolDefinition],
-        choice: ToolChoice,
-        names: Mapping[str, str],
-        *,
-        strict: bool = False,
+        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
     ) -> dict[str, Any]:
         """Return `tools` and `tool_choice`: a single tool is required by offering that one alone."""
-        if choice.mode == "named" and choice.name is not None:
-            wanted = names[choice.name]
-            definitions = [definition for definition in definitions if definition["name"] == wanted]
-        if not definitions:
+        if not tools:
             return {}
-        body: dict[str, Any] = {"tools": [_function(definition, strict=strict) for definition in definitions]}
+        body: dict[str, Any] = {"tools": _alone(tools, named)}
         if choice.mode in {"required", "named"}:
             body["tool_choice"] = "REQUIRED"
         return body
@@ -155,21 +153,12 @@ class OllamaWire(ChatWire):
 
     def request(
         self,
-        definitions: Sequence[ToolDefinition],
-        choice: ToolChoice,
-        names: Mapping[str, str],
-        *,
-        strict: bool = False,
+        tools: Sequence[dict[str, Any]],
+        choice: ToolChoice,  # noqa: ARG002  # Ollama has none
+        named: str | None,
     ) -> dict[str, Any]:
         """Return `tools`: Ollama has no `tool_choice`, so one tool is required by offering it alone."""
-        if choice.mode == "named" and choice.name is not None:
-            wanted = names[choice.name]
-            definitions = [definition for definition in definitions if definition["name"] == wanted]
-        return (
-            {"tools": [_function(definition, strict=strict) for definition in definitions]}
-            if definitions
-            else {}
-        )
+        return {"tools": _alone(tools, named)} if tools else {}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
@@ -206,15 +195,9 @@ def text_of(content: Any) -> str:
     return "".join([part["text"] for part in content if isinstance(part.get("text"), str)])
 
 
-def _function(definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
-    function: dict[str, Any] = {
-        "name": definition["name"],
-        "description": definition["description"],
-        "parameters": definition["input_schema"],
-    }
-    if strict:
-        function["strict"] = True
-    return {"type": "function", "function": function}
+def _alone(tools: Sequence[dict[str, Any]], named: str | None) -> Sequence[dict[str, Any]]:
+    """Return the tool of a name alone; all where there is no name."""
+    return tools if named is None else [tool for tool in tools if tool["function"]["name"] == named]
 
 
 def _call(call: Mapping[str, Any]) -> RawCall:

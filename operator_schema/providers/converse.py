@@ -39,29 +39,29 @@ _FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image
 class ConverseWire(Value):
     """Converse: calls and results are blocks of content."""
 
-    def request(
+    def tool(
         self,
-        definitions: Sequence[ToolDefinition],
-        choice: ToolChoice,
-        names: Mapping[str, str],
+        definition: ToolDefinition,
         *,
-        strict: bool = False,  # noqa: ARG002  # no strict mode of it is known
+        strict: bool,  # noqa: ARG002  # no strict mode of it is known
+    ) -> dict[str, Any]:
+        """Return a tool as it is in the list of tools."""
+        return {
+            "toolSpec": {
+                "name": definition["name"],
+                "description": definition["description"] or definition["name"],  # it may not be empty
+                "inputSchema": {"json": definition["input_schema"]},
+            }
+        }
+
+    def request(
+        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
     ) -> dict[str, Any]:
         """Return `toolConfig`; nothing at all without tools, or if none may be called."""
-        if not definitions or choice.mode == "none":
+        if not tools or choice.mode == "none":
             return {}
-        tools = [
-            {
-                "toolSpec": {
-                    "name": definition["name"],
-                    "description": definition["description"] or definition["name"],  # it may not be empty
-                    "inputSchema": {"json": definition["input_schema"]},
-                }
-            }
-            for definition in definitions
-        ]
-        if choice.mode == "named" and choice.name is not None:
-            wanted: dict[str, Any] = {"tool": {"name": names[choice.name]}}
+        if named is not None:
+            wanted: dict[str, Any] = {"tool": {"name": named}}
         else:
             wanted = {"any" if choice.mode == "required" else "auto": {}}
         return {"toolConfig": {"tools": tools, "toolChoice": wanted}}

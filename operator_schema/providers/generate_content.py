@@ -39,30 +39,30 @@ _MODES = {"auto": "AUTO", "required": "ANY", "named": "ANY", "none": "NONE"}
 class GenerateContentWire(Value):
     """generateContent: calls and results are parts; a call may have no id."""
 
-    def request(
+    def tool(
         self,
-        definitions: Sequence[ToolDefinition],
-        choice: ToolChoice,
-        names: Mapping[str, str],
+        definition: ToolDefinition,
         *,
-        strict: bool = False,  # noqa: ARG002  # no strict mode of it is known
+        strict: bool,  # noqa: ARG002  # no strict mode of it is known
+    ) -> dict[str, Any]:
+        """Return a tool as it is in the list of tools."""
+        return {
+            "name": definition["name"],
+            "description": definition["description"],
+            "parametersJsonSchema": definition["input_schema"],
+        }
+
+    def request(
+        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
     ) -> dict[str, Any]:
         """Return `tools` and `toolConfig`; nothing at all without tools."""
-        if not definitions:
+        if not tools:
             return {}
-        declarations = [
-            {
-                "name": definition["name"],
-                "description": definition["description"],
-                "parametersJsonSchema": definition["input_schema"],
-            }
-            for definition in definitions
-        ]
         config: dict[str, Any] = {"mode": _MODES[choice.mode]}
-        if choice.mode == "named" and choice.name is not None:
-            config["allowedFunctionNames"] = [names[choice.name]]
+        if named is not None:
+            config["allowedFunctionNames"] = [named]
         return {
-            "tools": [{"functionDeclarations": declarations}],
+            "tools": [{"functionDeclarations": tools}],
             "toolConfig": {"functionCallingConfig": config},
         }
 

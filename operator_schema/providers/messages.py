@@ -37,21 +37,19 @@ _STOPS: dict[str, StopReason] = {
 class MessagesWire(Value):
     """Messages: calls and results are blocks of content."""
 
+    def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
+        """Return a tool as it is in the list of tools."""
+        return {**definition, "strict": True} if strict else {**definition}
+
     def request(
-        self,
-        definitions: Sequence[ToolDefinition],
-        choice: ToolChoice,
-        names: Mapping[str, str],
-        *,
-        strict: bool = False,
+        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
     ) -> dict[str, Any]:
         """Return `tools` and `tool_choice`; nothing at all without tools."""
-        if not definitions:
+        if not tools:
             return {}
-        marks = {"strict": True} if strict else {}
-        body: dict[str, Any] = {"tools": [{**definition, **marks} for definition in definitions]}
-        if choice.mode == "named" and choice.name is not None:
-            body["tool_choice"] = {"type": "tool", "name": names[choice.name]}
+        body: dict[str, Any] = {"tools": tools}
+        if named is not None:
+            body["tool_choice"] = {"type": "tool", "name": named}
         else:
             body["tool_choice"] = {"type": "any" if choice.mode == "required" else choice.mode}
         return body

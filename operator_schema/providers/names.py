@@ -50,18 +50,17 @@ class NameRule(Value):
         Raises:
             SchemaError: two tools would have the same name.
         """
-        found = {name: self._wire_name(name) for name in names}
+        found: dict[str, str] = {}
         owners: dict[str, str] = {}
-        for name, wire in found.items():
-            other = owners.setdefault(wire, name)
-            if other != name:
-                message = f"{quote(name)} and {quote(other)} would both be {quote(wire)} for {provider}"
-                raise SchemaError(
-                    name, [Complaint((), "bad_name", name, message, "Rename one: tool.with_(name=…)")]
-                )
+        for name in names:
+            wire = found[name] = self.wire_name(name)
+            if wire in owners:
+                raise _refuse_equal(name, owners[wire], wire, provider)
+            owners[wire] = name
         return found
 
-    def _wire_name(self, name: str) -> str:
+    def wire_name(self, name: str) -> str:
+        """Return the name on the wire of one tool: its own, where the provider takes that."""
         if self.takes(name):
             return name
         from hashlib import sha256
@@ -72,3 +71,10 @@ class NameRule(Value):
         # What was changed might be equal to another name: the digest tells them apart.
         digest = sha256(name.encode(errors="surrogatepass")).hexdigest()[:_DIGEST]
         return f"{kept[: self.longest - _DIGEST - 1]}_{digest}"
+
+
+def _refuse_equal(name: str, other: str, wire: str, provider: str) -> SchemaError:
+    message = f"{quote(name)} and {quote(other)} would both be {quote(wire)} for {provider}"
+    if name == other:
+        message = f"two tools have the name {quote(name)}"
+    return SchemaError(name, [Complaint((), "bad_name", name, message, "Rename one: tool.with_(name=…)")])

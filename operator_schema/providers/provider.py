@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ..rounds.transcript import Turn
-    from ..schema_styles import SchemaStyle, StyleOptions
+    from ..schema_styles import SchemaStyle
     from ..tools.calls import RawCall, ToolResult
     from ..tools.tool import Tool
-    from ..tools.tool_properties import ToolDefinition
     from .answer import Answer
     from .dialect import Dialect
     from .names import NameRule
     from .stream import Stream
+    from .strict_limits import Size
     from .strict_schema import Loss, StrictSchema
+    from .tool_forms import ToolForm
     from .wire import Wire
 
     Tools: TypeAlias = "Offer[Any] | Toolset[Any] | Registry | Iterable[Tool[..., Any]]"
@@ -81,18 +82,66 @@ class Provider(Value):
             ValueError: `strict`, where no strict mode of the provider is known.
         """
         offered = _fixed(tools)
-        definitions, own_choice = _definitions(offered, self.style.as_options())
-        choice = own_choice if choice is None else _checked_choice(choice, definitions)
-        names = self.names.wire_names([definition["name"] for definition in definitions], self.name)
-        for definition in definitions:
-            if not (strict or self.takes_unions or _UNIONS.isdisjoint(definition["input_schema"])):
-                raise _refuse_union(definition["name"], self.name)
+        shown = _tools(offered)
+        names = [tool.name for tool in shown]
+        choice = _own_choice(offered) if choice is None else _checked_choice(choice, names)
+        forms = self._forms(shown, strict=strict)
+        wire_names = [form.name for form in forms]
+        if len(set(wire_names)) < len(names):
+            self.names.wire_names(names, self.name)  # raises an error that says which
         if strict:
-            for definition, found in zip(definitions, self._strict(_tools(offered)), strict=True):
-                definition["input_schema"] = found.schema
-        for definition in definitions:
-            definition["name"] = names[definition["name"]]
-        return self.wire.request(definitions, choice, names, strict=strict)
+            self._check_size([form.size for form in forms if form.size is not None])
+        sent = [form.original.copy() for form in forms]
+        for name, text in _descriptions(offered).items():
+            if name in names:
+                place = names.index(name)
+                (changed,) = self._made([shown[place]], strict=strict, description=text)
+                sent[place] = changed.original.copy()
+        named = wire_names[names.index(choice.name)] if choice.mode == "named" and choice.name else None
+        return self.wire.request(sent, choice, named)
+
+    def _forms(self, tools: Sequence[Tool[..., Any]], *, strict: bool) -> list[ToolForm]:
+        """List the forms in which it gets tools; each tool keeps its own."""
+        key = (self.name, strict)
+        found: list[ToolForm | None] = [
+            form
+            if (form := tool.kept_form(key)) and (form.provider is self or form.provider == self)
+            else None
+            for tool in tools
+        ]
+        missing = [tool for tool, form in zip(tools, found, strict=True) if form is None]
+        made = iter(self._made(missing, strict=strict) if missing else ())
+        return [
+            tool.keep_form(key, next(made)) if form is None else form
+            for tool, form in zip(tools, found, strict=True)
+        ]
+
+    def _made(
+        self, tools: Sequence[Tool[..., Any]], *, strict: bool, description: str | None = None
+    ) -> list[ToolForm]:
+        """Make the forms in which it gets tools.
+
+        Args:
+            tools: in the order of the request.
+            strict: as for `request`.
+            description: in place of the tool's own.
+        """
+        from ..json_copies import Original
+        from .strict_limits import size_of
+        from .tool_forms import ToolForm
+
+        schemas = [found.schema for found in self._strict_schemas(tools)] if strict else [None] * len(tools)
+        made: list[ToolForm] = []
+        for tool, schema in zip(tools, schemas, strict=True):
+            definition = tool.new_definition(self.style)
+            if not (strict or self.takes_unions or _UNIONS.isdisjoint(definition["input_schema"])):
+                raise _refuse_union(tool.name, self.name)
+            name = definition["name"] = self.names.wire_name(tool.name)
+            definition["input_schema"] = definition["input_schema"] if schema is None else schema
+            definition["description"] = definition["description"] if description is None else description
+            original = Original(self.wire.tool(definition, strict=strict))
+            made.append(ToolForm(self, name, original, None if schema is None else size_of(schema)))
+        return made
 
     def losses(self, tools: Tools, /) -> dict[str, tuple[Loss, ...]]:
         """Return what the strict schemas of tools say in another way than the usual ones.
@@ -107,29 +156,37 @@ class Provider(Value):
             SchemaError: the strict mode can't take a tool.
             ValueError: no strict mode of the provider is known.
         """
-        offered = _tools(tools)
-        return {tool.name: found.losses for tool, found in zip(offered, self._strict(offered), strict=True)}
+        from .strict_limits import size_of
 
-    def _strict(self, tools: Sequence[Tool[..., Any]]) -> list[StrictSchema]:
-        from .strict_limits import over_limits
+        offered = _tools(tools)
+        schemas = self._strict_schemas(offered)
+        self._check_size([size_of(found.schema) for found in schemas])
+        return {tool.name: found.losses for tool, found in zip(offered, schemas, strict=True)}
+
+    def _strict_schemas(self, tools: Sequence[Tool[..., Any]]) -> list[StrictSchema]:
         from .strict_schema import strict_schema
 
         if self.dialect is None:
             message = f"no strict mode of {self.name} is known: leave strict out"
             raise ValueError(message)
         found = [strict_schema(tool.codec, self.dialect, tool.name, self.name) for tool in tools]
-        complaints = [complaint for one in found for complaint in one.complaints]
-        if not complaints:
-            complaints = [
-                Complaint(
-                    (), "too_large", self.name, f"there are {over}", "Offer fewer tools, or leave strict out"
-                )
-                for over in over_limits(self.dialect, [one.schema for one in found])
-            ]
+        self._check_strict([complaint for one in found for complaint in one.complaints])
+        return found
+
+    def _check_size(self, sizes: Sequence[Size]) -> None:
+        """Check that strict tools aren't too much for one request."""
+        from .strict_limits import over_limits
+
+        remedy = "Offer fewer tools, or leave strict out"
+        over = over_limits(self.dialect, sizes) if self.dialect is not None else []
+        self._check_strict(
+            [Complaint((), "too_large", self.name, f"there are {what}", remedy) for what in over]
+        )
+
+    def _check_strict(self, complaints: Sequence[Complaint]) -> None:
         if complaints:
             what = f"the strict mode of {self.name}"
             raise SchemaError(what, complaints, "tool")
-        return found
 
     def answers(
         self, response: Any, /, tools: Tools | None = None, *, strict: bool = False
@@ -246,13 +303,13 @@ def _fixed(tools: Any) -> Offer[Any] | list[Tool[..., Any]]:
     return tools.offered() if isinstance(tools, Registry) else tools_of(tools)
 
 
-def _definitions(
-    offered: Offer[Any] | list[Tool[..., Any]], options: StyleOptions
-) -> tuple[list[ToolDefinition], ToolChoice]:
-    if isinstance(offered, Offer):
-        return offered.definitions(**options), offered.tool_choice
-    definitions = [tool.definition(**options) for tool in offered]
-    return definitions, ToolChoice("auto" if definitions else "none")
+def _own_choice(offered: Offer[Any] | list[Tool[..., Any]]) -> ToolChoice:
+    return offered.tool_choice if isinstance(offered, Offer) else ToolChoice("auto" if offered else "none")
+
+
+def _descriptions(offered: Offer[Any] | list[Tool[..., Any]]) -> dict[str, str]:
+    """Return the descriptions for this request alone."""
+    return offered.descriptions if isinstance(offered, Offer) else {}
 
 
 def _tools(tools: Tools) -> list[Tool[..., Any]]:
@@ -265,11 +322,10 @@ def _names(tools: Tools) -> list[str]:
     return [tool.name for tool in _tools(tools)]
 
 
-def _checked_choice(choice: object, definitions: Sequence[ToolDefinition]) -> ToolChoice:
+def _checked_choice(choice: object, names: Sequence[str]) -> ToolChoice:
     if not isinstance(choice, ToolChoice):
         message = f"choice is a ToolChoice, such as toolset.offer(…).tool_choice, not {received(choice)}"
         raise TypeError(message)
-    names = [definition["name"] for definition in definitions]
     if choice.mode == "named" and choice.name not in names:
         message = f"the choice names {quote(str(choice.name))}, which isn't among the tools"
         raise ValueError(message)

@@ -28,29 +28,24 @@ __all__ = ["ResponsesWire"]
 class ResponsesWire(Value):
     """Responses: items instead of messages."""
 
+    def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
+        """Return a tool as it is in the list of tools."""
+        return {
+            "type": "function",
+            "name": definition["name"],
+            "description": definition["description"],
+            "parameters": definition["input_schema"],
+            "strict": strict,  # the API makes schemas strict where this is left out
+        }
+
     def request(
-        self,
-        definitions: Sequence[ToolDefinition],
-        choice: ToolChoice,
-        names: Mapping[str, str],
-        *,
-        strict: bool = False,
+        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
     ) -> dict[str, Any]:
         """Return `tools` and `tool_choice`; nothing at all without tools."""
-        if not definitions:
+        if not tools:
             return {}
-        tools = [
-            {
-                "type": "function",
-                "name": definition["name"],
-                "description": definition["description"],
-                "parameters": definition["input_schema"],
-                "strict": strict,  # the API makes schemas strict where this is left out
-            }
-            for definition in definitions
-        ]
-        if choice.mode == "named" and choice.name is not None:
-            return {"tools": tools, "tool_choice": {"type": "function", "name": names[choice.name]}}
+        if named is not None:
+            return {"tools": tools, "tool_choice": {"type": "function", "name": named}}
         return {"tools": tools, "tool_choice": choice.mode}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:

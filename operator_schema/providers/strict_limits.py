@@ -4,30 +4,61 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..immutable import Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from .dialect import Dialect
 
-__all__ = ["over_limits"]
+__all__ = ["Size", "over_limits", "size_of"]
 
 
-def over_limits(dialect: Dialect, schemas: Sequence[Mapping[str, Any]]) -> list[str]:
+class Size(Value):
+    """What one strict schema counts against the limits of a request.
+
+    Attributes:
+        properties: of all objects.
+        levels: of objects and arrays inside each other.
+        choices: values of all enums.
+        optional: properties that may be left out.
+        unions: places that take several types.
+    """
+
+    properties: int
+    levels: int
+    choices: int
+    optional: int
+    unions: int
+
+
+def size_of(schema: Mapping[str, Any]) -> Size:
+    """Return what a strict schema counts against the limits of a request."""
+    found = list(_parts(schema))
+    objects = [part for part, _ in found if "properties" in part]
+    return Size(
+        sum(len(part["properties"]) for part in objects),
+        max([level for part, level in found if "properties" in part or "items" in part], default=0),
+        sum(len(part.get("enum", ())) for part, _ in found),
+        sum(map(_optional, objects)),
+        sum(_is_union(part) for part, _ in found),
+    )
+
+
+def over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
     """List what is too much for one request.
 
     Args:
         dialect: of the provider.
-        schemas: of the inputs of all strict tools of the request.
+        sizes: of the inputs of all strict tools of the request.
     """
-    objects = [part for schema in schemas for part, _ in _parts(schema) if "properties" in part]
-    parts = [part for schema in schemas for part, _ in _parts(schema)]
     counted = (
-        ("strict tools", len(schemas), dialect.most_tools),
-        ("properties", sum(len(part["properties"]) for part in objects), dialect.most_properties),
-        ("levels inside each other", _deepest(schemas), dialect.most_levels),
-        ("values of enums", sum(len(part.get("enum", ())) for part in parts), dialect.most_choices),
-        ("properties that may be left out", sum(map(_optional, objects)), dialect.most_optional),
-        ("unions", sum(map(_is_union, parts)), dialect.most_unions),
+        ("strict tools", len(sizes), dialect.most_tools),
+        ("properties", sum([size.properties for size in sizes]), dialect.most_properties),
+        ("levels inside each other", max([size.levels for size in sizes], default=0), dialect.most_levels),
+        ("values of enums", sum([size.choices for size in sizes]), dialect.most_choices),
+        ("properties that may be left out", sum([size.optional for size in sizes]), dialect.most_optional),
+        ("unions", sum([size.unions for size in sizes]), dialect.most_unions),
     )
     return [
         f"{number} {what}, of which a request takes {most}"
@@ -47,16 +78,6 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], int]]
         waiting += [(inner, level) for inner in part.get("anyOf", ())]
         if "items" in part:
             waiting.append((part["items"], level + 1))
-
-
-def _deepest(schemas: Sequence[Mapping[str, Any]]) -> int:
-    levels = [
-        level
-        for schema in schemas
-        for part, level in _parts(schema)
-        if "properties" in part or "items" in part
-    ]
-    return max(levels, default=0)
 
 
 def _optional(part: Mapping[str, Any]) -> int:

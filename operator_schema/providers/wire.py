@@ -36,21 +36,24 @@ UNNAMED = "operator_schema_"
 class Wire(Protocol):
     """The wire form of one family of providers."""
 
-    def request(
-        self,
-        definitions: Sequence[ToolDefinition],
-        choice: ToolChoice,
-        names: Mapping[str, str],
-        *,
-        strict: bool,
-    ) -> dict[str, Any]:
-        """Return the fragment of the request body.
+    def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
+        """Return a tool as it is in a request.
 
         Args:
-            definitions: of the tools, with their names on the wire.
+            definition: with its name on the wire.
+            strict: whether the provider has to hold the model to the schema.
+        """
+        ...
+
+    def request(
+        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
+    ) -> dict[str, Any]:
+        """Return the fragment of the request body; nothing at all without tools.
+
+        Args:
+            tools: as `tool` returns them.
             choice: what the model has to do with them.
-            names: own name of a tool to the one on the wire.
-            strict: whether the provider has to hold the model to the schemas.
+            named: the name on the wire of the tool that it has to call, or None.
         """
         ...
 

@@ -96,6 +96,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
             ToolNotFoundError: there is no tool of a name.
             TypeError: an argument is of another kind.
         """
+        if available == "default" and required == "optional" and not descriptions and context is None:
+            return self._default_offer.get(None) or self._offer_by_default()
         from .offer import offer
 
         return offer(self, self._entries, available, required, descriptions or {}, context)
@@ -132,13 +134,15 @@ class Toolset(NamedTools, Value, Generic[Input]):
             ValueError: the offer is that of another toolset.
         """
         if offer is None:
-            offer = self._default_offer.get(None) or self._offer_by_default()
+            offer = self.offer()
         made: ToolRound[Input] = _make_round()(self, calls, offer, assistant)
         return made
 
     def _offer_by_default(self) -> Offer[Any]:
         """Return what `offer()` says, and keep it if no switch is a function that may say otherwise later."""
-        found = self.offer()
+        from .offer import offer
+
+        found = offer(self, self._entries, "default", "optional", {}, None)
         if all(isinstance(self._entries.switch_of(name), bool) for name in self.names):
             self._default_offer[None] = found
         return found

@@ -71,6 +71,7 @@ class Tool(ToolArguments, Generic[P, R]):
             "_function": function,
             "_plan": plan,
             "_home": home,
+            "_forms": {},
         }
         return cls._with_content(content)
 
@@ -81,6 +82,8 @@ class Tool(ToolArguments, Generic[P, R]):
         return made
 
     def _copy(self, **content: Any) -> Any:
+        if "_metadata" in content:
+            content["_forms"] = {}  # they tell what it was before
         return self._with_content({**self.__dict__, **content})
 
     # --- as its function --------------------------------------------------------------------------

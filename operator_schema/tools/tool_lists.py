@@ -38,7 +38,8 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
     is_mapping = hasattr(given, "items")
     for key, item in given.items() if is_mapping else enumerate(given):
         tool: Any = item
-        if isinstance(getattr(item, "__func__", None), Tool):
+        # A tool is asked for no attribute that it lacks: that takes long.
+        if not issubclass(type(item), Tool) and isinstance(getattr(item, "__func__", None), Tool):
             tool = item.__func__.__get__(item.__self__, item.__self__)
         if not isinstance(tool, Tool):
             raise TypeError(_not_a_tool(item))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from ..introspect.docstrings import split_summary
 from ..introspect.nodes import ObjectNode
@@ -13,11 +13,13 @@ from .methods import is_unbound
 from .signature import is_coroutine_function
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
     from inspect import Signature
     from typing import Unpack
 
     from ..codec.codec import Codec
-    from ..schema_styles import StyleOptions
+    from ..json_copies import Original
+    from ..schema_styles import SchemaStyle, StyleOptions
     from .binding import CallPlan
     from .metadata import Metadata
     from .results.output_type import OutputType
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
     from .tool_annotations import ToolAnnotations
 
 __all__ = ["ToolDefinition", "ToolProperties"]
+
+
+_MOST_FORMS = 16
+"""Forms that a tool keeps; a program needs one or two."""
+
+Form = TypeVar("Form")
 
 
 class ToolDefinition(TypedDict):
@@ -45,6 +53,7 @@ class ToolProperties:
     _plan: CallPlan | None
     _function: Any
     _home: str
+    _forms: dict[Any, Any]
 
     @property
     def name(self) -> str:
@@ -227,6 +236,44 @@ class ToolProperties:
             A fresh dict. If another tool gives the details on demand (`described_by`), its
             description and those of the parameters are their summaries.
         """
+        if not options:
+            return self.definition_in(None)
+        from ..schema_styles import style_of
+
+        return self.definition_in(style_of(options))
+
+    def definition_in(self, style: SchemaStyle | None) -> ToolDefinition:
+        """Return what `definition` returns, in a style; None stands for that of all who take everything."""
+        key = None if style is None else (style.inline, style.boolean_schemas, style.empty_schemas)
+        original: Original | None = self._forms.get(key)
+        if original is None:
+            from ..json_copies import Original
+
+            original = self.keep_form(key, Original(self.new_definition(style)))
+        copied: ToolDefinition = original.copy()
+        return copied
+
+    def kept_form(self, key: Hashable) -> Any:
+        """Return what `keep_form` has kept under a key, or None."""
+        return self._forms.get(key)
+
+    def keep_form(self, key: Hashable, form: Form) -> Form:
+        """Keep what was made of this tool, such as the form in which a provider gets it.
+
+        The tool never changes, so it stays right as long as the tool is there. If two threads make the
+        same form, the last of two equals stays. Methods of several instances share their forms.
+
+        Returns:
+            The form.
+        """
+        if len(self._forms) >= _MOST_FORMS:
+            self._forms.clear()
+        self._forms[key] = form
+        return form
+
+    def new_definition(self, style: SchemaStyle | None) -> ToolDefinition:
+        """Make what `definition_in` returns; nothing of it is kept."""
+        options: StyleOptions = {} if style is None else style.as_options()
         description, schema = self.description, self.input_schema(**options)
         if self.described_by is not None:
             description = self.summary

@@ -383,3 +383,43 @@ def test_every_provider_is_found_by_its_name():
     assert repr(anthropic) == "<Provider Anthropic>"
     with pytest.raises(AttributeError, match="no attribute 'antropic'"):
         all_providers.antropic  # noqa: B018  # what is tested
+
+
+# --- requests are made once ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_the_form_of_a_tool_is_made_once_and_copied(monkeypatch, strict):
+    kept = search.with_(name="kept")
+    first = openai_chat.request([kept], strict=strict)
+    monkeypatch.setattr(type(kept), "new_definition", None)
+    for _ in range(30):
+        sent = openai_chat.request(Toolset(kept), strict=strict)
+        assert sent == first
+        sent["tools"][0]["function"]["parameters"]["properties"].clear()
+        sent["tools"][0]["function"]["name"] = "other"
+    assert openai_compatible(openai_chat.name, dialect=openai_chat.dialect).request([kept], strict=strict)
+
+
+def test_providers_of_the_same_name_have_their_own_forms():
+    ours = openai_compatible("OpenAI Chat Completions", names=NameRule(8))
+    kept = search.with_(name="kept_for_several")
+    for _ in range(3):
+        names = [each.request([kept])["tools"][0]["function"]["name"] for each in (openai_chat, ours)]
+        assert names == ["kept_for_several", ours.names.wire_name("kept_for_several")]
+
+
+def test_a_description_may_be_for_one_request():
+    offer = TOOLS.offer(descriptions={"search": "Search our shop.", "now": "Unused."})
+    for provider in (openai_chat, deepseek):
+        for strict in (False, True):
+            changed = provider.request(offer, strict=strict)["tools"][0]["function"]
+            usual = provider.request(TOOLS, strict=strict)["tools"][0]["function"]
+            assert changed == {**usual, "description": "Search our shop."}
+            assert usual["description"] == "Search the web."
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_two_tools_of_one_name_are_refused(provider):
+    with pytest.raises(SchemaError, match='two tools have the name "search"'):
+        provider.request([search, now.with_(name="search")])

@@ -18,7 +18,7 @@ from operator_schema.introspect.nodes import NULL, ArrayNode, ObjectNode, UnionN
 from operator_schema.introspect.traits import json_types_of
 from operator_schema.providers import anthropic, deepseek, gemini, openai_chat, openai_responses
 from operator_schema.providers.nulls import without_nulls
-from operator_schema.providers.strict_limits import over_limits
+from operator_schema.providers.strict_limits import over_limits, size_of
 from operator_schema.providers.strict_schema import Loss, strict_schema
 from operator_schema.testing import arguments
 
@@ -416,7 +416,7 @@ TOO_MUCH = (
 
 @pytest.mark.parametrize(("name", "status", "schemas"), JUDGED, ids=[name for name, _, _ in JUDGED])
 def test_a_request_is_too_much_where_anthropic_said_so(name, status, schemas):
-    over = over_limits(anthropic.dialect, schemas)
+    over = over_limits(anthropic.dialect, [size_of(schema) for schema in schemas])
     assert bool(over) == (name in TOO_MUCH)
     assert not over or status == 400
 
@@ -433,10 +433,9 @@ def test_levels_and_choices_are_counted():
     deep: dict[str, Any] = {"type": "string", "enum": ["a"] * 1001}
     for _ in range(11):
         deep = {"type": "array", "items": deep}
-    assert over_limits(openai_chat.dialect, [deep]) == [
+    assert over_limits(openai_chat.dialect, [size_of(deep)]) == [
         "11 levels inside each other, of which a request takes 10",
         "1001 values of enums, of which a request takes 1000",
     ]
-    assert over_limits(
-        openai_chat.dialect, [{"$defs": {"A": {"type": "object", "properties": {"x": deep["items"]}}}}]
-    )
+    defined = {"$defs": {"A": {"type": "object", "properties": {"x": deep["items"]}}}}
+    assert over_limits(openai_chat.dialect, [size_of(defined)])

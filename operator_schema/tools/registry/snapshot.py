@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...json_values import copy_json
 from ..log import WARNING, write_log
 from ..switches import NO_CONTEXT, question_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ...schema_styles import SchemaStyle, StyleOptions
+    from ...schema_styles import SchemaStyle
     from ..switches import Enabled, Switch
     from ..tool import Tool
     from ..tool_properties import ToolDefinition
@@ -31,7 +30,7 @@ class Snapshot:
         describer: name of the tool that gives the long documentation of the others, or None.
     """
 
-    __slots__ = ("tools", "switches", "enabled", "describer", "_definitions", "_questions", "_shown")
+    __slots__ = ("tools", "switches", "enabled", "describer", "_questions", "_shown")
 
     def __init__(
         self,
@@ -46,7 +45,6 @@ class Snapshot:
         self.describer = describer
         # Filled on demand, by name and describing tool; two threads may write the same entry twice.
         self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
-        self._definitions: dict[tuple[str, str | None, SchemaStyle | None], ToolDefinition] = {}
         self._questions: dict[str, bool | Callable[[Context], bool]] = {}
 
     def content(self) -> tuple[list[Tool[..., Any]], dict[str, Switch]]:
@@ -112,13 +110,7 @@ class Snapshot:
 
     def definition(self, name: str, described_by: str | None, style: SchemaStyle | None) -> ToolDefinition:
         """Return the definition of a tool as the model sees it, the caller's own."""
-        key = name, described_by, style
-        definition = self._definitions.get(key)
-        if definition is None:
-            options: StyleOptions = {} if style is None else style.as_options()
-            definition = self._definitions[key] = self.shown(name, described_by).definition(**options)
-        copied: ToolDefinition = copy_json(definition)
-        return copied
+        return self.shown(name, described_by).definition_in(style)
 
 
 def snapshot_of(holder: Any) -> Snapshot | None:
