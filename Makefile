@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-frameworks lock-frameworks coverage matrix campaign damage mutation bench bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-frameworks lock-frameworks grammars coverage matrix campaign damage mutation bench bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -35,6 +35,10 @@ lock-frameworks: $(FRAMEWORKS_VENV)/.uv ## pin all that the frameworks of tests/
 			--override tests/frameworks/overrides.txt --custom-compile-command "make lock-frameworks" \
 			tests/frameworks/$$name/requirements.in --output-file tests/frameworks/$$name/requirements.txt || exit 1; \
 	done
+
+EXAMPLES ?= 1000
+grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding with decoding (EXAMPLES=1000 SEED=0, ARGS=--write for docs/)
+	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/grammars/bin/python -m grammars.measure --examples $(EXAMPLES) --seed $(SEED) $(ARGS)
 
 coverage: $(VENV)/.test ## check that the engine's tests cover all its branches
 	$(BIN)/python -m pytest -q $(PARALLEL) --cov --cov-report= tests/introspect tests/codec tests/tools tests/rounds tests/foreign tests/test_arms.py tests/test_limits.py tests/pitfalls tests/test_docs.py tests/test_first_examples.py tests/test_schema.py tests/test_schema_styles.py tests/test_errors.py tests/test_value.py

@@ -1,0 +1,115 @@
+"""Engines that hold a model to a JSON Schema allow what decodes, but for a closed list of reasons.
+
+`GRAMMAR_EXAMPLES` says how many random types each engine and wire form get, `GRAMMAR_SEED` which;
+`make grammars` runs many more.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from itertools import repeat
+
+import pytest
+from grammars.campaign import COMPILED, ENGINES, Judge, UnfinishedErrorINISHED, compare
+from grammars.engine import END, tokens_of
+from grammars.page import BEGIN, PAGE, listed_on, replaced, written
+from grammars.reasons import ACCEPTED, DECODED, closed_list
+from grammars.subjects import PLAIN, WIRES, Subject
+from grammars.walks import first_refused, walk
+
+from operator_schema import Codec, Problem
+
+EXAMPLES = int(os.environ.get("GRAMMAR_EXAMPLES", "30"))
+SEED = os.environ.get("GRAMMAR_SEED", "0")
+
+each_engine = pytest.mark.parametrize("name", ENGINES)
+POINT = {
+    "type": "object",
+    "properties": {"x": {"type": "integer"}, "y": {"type": "boolean"}},
+    "required": ["x"],
+    "additionalProperties": False,
+}
+
+
+@each_engine
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_a_grammar_allows_decodes_and_what_is_encoded_is_allowed(name, wire):
+    counts, disagreements = compare(name, wire, EXAMPLES, SEED)
+    shown = "\n\n".join(
+        [f"{found.count}\n{found.why}\n{found.text}\n{found.schema}" for found in disagreements]
+    )
+    assert not disagreements, shown
+
+    def share(step, outcome):
+        of_step = {count.outcome: number for count, number in counts.items() if count.step == step}
+        return of_step.get(outcome, 0) / sum(of_step.values())
+
+    assert share("schemas", COMPILED) > 0.5
+    assert share("walks", DECODED) > 0.6
+    assert share("walks", UnfinishedErrorINISHED) < 0.01
+    assert share("instances", ACCEPTED) > 0.9
+
+
+@each_engine
+def test_walks_reach_all_that_a_grammar_allows(name):
+    engine = ENGINES[name]()
+    rng = random.Random(0)  # noqa: S311  # repeatable on purpose
+    grammar = engine.compile({"enum": ["a", "bc", None, 12]})
+    assert {walk(grammar, rng) for _ in range(100)} == {b'"a"', b'"bc"', b"null", b"12"}
+
+
+@each_engine
+def test_the_first_byte_that_a_grammar_refuses_is_found(name):
+    grammar = ENGINES[name]().compile(POINT)
+    assert first_refused(grammar, b'{"x":1,"y":true}') is None
+    assert first_refused(grammar, b'{"x":1,"y":2}') == len(b'{"x":1,"y":')
+    assert first_refused(grammar, b'{"x":1') == len(b'{"x":1')
+
+
+def test_the_judge_counts_what_is_not_on_the_list():
+    """A decoder that refuses everything, and instances that aren't any."""
+
+    def problems(text):
+        return (Problem((), "bad_type", "it isn't one"),)
+
+    subject = Subject(PLAIN, POINT, POINT, frozenset(), problems, repeat({"x": "one"}))
+    for name in ENGINES:
+        judge = Judge(ENGINES[name](), random.Random(0))  # noqa: S311  # repeatable on purpose
+        judge.compare(subject)
+        steps = {found.count.step for found in judge.outcome.disagreements}
+        assert steps == {"walks", "instances"}
+
+
+def test_a_mask_becomes_tokens():
+    assert tokens_of(bytes([0b101, 0, 1])) == [0, 2, 16]
+    assert tokens_of(b"\x00" * 32 + b"\xff") == [END]
+
+
+def test_the_same_seed_gives_the_same_run():
+    for name in ENGINES:
+        assert compare(name, PLAIN, 5, "again") == compare(name, PLAIN, 5, "again")
+
+
+def test_the_page_has_the_reasons_of_the_closed_list_and_each_occurred():
+    found = listed_on(PAGE.read_text(encoding="utf-8"))
+    lists = {(engine, step): reasons for engine in ENGINES for step, reasons in closed_list(engine).items()}
+    assert {key: set(reasons) for key, reasons in found.items()} == lists
+    unused = [
+        (key, reason) for key, reasons in found.items() for reason, number in reasons.items() if not number
+    ]
+    assert not unused
+
+
+def test_what_is_written_to_the_page_can_be_read_again():
+    counts, _ = compare("llguidance", PLAIN, 20, "page")
+    page = replaced(PAGE.read_text(encoding="utf-8"), written(counts, "Measured in a test."))
+    assert page.count(BEGIN) == 1
+    for (engine, step), reasons in listed_on(page).items():
+        for reason, number in reasons.items():
+            assert counts[engine, PLAIN, step, reason] == number
+
+
+def test_the_decoder_stays_as_strict_as_without_an_engine():
+    """What a grammar can't hold a model to is still an error: here a set with two equal items."""
+    assert [problem.code for problem in Codec(set[int]).problems([1, 1])] == ["duplicate"]
