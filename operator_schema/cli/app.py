@@ -14,6 +14,7 @@ from ..errors import SchemaError
 from ..wording import escape, nearest
 from .lookup import WrongUse
 from .output import Output
+from .serve import serve
 from .tool_commands import call, describe, tools
 from .type_commands import check, decode, schema
 
@@ -34,6 +35,7 @@ examples:
   operator-schema decode --lines --quiet tools:WebSearch calls.jsonl
   operator-schema check tools more.tools
   operator-schema call tools:web_search query=rye
+  operator-schema serve tools
 
 \b
 exit status:
@@ -77,7 +79,7 @@ def show_help(ctx: click.Context, command: str | None) -> int:
     return 0
 
 
-for _command in (schema, decode, check, tools, call, describe, show_help):
+for _command in (schema, decode, check, tools, call, describe, serve, show_help):
     app.add_command(_command)
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "codec_of_name",
     "dataclasses_of",
     "find_context",
+    "find_offered",
     "find_tool",
     "find_tools",
     "load_module",
@@ -215,18 +216,37 @@ def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[.
     Raises:
         WrongUse: there is no such module, or no registry of that name in it.
     """
+    offered = find_offered(target, show_traceback=show_traceback)
+    registry = _registry_of(offered)
+    return list(offered), registry
+
+
+def find_offered(
+    target: ObjectName, *, show_traceback: bool
+) -> Registry | Toolset[Any] | list[Tool[..., Any]]:
+    """Import the tools of a module, or a registry or toolset.
+
+    Args:
+        target: as for `find_tools`.
+        show_traceback: as for `load_module`.
+
+    Returns:
+        The registry or toolset itself; or the tools of a module and of those below it.
+
+    Raises:
+        WrongUse: there is no such module, or no registry of that name in it.
+    """
     if not target.path:
         names = list(modules_of(target.module, show_traceback=show_traceback))
         modules = [load_module(name, show_traceback=show_traceback) for name in names]
-        found = {id(tool): tool for module in modules for tool in tools_in(module)}
-        return list(found.values()), None
+        tools = {id(tool): tool for module in modules for tool in tools_in(module)}
+        return list(tools.values())
     module = load_module(target.module, show_traceback=show_traceback)
-    found_there = _find(module, target.path)
-    registry = _registry_of(found_there)
-    if registry is None:
-        message = f"{escape(target.path)} is {_kind_of(found_there)}, not a Registry or a Toolset"
+    found: Any = _find(module, target.path)
+    if not isinstance(found, (Registry, Toolset)):
+        message = f"{escape(target.path)} is {_kind_of(found)}, not a Registry or a Toolset"
         raise WrongUse(message)
-    return list(registry), registry
+    return found  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
 
 
 def find_tool(target: ObjectName, *, show_traceback: bool) -> Tool[..., Any]:

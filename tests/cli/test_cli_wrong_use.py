@@ -115,7 +115,10 @@ def test_traceback_shows_all_of_it(run):
     ("argv", "message"),
     [
         (["scheme"], "no command 'scheme'; did you mean schema?"),
-        (["zzz"], "no command 'zzz'; the commands are schema, decode, check, tools, call, describe, help"),
+        (
+            ["zzz"],
+            "no command 'zzz'; the commands are schema, decode, check, tools, call, describe, serve, help",
+        ),
         (["schema"], "Missing argument 'MODULE:TYPE'"),
         (["check"], "Missing argument 'MODULE...'"),
         (["schema", "clitools"], "'clitools' isn't MODULE:TYPE, such as tools:WebSearch"),

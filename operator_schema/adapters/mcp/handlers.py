@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Context: TypeAlias = "Mapping[Any, Any] | Callable[[Ctx], Mapping[Any, Any]]"
 
-__all__ = ["Handlers", "handlers"]
+__all__ = ["Handlers", "handlers", "registry_of"]
 
 
 class Handlers:
@@ -81,11 +81,15 @@ class Handlers:
         """What runs the calls; its registry has the tools that are offered."""
         return self._executor
 
-    @executor.setter
-    def executor(self, executor: Executor) -> None:
-        """Offer the tools of another one from now on, and tell the clients; calls that run go on."""
+    def replace(self, executor: Executor, context: Context | None) -> None:
+        """Offer the tools of another executor from now on, and tell the clients; calls that run go on.
+
+        Args:
+            executor: whose registry has the tools.
+            context: as for `handlers`.
+        """
         self._stop()
-        self._executor = executor
+        self._executor, self._context = executor, context
         self._stop = executor.registry.on_change(self._changes.changed)
         self._changes.changed()
 

@@ -1,0 +1,158 @@
+"""How does a server talk over streamable HTTP?"""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ...immutable import Value
+from .guard import LARGEST_BODY, Guard, hosts_of, origins_of
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+    from mcp.server.lowlevel import Server
+
+__all__ = ["Address", "serve_http"]
+
+PATH = "/mcp"
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104  # it is recognised, not bound
+_MOST_CONNECTIONS = 1000
+_MOST_SESSIONS = 1000
+_SECONDS_FOR_HEADERS = 10.0
+_GRACE = 5
+"""Seconds that open requests get when the server is to end."""
+
+
+class Address(Value):
+    """Where a server listens, and for whom.
+
+    Attributes:
+        host: name or address to listen on.
+        port: 0 for any that is free.
+        token: what clients send as a bearer token, or None.
+        allowed_hosts: names of this server beside those of this machine, as clients write them.
+        allowed_origins: of web pages that may send requests, such as `https://inspector.example`.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only programs of this machine can reach it."""
+        return self.host in _LOOPBACK or self.host == "::1"
+
+    def __repr__(self) -> str:
+        return f"Address({self.host!r}, {self.port!r}, {'…' if self.token else None})"
+
+
+async def serve_http(server: Server[Any], address: Address, announce: Callable[[str], object]) -> None:
+    """Serve clients until a signal asks for the end.
+
+    Args:
+        server: what it serves.
+        address: where, and for whom.
+        announce: gets the URL when clients can come.
+
+    Raises:
+        OSError: it can't listen there.
+    """
+    listening = _listen(address)
+    port: int = listening.getsockname()[1]
+    own = () if address.host in _EVERYWHERE else (_bracketed(address.host),)
+    hosts = hosts_of([*_LOOPBACK, *own, *address.allowed_hosts], port)
+    # Host and Origin are the guard's matter, for all paths and before a byte of the body is read.
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        transport_security=security,
+        max_request_body_size=LARGEST_BODY,
+        max_sessions=_MOST_SESSIONS,
+    )
+    guarded = Guard(app, hosts, origins_of(hosts, address.allowed_origins), address.token)
+    config = uvicorn.Config(
+        guarded,
+        http=_Punctual,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_graceful_shutdown=_GRACE,
+    )
+    shown = own[0] if own else "127.0.0.1"
+    announce(f"http://{shown}:{port}{PATH}")
+    await uvicorn.Server(config).serve(sockets=[listening])
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+def _listen(address: Address) -> socket.socket:
+    host = address.host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Not by `create_server`: asyncio sends small answers at once only where the protocol is named.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, address.port))
+        listening.listen(_MOST_CONNECTIONS)
+    except BaseException:
+        listening.close()
+        raise
+    listening.settimeout(0)
+    return listening
+
+
+class _Punctual(H11Protocol):
+    """A connection that is closed if the headers of a request take too long to arrive."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        """Let time run while headers are awaited: it begins with the connection, or with their first byte."""
+        if self._is_served():
+            self._forget()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(_SECONDS_FOR_HEADERS, self._close)
+
+    def _forget(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _close(self) -> None:
+        self._timer = None
+        if not self._is_served():
+            self.transport.close()
+
+    def _is_served(self) -> bool:
+        cycle: Any = self.cycle  # None before the first request
+        return cycle is not None and not cycle.response_complete

@@ -1,0 +1,315 @@
+"""The command serve."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from ..errors import DuplicateToolError
+from ..wording import escape
+from .arguments import NAME, REGISTRY, traceback_option
+from .client_config import CLIENTS, config_of, place_of
+from .lookup import ObjectName, WrongUse, find_context, find_offered
+from .output import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mcp.server.lowlevel import Server
+
+    from ..adapters.mcp.handlers import Handlers
+    from ..adapters.mcp.http import Address
+    from ..tools.execution.executor import Executor
+    from .client_config import Client
+    from .output import Output
+
+    Streams = tuple[BinaryIO, BinaryIO]
+
+__all__ = ["serve"]
+
+_PORT = 8000
+_HOST = "127.0.0.1"
+_SECONDS_BETWEEN_LOOKS = 0.3
+_SHORTEST_TOKEN = 16
+
+_OF_HTTP = ("port", "host", "token_env", "token_file", "no_token", "allow_host", "allow_origin")
+
+
+@click.command(
+    epilog="""\b
+examples:
+  operator-schema serve app:registry
+  operator-schema serve --reload --confirm app:registry
+  operator-schema serve --http --port 9000 app:registry
+  operator-schema serve --http --host 0.0.0.0 --allow-host tools.example.com --token-env TOKEN app
+  operator-schema serve --print-config claude-code app:registry
+"""
+)
+@click.argument("target", type=REGISTRY, metavar="MODULE[:REGISTRY]")
+@click.option("--http", is_flag=True, help="Serve streamable HTTP; without it, standard input and output.")
+@click.option("--host", default=_HOST, show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, help="0: any.")
+@click.option("--token-env", metavar="NAME", help="Variable with the bearer token that clients send.")
+@click.option("--token-file", metavar="PATH", help="File with that token.")
+@click.option("--no-token", is_flag=True, help="Serve other machines without a token.")
+@click.option("--allow-host", metavar="NAME", multiple=True, help="Name of this server in requests.")
+@click.option("--allow-origin", metavar="URL", multiple=True, help="Web page that may send requests.")
+@click.option("--name", help="Name of the server (default: that of the module).")
+@click.option(
+    "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or a function that returns it."
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    help="Seconds that a call may take, unless its tool has a limit of its own (default: 30).",
+)
+@click.option(
+    "--structured",
+    type=click.Choice(["objects", "all", "none"]),
+    default="objects",
+    help="Which results are sent as data beside the text (default: objects).",
+)
+@click.option("--page-size", type=click.IntRange(min=1), help="Tools in one answer (default: all).")
+@click.option("--confirm", is_flag=True, help="Ask a person before tools with confirm=True run.")
+@click.option("--log", metavar="LOGGER", help="Logger whose records go to the client that calls.")
+@click.option("--reload", is_flag=True, help="Import your modules again when their files change.")
+@click.option(
+    "--print-config",
+    "client",
+    type=click.Choice(CLIENTS),
+    help="Print the JSON by which this client uses the server, and serve nothing.",
+)
+@traceback_option
+@click.pass_obj
+def serve(outputs: tuple[Output, Output], /, target: ObjectName, **options: Any) -> int:
+    """Serve tools by the Model Context Protocol (MCP).
+
+    The tools are those of a module, or of the modules of a package; or of a registry or toolset. A client
+    such as Claude Desktop starts the command, and talks to it over standard input and output. What tools
+    print goes to standard error.
+
+    With --http, the server listens on this machine alone, unless told otherwise. Requests with another
+    Host or from a web page are refused. Other machines need a token, which is never an argument here, as
+    anybody on this machine can read the arguments of a program.
+
+    It needs the extra mcp: pip install 'operator-schema[cli,mcp]'
+    """
+    ctx = click.get_current_context()
+    _check_http(ctx)
+    if options["client"] is not None:
+        return _print_config(outputs, ctx)
+    _check_installed()
+    if options["http"]:
+        address = _address(options)
+        with redirect_stdout(sys.stderr):
+            return _serve(target, options, outputs[1], address)
+    from ..adapters.mcp.stdio import taken_streams
+
+    with taken_streams() as streams:
+        return _serve(target, options, outputs[1], streams)
+
+
+def _check_installed() -> None:
+    try:
+        from ..adapters import mcp
+    except ModuleNotFoundError as error:
+        if error.name != "mcp":
+            raise
+        message = "serve needs the package mcp: pip install 'operator-schema[cli,mcp]'"
+        raise WrongUse(message) from None
+    del mcp
+
+
+def _serve(target: ObjectName, options: dict[str, Any], err: Output, place: Address | Streams) -> int:
+    """Serve until the client goes, or a signal comes."""
+    import asyncio
+
+    from ..adapters.mcp.handlers import handlers
+    from ..adapters.mcp.server import server_of
+
+    executor, context, may_change = _offered(target, options)
+    own = handlers(
+        executor.registry,
+        executor=executor,
+        context=context,
+        structured=options["structured"],
+        confirm=options["confirm"],
+        page_size=options["page_size"],
+        logger=options["log"] or None,
+    )
+    name = options["name"] or target.module.rpartition(".")[2]
+    made = server_of(own, name, may_change=may_change or options["reload"])
+
+    def announce(where: str) -> None:
+        tools = count(len(executor.registry), "tool")
+        err.line(f"operator-schema: serving {tools} on {where}", "dim")
+        err.flush()
+
+    async def main() -> int:
+        changes = asyncio.create_task(_follow(target, options, own, err)) if options["reload"] else None
+        try:
+            return await _talk(made, place, announce)
+        finally:
+            if changes is not None:
+                changes.cancel()
+
+    try:
+        return asyncio.run(main())
+    except OSError as error:
+        message = f"can't serve: {error.strerror or error}"
+        raise WrongUse(message) from None
+
+
+async def _talk(made: Server[Any], place: Address | Streams, announce: Callable[[str], object]) -> int:
+    if isinstance(place, tuple):
+        from ..adapters.mcp.stdio import serve_stdio
+
+        announce("standard input and output")
+        return await serve_stdio(made, *place)
+    from ..adapters.mcp.http import serve_http
+
+    await serve_http(made, place, announce)
+    return 0
+
+
+def _offered(target: ObjectName, options: dict[str, Any]) -> tuple[Executor, Mapping[Any, Any] | None, bool]:
+    """Import what is served.
+
+    Returns:
+        What runs the calls, what it injects, and whether the tools may change.
+
+    Raises:
+        WrongUse: it can't be imported, or two tools have the same name.
+    """
+    from mcp.shared.exceptions import MCPError
+
+    from ..adapters.mcp.handlers import registry_of
+    from ..tools.execution.executor import Executor
+    from ..tools.registry.registry import Registry
+
+    traceback = options["show_traceback"]
+    offered = find_offered(target, show_traceback=traceback)
+    context = options["context"]
+    given = None if context is None else find_context(context, show_traceback=traceback)
+    try:
+        registry = registry_of(offered)
+    except DuplicateToolError as error:
+        raise WrongUse(escape(str(error))) from None
+    executor = Executor(registry, timeout=options["timeout"], strict_results=True, pass_through=[MCPError])
+    return executor, given, isinstance(offered, Registry)
+
+
+async def _follow(target: ObjectName, options: dict[str, Any], own: Handlers, err: Output) -> None:
+    """Import the modules again whenever their files change."""
+    import asyncio
+
+    from .reload import SourceFiles
+
+    files = SourceFiles(target.module)
+    while True:
+        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        if not files.have_changed():
+            continue
+        try:
+            executor, context, _ = await asyncio.to_thread(
+                files.import_again, lambda: _offered(target, options)
+            )
+        except Exception as error:  # noqa: BLE001  # the program that is being changed; it goes on with the old tools
+            text = error.message if isinstance(error, click.ClickException) else str(error)
+            err.report("", f"not reloaded: {text}")
+        else:
+            own.replace(executor, context)
+            err.line(f"operator-schema: reloaded, {count(len(executor.registry), 'tool')}", "dim")
+        err.flush()
+
+
+def _check_http(ctx: click.Context) -> None:
+    given = [option for option in _given(ctx) if option.name in _OF_HTTP]
+    if given and not ctx.params["http"]:
+        message = f"{given[0].opts[0]} is for --http"
+        raise WrongUse(message)
+
+
+def _given(ctx: click.Context) -> list[click.Option]:
+    """List the options that were written."""
+    written = click.core.ParameterSource.COMMANDLINE
+    options = [one for one in ctx.command.params if isinstance(one, click.Option)]
+    return [one for one in options if ctx.get_parameter_source(one.name or "") is written]
+
+
+def _address(options: dict[str, Any]) -> Address:
+    from ..adapters.mcp.http import Address
+
+    address = Address(
+        options["host"], options["port"], _token(options), options["allow_host"], options["allow_origin"]
+    )
+    if address.token is None and not address.is_local and not options["no_token"]:
+        message = (
+            f"{escape(address.host)} can be reached by other machines: give a token with --token-env or"
+            " --token-file, or --no-token if something in front of the server asks for one"
+        )
+        raise WrongUse(message)
+    return address
+
+
+def _token(options: dict[str, Any]) -> str | None:
+    variable, file = options["token_env"], options["token_file"]
+    if variable is not None and file is not None:
+        message = "give --token-env or --token-file, not both"
+        raise WrongUse(message)
+    if variable is not None:
+        place = f"the variable {escape(variable)}"
+        token = os.environ.pop(variable, "")  # what tools start needn't know it
+    elif file is not None:
+        place = escape(file)
+        try:
+            token = Path(file).read_text(encoding="ascii")
+        except (OSError, UnicodeDecodeError) as error:
+            message = f"can't read a token from {place}: {getattr(error, 'strerror', None) or 'not ASCII'}"
+            raise WrongUse(message) from None
+    else:
+        return None
+    token = token.strip()
+    if len(token) < _SHORTEST_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
+        message = f"{place} holds no token of at least {_SHORTEST_TOKEN} visible ASCII characters"
+        raise WrongUse(message)
+    return token
+
+
+def _print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
+    given, target = ctx.params, ctx.params["target"]
+    client: Client = given["client"]
+    name = given["name"] or target.module.rpartition(".")[2]
+    url = secret = None
+    if given["http"]:
+        host = next(iter(given["allow_host"]), given["host"])
+        url = f"http://{host}{'' if given['allow_host'] else ':' + str(given['port'])}/mcp"
+        secret = given["token_env"] or ("MCP_TOKEN" if given["token_file"] else None)
+    config = config_of(client, name, _words(ctx, target), url=url, secret=secret)
+    if config is None:
+        message = f"{client} takes no URL from a file: leave out --http, or add {url} under its connectors"
+        raise WrongUse(message)
+    outputs[0].json(config, 2)
+    outputs[0].flush()
+    outputs[1].line(f"for {place_of(client)}", "dim")
+    return 0
+
+
+def _words(ctx: click.Context, target: ObjectName) -> list[str]:
+    """Return the command line that serves the same, without what serves nothing."""
+    words = ["serve"]
+    for option in _given(ctx):
+        if option.name in {"client", "show_traceback"}:
+            continue
+        value = ctx.params[option.name or ""]
+        for one in value if option.multiple else [value]:
+            text = ":".join(one) if isinstance(one, ObjectName) else str(one)
+            words += [option.opts[0]] if option.is_flag else [option.opts[0], text]
+    return [*words, ":".join(filter(None, target))]

@@ -1,0 +1,314 @@
+"""The command `serve` over standard input and output, asked by real clients and by rude ones."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import anyio
+import fastmcp
+import pytest
+from fastmcp.client.transports import StdioTransport
+from mcp import Client
+from mcp.types import ElicitResult, ToolListChangedNotification
+from mcp_processes import HERE, PATIENCE, command, environment, over_stdio, raw_server, request, run
+
+LEGACY, MODERN = "legacy", "2026-07-28"
+both_protocols = pytest.mark.parametrize("mode", [LEGACY, MODERN])
+
+
+@both_protocols
+def test_a_client_starts_it_and_calls_tools(mode):
+    async def main():
+        told = []
+
+        async def tell(done, total, message):
+            told.append((done, total, message))
+
+        async with Client(over_stdio("mcp_app:registry"), mode=mode) as client:
+            listed = (await client.list_tools()).tools
+            added = await client.call_tool("add", {"a": 1, "b": 2})
+            wrong = await client.call_tool("add", {"a": "x"})
+            shouted = await client.call_tool("shout", {})
+            waited = await client.call_tool("wait", {"seconds": 0}, progress_callback=tell)
+        return listed, added, wrong, shouted, waited, told
+
+    listed, added, wrong, shouted, waited, told = anyio.run(main)
+    assert [one.name for one in listed] == ["add", "size_of", "make", "shout", "wait", "delete", "late"]
+    assert (listed[0].title, listed[0].annotations.read_only_hint) == ("Add numbers", True)
+    assert (added.structured_content, added.content[0].text) == ({"total": 3}, '{"total":3}')
+    assert wrong.content[0].text.startswith("add: 1 problem with the arguments")
+    assert shouted.content[0].text == "''"  # standard input is the client's, so a tool finds it empty
+    assert waited.content[0].text == "done"
+    assert told == [(0, 1, "started")]
+
+
+def test_nothing_but_messages_is_on_standard_output():
+    with raw_server("mcp_app:registry") as raw:
+        raw.begin()
+        raw.call(1, "shout")
+        assert raw.receive()["id"] == 1
+        raw.process.stdin.close()
+        assert raw.process.stdout.read() == b""
+        said = raw.process.stderr.read().decode()
+        assert raw.process.wait(PATIENCE) == 0
+    for text in ["printed at import", "written at import", "printed", "written by the system", "a child"]:
+        assert f"{text}\n" in said
+    assert "serving 7 tools on standard input and output" in said
+
+
+def test_a_thousand_calls_over_one_connection():
+    async def main():
+        async with Client(over_stdio("mcp_app:registry"), mode=LEGACY) as client:
+            sizes = []
+
+            async def some(start):
+                for size in range(start, start + 100):
+                    result = await client.call_tool("size_of", {"text": "x" * size})
+                    sizes.append((size, result.content[0].text))
+
+            async with anyio.create_task_group() as group:
+                for start in range(0, 1000, 100):
+                    group.start_soon(some, start)
+            return sorted(sizes)
+
+    assert anyio.run(main) == [(size, str(size)) for size in range(1000)]
+
+
+def test_garbage_costs_nothing_but_itself():
+    with raw_server("mcp_app:registry") as raw:
+        raw.begin()
+        raw.send(
+            *(
+                b"",
+                b"{",
+                b"[]",
+                b"null",
+                b'"text"',
+                b"\xff\xfe",
+                b"\x00",
+                b'{"jsonrpc": "1.0"}',
+                b"[" * 100_000,
+            ),
+            {"jsonrpc": "2.0", "id": 9},
+            {"jsonrpc": "2.0", "method": "notifications/unheard"},
+            request(1, "no/such/method"),
+            request(2, "tools/call", {"name": 5}),
+            request(3, "tools/call", {"name": "add", "arguments": [1]}),
+        )
+        raw.call(4, "add", a=1)
+        answers = {}
+        while 4 not in answers:
+            answer = raw.receive()
+            answers[answer["id"]] = answer
+        assert {number: answers[number]["error"]["code"] for number in (1, 2, 3)} == {
+            1: -32601,
+            2: -32602,
+            3: -32602,
+        }
+        assert answers[4]["result"]["structuredContent"] == {"total": 1}
+
+
+def test_ten_megabytes_in_and_out():
+    with raw_server("mcp_app:registry") as raw:
+        raw.begin()
+        raw.call(1, "size_of", text="x" * 10_000_000)
+        assert raw.receive()["result"]["content"][0]["text"] == "10000000"
+        raw.call(2, "make", size=10_000_000)
+        assert len(raw.receive()["result"]["content"][0]["text"]) == 10_000_000
+
+
+def test_a_client_that_reads_slowly_loses_nothing():
+    with raw_server("mcp_app:registry") as raw:
+        raw.begin()
+        for number in range(1, 31):
+            raw.call(number, "make", size=100_000)  # far more than a pipe holds
+        time.sleep(0.5)
+        assert sorted(raw.receive()["id"] for _ in range(30)) == list(range(1, 31))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process at once")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_and_cancels_what_runs(number):
+    with raw_server("mcp_app:registry") as raw:
+        raw.begin()
+        raw.call(1, "wait", seconds=60)
+        raw.call(2, "add", a=1)
+        assert raw.receive()["id"] == 2
+        raw.process.send_signal(number)
+        assert raw.process.wait(PATIENCE) == 128 + number
+        assert b"waited" in raw.process.stderr.read()
+
+
+def test_a_client_that_vanishes_ends_it():
+    with raw_server("mcp_app:registry") as raw:
+        raw.begin()
+        raw.call(1, "wait", seconds=60)
+        raw.call(2, "make", size=1_000_000)
+        raw.process.stdout.close()
+        raw.process.stdin.close()
+        assert raw.process.wait(PATIENCE) == 0
+        said = raw.process.stderr.read().decode()
+    assert "waited" in said
+    assert "Traceback" not in said
+
+
+@both_protocols
+def test_a_registry_that_changes_is_told(mode):
+    async def main():
+        told = anyio.Event()
+
+        async def handle(message):
+            if isinstance(message, ToolListChangedNotification):
+                told.set()
+
+        async with Client(over_stdio("mcp_app:registry"), mode=mode, message_handler=handle) as client:
+            with anyio.fail_after(PATIENCE):
+                if mode == MODERN:
+                    async with client.listen(tools_list_changed=True) as events:
+                        await client.call_tool("late", {})
+                        await anext(aiter(events))
+                else:
+                    await client.call_tool("late", {})
+                    await told.wait()
+            return [one.name for one in (await client.list_tools()).tools][-1]
+
+    assert anyio.run(main) == "later"
+
+
+@both_protocols
+def test_a_person_is_asked_if_wanted(mode):
+    async def ask(_context, params):
+        return ElicitResult(action="accept" if "b" in params.message.partition("\n")[2] else "decline")
+
+    async def main():
+        words = ("--confirm", "mcp_app:registry")
+        async with Client(over_stdio(*words), mode=mode, elicitation_callback=ask) as client:
+            return [(await client.call_tool("delete", {"path": path})).content[0].text for path in "ab"]
+
+    assert anyio.run(main) == ["This call was rejected: a person declined it", "b is gone"]
+
+
+def test_what_is_off_in_a_toolset_is_not_served():
+    async def main():
+        async with Client(over_stdio("mcp_app:toolset")) as client:
+            return [one.name for one in (await client.list_tools()).tools]
+
+    assert anyio.run(main) == ["add"]
+
+
+def test_log_records_reach_the_client():
+    told = []
+
+    async def take(params):
+        told.append((params.level, params.data))
+
+    async def main():
+        words = ("--log", "acme", "mcp_app:registry")
+        async with Client(over_stdio(*words), mode=LEGACY, logging_callback=take) as client:
+            await client.call_tool("shout", {})
+
+    anyio.run(main)
+    assert told == [("warning", "logged")]
+
+
+def test_the_client_of_fastmcp():
+    async def main():
+        program, *words = command("--structured", "all", "mcp_app:registry")
+        transport = StdioTransport(program, words, cwd=str(HERE), env=environment())
+        async with fastmcp.Client(transport) as client:
+            added = await client.call_tool("add", {"a": 1})
+            size = await client.call_tool("size_of", {"text": "abc"})
+            with pytest.raises(fastmcp.exceptions.ToolError, match="1 problem with the arguments"):
+                await client.call_tool("add", {"a": "x"})
+            return added.structured_content, size.structured_content
+
+    added, size = anyio.run(main)
+    assert added == {"total": 1}
+    assert size in ({"result": 3}, 3)
+
+
+FIRST = '''
+from operator_schema import tool
+
+@tool
+def greet() -> str:
+    """Greet."""
+    return "hello"
+'''
+
+SECOND = (
+    FIRST
+    + '''
+@tool
+def leave() -> str:
+    """Leave."""
+    return "bye"
+'''
+)
+
+
+async def until(ask, expected):
+    with anyio.fail_after(PATIENCE):
+        while await ask() != expected:  # noqa: ASYNC110  # the clock of the other process counts
+            await anyio.sleep(0.05)
+
+
+@both_protocols
+def test_files_that_change_are_imported_again(tmp_path, mode):
+    module = tmp_path / "greeting.py"
+    module.write_text(FIRST, encoding="utf-8")
+
+    async def main():
+        async with Client(over_stdio("--reload", "greeting", folder=tmp_path), mode=mode) as client:
+
+            async def names():
+                return [one.name for one in (await client.list_tools()).tools]
+
+            async def answer():
+                return (await client.call_tool("leave", {})).content[0].text
+
+            await until(names, ["greet"])
+            module.write_text("this is no Python", encoding="utf-8")
+            await anyio.sleep(0.7)
+            await until(names, ["greet"])  # the old tools go on
+            assert (await client.call_tool("greet", {})).content[0].text == "hello"
+            module.write_text(SECOND, encoding="utf-8")
+            await until(names, ["greet", "leave"])
+            assert await answer() == "bye"
+            module.write_text(SECOND.replace("bye", "ciao"), encoding="utf-8")
+            await until(answer, "ciao")
+
+    anyio.run(main)
+
+
+def test_what_is_printed_for_a_client_starts_the_server(tmp_path):
+    done = run("--confirm", "--print-config", "claude-desktop", "mcp_app:registry")
+    ((name, entry),) = json.loads(done.stdout)["mcpServers"].items()
+    assert name == "mcp_app"
+    opening = request(
+        1,
+        "initialize",
+        {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "raw", "version": "1"},
+        },
+    )
+    # As Claude Desktop does it: from another folder, with an environment of its own.
+    with subprocess.Popen(
+        [entry["command"], *entry["args"]],
+        cwd=tmp_path,
+        env={**environment(), "PYTHONPATH": f"{environment()['PYTHONPATH']}:{entry['env']['PYTHONPATH']}"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        process.stdin.write(json.dumps(opening).encode() + b"\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "mcp_app"
+        process.stdin.close()
+        assert process.wait(PATIENCE) == 0
