@@ -21,11 +21,15 @@ __all__ = ["changed_metadata", "doc_of", "make_metadata", "register_input"]
 
 
 def register_input(
-    annotation: Any, name: str, options: Mapping[str, Any], complaints: list[Complaint]
+    annotation: Any,
+    name: str,
+    options: Mapping[str, Any],
+    complaints: list[Complaint],
+    make: type[Codec[Any]] = Codec,
 ) -> Codec[Any] | None:
     """Register an input type; return None if there are complaints, old or new."""
     try:
-        codec: Codec[Any] = Codec(annotation, name=name, **codec_options(options))
+        codec: Codec[Any] = make(annotation, name=name, **codec_options(options))
     except SchemaError as error:
         own = annotation.__name__ if isinstance(annotation, type) else None
         complaints += [_about_the_tool(complaint, own, name) for complaint in error.complaints]

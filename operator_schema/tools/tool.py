@@ -267,7 +267,8 @@ class Tool(ToolArguments, Generic[P, R]):
                 before: Mapping[str, str] = self._options.get("param_descriptions") or {}
                 changed["param_descriptions"] = {**before, **changed["param_descriptions"]}
             options = {**self._options, **changed}
-            codec = register_input(self._codec.type, name, {**given, **options}, complaints)
+            made_by = type(self._codec)
+            codec = register_input(self._codec.type, name, {**given, **options}, complaints, made_by)
             if codec is None:
                 raise SchemaError(name, complaints, "tool")
             content = {"_codec": codec, "_options": options}
@@ -279,6 +280,11 @@ class Tool(ToolArguments, Generic[P, R]):
         if home.partition(".")[0] == __name__.partition(".")[0]:
             home = self._home
         made: Tool[P, R] = self._copy(**content, _home=home, __changed__=True)
+        return made
+
+    def with_input(self, codec: Codec[Any], output: OutputType) -> Tool[P, R]:
+        """Return a copy whose arguments and results are those of other types, for makers of tools."""
+        made: Tool[P, R] = self._copy(_codec=codec, _output=output)
         return made
 
     def as_describer(self) -> Tool[P, R]:

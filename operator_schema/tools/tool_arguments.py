@@ -105,6 +105,8 @@ class ToolArguments(ToolProperties):
     def _check_input(self, given: Any, caller: str) -> None:
         node = self._codec.graph.resolve_root()
         expected: Any = RawArguments
+        if isinstance(node, UnionNode):  # of plain dicts: those of classes have no function
+            node = self._codec.graph.resolve(node.members[0])
         if isinstance(node, ObjectNode):
             expected = dict if node.form == "typed_dict" else node.type
         if not isinstance(given, expected):

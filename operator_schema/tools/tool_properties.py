@@ -202,6 +202,8 @@ class ToolProperties:
             inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
         """
         document = self._codec.json_schema(**options)
+        if "type" in document and "properties" in document:
+            return document  # in its own order
         # Every provider wants both at the root, also where the input is a union.
         return {"type": "object", "properties": {}, **document}
 

@@ -429,7 +429,9 @@ def _has_length(node: ArrayNode | MapNode, value: Any) -> bool:
 
 
 def _has_default(node: ObjectNode, field: Field) -> bool:
-    return not field.required and not field.absent_is_none and node.form != "typed_dict"
+    # An object of a JSON Schema document is a plain dict, which whoever wrote the document fills up.
+    has_defaults = node.form != "typed_dict" or node.type is dict
+    return not field.required and not field.absent_is_none and has_defaults
 
 
 def _is_rounded(node: Node, text: str, number: Any) -> bool:

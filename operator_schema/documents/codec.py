@@ -1,0 +1,173 @@
+"""The codec of a JSON Schema document: values of JSON go in, and the same values come out, checked."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..codec.codec import ResultCodec
+from ..codec.options import checked_options
+from ..codec.problems import Problems
+from ..codec.report import DecodeReport
+from ..complaints import Complaint
+from ..errors import EncodeError
+from ..immutable import set_once
+from ..json_values import copy_json
+from ..schema_styles import style_of
+from ..wording import nearest, quote
+from .judge import make_judge
+from .reader import read_document
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Unpack
+
+    from ..codec.options import CodecOptions
+    from ..codec.report import Repair
+    from ..errors import Problem
+    from ..introspect.nodes import Graph
+    from ..introspect.reader import Defaulted
+    from ..schema_styles import StyleOptions
+    from .document import SchemaDocument
+    from .judge import Judge
+    from .reader import Left
+
+__all__ = ["DocumentCodec"]
+
+
+class _Read:
+    """A document that was read, where a codec looks for a walk.
+
+    Attributes:
+        complaints: about descriptions of properties that there aren't.
+        defaulted: nothing: defaults that don't fit were left out.
+    """
+
+    def __init__(self, graph: Graph, complaints: list[Complaint], *_options: object) -> None:
+        self._graph = graph
+        self.complaints = complaints
+        self.defaulted: list[Defaulted] = []
+
+    def graph(self, *_: object) -> Graph:
+        """Return the graph."""
+        return self._graph
+
+
+def _complain_descriptions(document: SchemaDocument, descriptions: Mapping[str, str]) -> list[Complaint]:
+    known: Mapping[str, Any] = document.schema.get("properties", {})
+    complaints: list[Complaint] = []
+    for name in descriptions:
+        if name not in known:
+            near = nearest(name, known)
+            message = f"param_descriptions describe {quote(name)}, which it doesn't have"
+            suggestion = None if near is None else quote(near)
+            complaints.append(
+                Complaint((), "unknown_description", document.name, message, "Leave it out", suggestion)
+            )
+    return complaints
+
+
+class DocumentCodec(ResultCodec[Any]):
+    """Check values against a JSON Schema document of somebody else.
+
+    A value that fits comes out as it went in, or as it was repaired: a copy, with the keys that the
+    document doesn't name. What the graph of the document leaves out (`left`) is checked by
+    `jsonschema`, if it is installed and can be used.
+
+    Args:
+        document: whose `schema` is also what `json_schema` returns.
+        options: as `Codec` takes them; those about Python types have no effect. With
+            `unknown_fields="reject"`, objects refuse keys that they don't name unless the schema
+            allows them in so many words.
+
+    Raises:
+        SchemaError: a description is of a property that there isn't.
+    """
+
+    _shown: dict[str, Any]
+    _left: tuple[Left, ...]
+    _judge: Judge | None
+
+    def __init__(self, document: SchemaDocument, /, **options: Unpack[CodecOptions]) -> None:
+        options.setdefault("name", document.name)
+        checked = checked_options(options)
+        descriptions: Mapping[str, str] = checked["param_descriptions"] or {}
+        complaints = _complain_descriptions(document, descriptions)
+        shown = document.with_descriptions(descriptions) if descriptions else document
+        is_closed = checked["unknown_fields"] == "reject"
+        reading = read_document(
+            shown.schema, document.name, is_closed=is_closed, is_arguments=document.is_arguments
+        )
+        set_once(self, "_walk_class", partial(_Read, reading.graph, complaints))
+        super().__init__(document, **options)
+        del self.__dict__["_walk_class"]
+        set_once(self, "_shown", shown.schema)
+        set_once(self, "_left", reading.left)
+        set_once(self, "_judge", make_judge(document.schema) if reading.left else None)
+
+    @property
+    def left(self) -> tuple[Left, ...]:
+        """What the document says beyond its graph, in the order in which it was met."""
+        return self._left
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether `jsonschema` checks what the graph leaves out."""
+        return self._judge is not None
+
+    def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
+        """Return the document itself; with options, one that is made of its graph."""
+        if options and style_of(options) is not None:
+            return super().json_schema(**options)
+        document: dict[str, Any] = copy_json(self._shown)
+        return document
+
+    def decode(self, value: object) -> Any:
+        """Return a copy of a JSON value that fits, repaired if need be.
+
+        Raises:
+            DecodeError: with every problem.
+        """
+        return self._checked(self._repaired(value)[0])
+
+    def problems(self, value: object) -> tuple[Problem, ...]:
+        """Return what is wrong with a JSON value; empty if it decodes."""
+        return super().problems(value) or self._judged(self._repaired(value)[0])
+
+    def encode(self, instance: Any) -> Any:
+        """Return a copy of JSON values that fit.
+
+        Raises:
+            EncodeError: with every problem.
+        """
+        problems = super().problems(instance) or self._judged(instance)
+        if problems:
+            raise EncodeError(self._name, problems)
+        return copy_json(instance)
+
+    def encode_leniently(self, instance: object) -> tuple[Any, tuple[Problem, ...]]:
+        """Return a copy of JSON values, and a note for each that doesn't fit."""
+        return copy_json(instance), super().problems(instance) or self._judged(instance)
+
+    def _checked(self, value: Any) -> Any:
+        super().decode(value)
+        found = self._judged(value)
+        if found:
+            problems = Problems()
+            problems.found.extend(found)
+            raise self._error(problems)
+        return copy_json(value)
+
+    def _judged(self, value: object) -> tuple[Problem, ...]:
+        return () if self._judge is None else tuple(self._judge.problems(value))
+
+    def _report(self, value: object, repairs: tuple[Repair, ...]) -> DecodeReport[Any]:
+        repaired, more = self._repaired(value)
+        return DecodeReport(self._checked(repaired), (*repairs, *more), ())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.type, dict(self._options))
+
+
+def _restore(document: SchemaDocument, options: dict[str, Any]) -> DocumentCodec:
+    return DocumentCodec(document, **options)

@@ -1,0 +1,107 @@
+"""A JSON Schema document of somebody else, copied and bounded."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from ..complaints import Complaint
+from ..errors import SchemaError
+from ..immutable import Value
+from ..json_values import copy_json, has_surrogate, is_array, is_object
+from ..wording import received
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["MAX_DOCUMENT", "SchemaDocument"]
+
+MAX_DOCUMENT = 1_000_000
+"""Characters and values of a document, a value counting for ten."""
+
+_MAX_DEPTH = 200
+_VALUE = 10
+
+
+class SchemaDocument(Value):
+    """A JSON Schema document, in the place of an annotation.
+
+    Attributes:
+        name: what messages call it.
+        schema: the document, a copy that nobody may change.
+        is_arguments: whether it describes the arguments of a tool.
+
+    Raises:
+        SchemaError: it isn't made of JSON values, is too large, or doesn't describe objects where it
+            describes arguments.
+    """
+
+    name: str
+    schema: dict[str, Any]
+    is_arguments: bool
+
+    def __init__(self, name: str, schema: Mapping[str, Any], is_arguments: bool = True) -> None:  # noqa: FBT001, FBT002  # `Value.replace` gives every attribute by position
+        fault = _fault(schema)
+        if fault is None and is_arguments and schema.get("type", "object") != "object":
+            fault = f'"type" is {received(schema["type"])}, and arguments are an object'
+        if fault is not None:
+            message = f"its JSON Schema can't be used: {fault}"
+            raise SchemaError(
+                name, [Complaint((), "unsupported", name, message, "Fix it where it is written")], "tool"
+            )
+        super().__init__(name, copy_json(schema), is_arguments)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.is_arguments, len(self.schema)))
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other)
+
+    def __repr__(self) -> str:
+        return f"SchemaDocument({self.name!r})"
+
+    def with_descriptions(self, descriptions: Mapping[str, str]) -> SchemaDocument:
+        """Return a copy in which some of the properties are described in other words."""
+        schema = copy_json(self.schema)
+        properties = schema.get("properties", {})
+        for name, text in descriptions.items():
+            if is_object(properties.get(name)):
+                properties[name]["description"] = text
+        return self.replace(schema=schema)
+
+
+def _fault(schema: object) -> str | None:
+    """Return what is wrong with a document, None if nothing is."""
+    if not is_object(schema):
+        return f"it is {received(schema)}, not an object"
+    left = MAX_DOCUMENT
+    level: list[Any] = [schema]
+    for _ in range(_MAX_DEPTH):
+        inside: list[Any] = []
+        for value in level:
+            left -= _VALUE + (len(value) if isinstance(value, str) else 0)
+            if left < 0:
+                return "it is too large"
+            fault = _value_fault(value)
+            if fault is not None:
+                return fault
+            if is_object(value):
+                inside += [*value, *value.values()]
+            elif is_array(value):
+                inside += value
+        if not inside:
+            return None
+        level = inside
+    return "it nests too deep"
+
+
+def _value_fault(value: object) -> str | None:
+    if isinstance(value, str):
+        return "a text in it has a lone surrogate" if has_surrogate(value) else None
+    if is_object(value):
+        return None if all(isinstance(key, str) for key in value) else "a key in it isn't a text"
+    if isinstance(value, float):
+        return None if isfinite(value) else "a number in it isn't finite"
+    if value is None or isinstance(value, (int, list)):
+        return None
+    return f"{received(value)} isn't a value of JSON"

@@ -1,0 +1,497 @@
+"""Read a JSON Schema document that somebody else wrote into the node graph.
+
+The graph takes every value that the document takes. What a document says beyond that is noted, so that
+somebody else can check it: nothing is passed over in silence. Documents are not trusted: whatever is in
+them, reading ends soon, and raises nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Any, Final
+
+from ..codec.repair.fitting import Fitting
+from ..immutable import Value
+from ..introspect.leaves import trusted_leaf
+from ..introspect.nodes import (
+    ANY,
+    NULL,
+    STRING,
+    TAG,
+    AnyNode,
+    ArrayNode,
+    Constraints,
+    Field,
+    Graph,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    Target,
+    TupleNode,
+    UnionNode,
+)
+from ..json_values import JSON_TYPES, choice_key, copy_json, fits_types, is_array, is_object
+from .alternatives import are_alternatives, are_disjoint
+from .keywords import BESIDE, LIMITS_BY_TYPE, OF_TYPE, PLACEHOLDERS, UNREADABLE, limit_of
+from .patterns import harmless_pattern
+from .pointers import resolve_pointer, step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..introspect.nodes import Node
+
+__all__ = ["MAX_SCHEMAS", "Left", "Reading", "read_document"]
+
+MAX_SCHEMAS = 10_000
+"""Schemas that are read of one document."""
+
+_MAX_DEPTH = 50
+_MAX_NOTES = 100
+_MAX_CHOICES = 10_000
+_MAX_EXAMPLES = 5
+_MAX_ATTEMPTS = 5
+_MOST_COMPARED = 100
+_EVERY: Final = frozenset(JSON_TYPES)
+_OBJECT: Final = frozenset({"object"})
+
+
+class Left(Value):
+    """Something that a document says and a graph doesn't.
+
+    Attributes:
+        where: JSON pointer (RFC 6901) to the schema that says it.
+        keyword: that says it; empty if it is the schema as a whole.
+        reason: why it isn't in the graph.
+    """
+
+    where: str
+    keyword: str
+    reason: str
+
+    def __str__(self) -> str:
+        """Write place, keyword and reason on one line."""
+        return f"#{self.where} {self.keyword}".rstrip() + f": {self.reason}"
+
+
+class Reading(Value):
+    """What a document means.
+
+    Attributes:
+        graph: takes every value that the document takes.
+        left: what the document says beyond that; nothing if both take the same values.
+    """
+
+    graph: Graph
+    left: tuple[Left, ...]
+
+
+def read_document(schema: Any, name: str, *, is_closed: bool = False, is_arguments: bool = True) -> Reading:
+    """Read a document.
+
+    Args:
+        schema: JSON values; a JSON Schema document of draft 6 or later.
+        name: what messages call it.
+        is_closed: whether an object refuses keys that it doesn't name, where the schema doesn't say.
+        is_arguments: whether only objects are of interest, as for the arguments of a tool.
+    """
+    banned: set[str] = set()
+    for _ in range(_MAX_ATTEMPTS):
+        reader = _Reader(schema, is_closed=is_closed, banned=banned)
+        graph = reader.graph(name, is_arguments=is_arguments)
+        if not reader.find_unclear(graph):
+            return Reading(graph, tuple(reader.left.values()))
+    root = _open_object(name) if is_arguments else ANY
+    return Reading(Graph(root, {}), (Left("", "", "its alternatives can't be told apart"),))
+
+
+def _open_object(name: str) -> ObjectNode:
+    return ObjectNode(dict, name, "typed_dict", (), False, None, None)  # noqa: FBT003  # by position alone
+
+
+class _Reader:
+    """One attempt to read a document.
+
+    Attributes:
+        left: what was noted, by place and keyword.
+    """
+
+    def __init__(self, document: Any, *, is_closed: bool, banned: set[str]) -> None:
+        self.document = document
+        self.is_closed = is_closed
+        self.banned = banned
+        self.left: dict[tuple[str, str], Left] = {}
+        self.definitions: dict[Target, Node] = {}
+        self.unions: list[tuple[str, str, UnionNode]] = []
+        self.done: dict[Target, Node] = {}
+        self.open: dict[Target, int] = {}
+        self.again: set[Target] = set()
+        self.count = 0
+        self.depth = 0
+        self.levels = 0
+
+    def graph(self, name: str, *, is_arguments: bool) -> Graph:
+        root = self.read(self.document, "", name, _OBJECT if is_arguments else _EVERY)
+        if is_arguments:
+            root = self._as_arguments(root, name)
+        return Graph(root, self.definitions)
+
+    def note(self, where: str, keyword: str, reason: str) -> None:
+        if len(self.left) < _MAX_NOTES:
+            self.left.setdefault((where, keyword), Left(where, keyword, reason))
+
+    def find_unclear(self, graph: Graph) -> bool:
+        """Ban the unions that a decoder couldn't decide; note those in which more than one may fit."""
+        unclear = False
+        for where, keyword, node in self.unions:
+            if not are_alternatives(node, graph.definitions):
+                self.banned.add(where)
+                unclear = True
+            elif keyword == "oneOf" and not are_disjoint(node, graph.definitions):
+                self.note(where, keyword, "that no second one fits isn't checked")
+        return unclear
+
+    def _as_arguments(self, node: Node, name: str) -> Node:
+        """Return a node of which every value is an object with known keys."""
+        known = node if not isinstance(node, RefNode) else self.definitions.get(node.target, node)
+        if isinstance(known, ObjectNode):
+            return node
+        if isinstance(known, UnionNode) and all(isinstance(member, ObjectNode) for member in known.members):
+            return node
+        if not isinstance(known, MapNode) or known != MapNode(
+            STRING, ANY, dict, dict, None, known.description
+        ):
+            self.note("", "", "what it says of keys and values in general isn't checked")
+        return _open_object(name)
+
+    # --- one schema ------------------------------------------------------------------------------
+
+    def read(self, schema: Any, where: str, name: str, within: frozenset[str] = _EVERY) -> Node:
+        """Return the node of a schema, for values of these JSON types."""
+        self.count += 1
+        if self.count > MAX_SCHEMAS or self.depth >= _MAX_DEPTH:
+            self.note(where, "", "the document is too large, or nests too deep")
+            return ANY
+        if schema is True:
+            return self._of_types({}, within, where, name)
+        if not is_object(schema):
+            self.note(where, "", "nothing fits" if schema is False else "it isn't a schema")
+            return ANY
+        self.depth += 1
+        node = self._assertions(schema, where, name, within)
+        self.depth -= 1
+        description = schema.get("description")
+        if isinstance(description, str) and description.strip():
+            node = node.replace(description=description)
+        if isinstance(node, UnionNode):
+            keyword = "oneOf" if "oneOf" in schema else "anyOf"
+            self.unions.append((where, keyword, node))
+        return node
+
+    def _assertions(self, schema: dict[str, Any], where: str, name: str, within: frozenset[str]) -> Node:
+        if where in self.banned:
+            self.note(where, "", "its alternatives can't be told apart")
+            return ANY
+        if where and "$id" in schema:
+            self.note(where, "$id", "a document inside of a document isn't read")
+            return ANY
+        if "$ref" in schema:
+            self._note_all(schema, BESIDE, where, "it stands beside a reference")
+            return self._reference(schema["$ref"], where, within)
+        self._note_all(schema, UNREADABLE, where, "it can't be decoded")
+        types = self._types(schema, where) & within
+        if not types:
+            self.note(where, "type", "no value fits")
+            return ANY
+        plain = [keyword for json_type in JSON_TYPES for keyword in OF_TYPE.get(json_type, ())]
+        if "enum" in schema or "const" in schema:
+            found = self._choice(schema, where, types)
+            if found is not None:
+                self._note_all(schema, [*plain, "anyOf", "oneOf", "allOf"], where, "it stands beside choices")
+                return found
+        combined = [keyword for keyword in ("anyOf", "oneOf", "allOf") if keyword in schema]
+        if combined and not any(keyword in schema for keyword in plain):
+            self._note_all(schema, combined[1:], where, "it stands beside other alternatives")
+            return self._combined(schema[combined[0]], combined[0], where, name, types)
+        self._note_all(schema, combined, where, "it stands beside other keywords")
+        return self._of_types(schema, types, where, name)
+
+    def _note_all(self, schema: dict[str, Any], keywords: Iterable[str], where: str, reason: str) -> None:
+        for keyword in keywords:
+            if keyword in schema:
+                self.note(where, keyword, reason)
+
+    def _types(self, schema: dict[str, Any], where: str) -> frozenset[str]:
+        declared: Any = schema.get("type", JSON_TYPES)
+        names: Any = [declared] if isinstance(declared, str) else declared
+        if is_array(names) or isinstance(names, tuple):
+            found = frozenset([str(name) for name in names if name in JSON_TYPES])
+            if found and len(found) == len(names):
+                return found | {"integer"} if "number" in found else found
+        self.note(where, "type", "it isn't a type of JSON")
+        return _EVERY
+
+    # --- references ------------------------------------------------------------------------------
+
+    def _reference(self, reference: Any, where: str, within: frozenset[str]) -> Node:
+        found = resolve_pointer(self.document, reference)
+        if found is None:
+            self.note(where, "$ref", "it leads out of the document, or nowhere")
+            return ANY
+        pointer, schema = found
+        name = pointer.rpartition("/")[2] or "Root"
+        target = Target((pointer, within), name, name, is_object=True)
+        if target in self.done:
+            return self.done[target]
+        if target in self.open:
+            if self.open[target] == self.levels:
+                self.note(where, "$ref", "it leads back to itself")
+                return ANY
+            self.again.add(target)
+            return RefNode(target)
+        self.open[target] = self.levels
+        node = self.read(schema, pointer, name, within)
+        del self.open[target]
+        if target in self.again:
+            self.definitions[target] = node
+            node = RefNode(target)
+        self.done[target] = node
+        return node
+
+    # --- choices and alternatives ----------------------------------------------------------------
+
+    def _choice(self, schema: dict[str, Any], where: str, types: frozenset[str]) -> LiteralNode | None:
+        """Return the node of `enum` and `const`; None if they hold more than scalars."""
+        table: dict[Any, Any] | None = None
+        for keyword in ("const", "enum"):
+            if keyword not in schema:
+                continue
+            values = schema[keyword] if keyword == "enum" else [schema[keyword]]
+            if not is_array(values) or len(values) > _MAX_CHOICES or not all(map(_is_choice, values)):
+                self.note(where, keyword, "it holds more than texts, numbers, true, false and null")
+                return None
+            found = {choice_key(value): value for value in values if fits_types(value, types)}
+            table = found if table is None else {key: table[key] for key in table if key in found}
+        if not table:
+            self.note(where, "enum" if "enum" in schema else "const", "no value fits")
+            return None
+        values = tuple(table.values())
+        return LiteralNode(values, values, table, None)
+
+    def _combined(self, members: Any, keyword: str, where: str, name: str, types: frozenset[str]) -> Node:
+        if not is_array(members) or not members:
+            self.note(where, keyword, "it isn't a list of schemas")
+            return self._of_types({}, types, where, name)
+        found = [
+            self.read(member, step(where, keyword, str(index)), _title(member) or f"{name}{index + 1}", types)
+            for index, member in enumerate(members)
+        ]
+        if len(found) == 1:
+            return found[0]
+        if keyword == "allOf":
+            return self._merged(found, where, name)
+        if any(isinstance(node, AnyNode) for node in found):
+            if keyword == "oneOf":
+                self.note(where, keyword, "that no second one fits isn't checked")
+            return ANY
+        distinct = found
+        if len(found) < _MOST_COMPARED:
+            distinct = [node for i, node in enumerate(found) if node not in found[:i]]
+        if keyword == "oneOf" and len(distinct) < len(found):
+            self.note(where, keyword, "that no second one fits isn't checked")
+        return UnionNode(tuple(distinct), None) if len(distinct) > 1 else distinct[0]
+
+    def _merged(self, found: list[Node], where: str, name: str) -> Node:
+        """Return one node for schemas that all have to fit."""
+        nodes = [node for node in found if not isinstance(node, AnyNode)]
+        nodes.sort(key=lambda node: not isinstance(node, LiteralNode))  # which say the most
+        fields: dict[str, Field] = {}
+        for node in nodes:
+            is_plain = isinstance(node, ObjectNode) and not node.closed
+            if not isinstance(node, ObjectNode) or not is_plain or any(f.key in fields for f in node.fields):
+                self.note(where, "allOf", "only one of several schemas is read")
+                return nodes[0]
+            fields.update({field.key: field for field in node.fields})
+        return _open_object(name).replace(fields=tuple(fields.values())) if nodes else ANY
+
+    # --- types -----------------------------------------------------------------------------------
+
+    def _of_types(self, schema: dict[str, Any], types: frozenset[str], where: str, name: str) -> Node:
+        if types == _EVERY:
+            for keywords in OF_TYPE.values():
+                self._note_all(schema, keywords, where, "there is no type beside it")
+            return ANY
+        if "number" in types:
+            types -= {"integer"}
+        found = [
+            getattr(self, f"_{json_type}")(schema, where, name)
+            for json_type in JSON_TYPES
+            if json_type in types
+        ]
+        return UnionNode(tuple(found), None) if len(found) > 1 else found[0]
+
+    def _null(self, _schema: object, _where: str, _name: str) -> Node:
+        return NULL
+
+    def _boolean(self, _schema: object, _where: str, _name: str) -> Node:
+        return ScalarNode("boolean")
+
+    def _integer(self, schema: dict[str, Any], where: str, _name: str) -> Node:
+        return ScalarNode("integer", self._limits(schema, "integer", where))
+
+    def _number(self, schema: dict[str, Any], where: str, _name: str) -> Node:
+        return ScalarNode("number", self._limits(schema, "number", where))
+
+    def _string(self, schema: dict[str, Any], where: str, _name: str) -> Node:
+        limits = self._limits(schema, "string", where)
+        if "pattern" in schema:
+            pattern = harmless_pattern(schema["pattern"])
+            if pattern is None:
+                self.note(where, "pattern", "it may take too long, or isn't an expression of ECMA 262 alone")
+            else:
+                limits = (limits or Constraints()).replace(pattern=pattern)
+        said = schema.get("format")
+        placeholder = PLACEHOLDERS.get(said) if isinstance(said, str) else None
+        if limits is None and placeholder is not None:
+            document = {"type": "string", "format": said}
+            return LeafNode(trusted_leaf(str, document, _as_it_is, _as_it_is, placeholder), None)
+        return ScalarNode("string", limits)
+
+    def _limits(self, schema: dict[str, Any], json_type: str, where: str) -> Constraints | None:
+        found: dict[str, Any] = {}
+        for keyword, slot in LIMITS_BY_TYPE[json_type].items():
+            if keyword in schema:
+                limit = limit_of(keyword, schema[keyword])
+                if limit is None:
+                    self.note(where, keyword, f"its value can't be a limit of {json_type}")
+                else:
+                    found[slot] = limit
+        found = {slot: limit for slot, limit in found.items() if (slot, limit) != ("min_length", 0)}
+        return Constraints(**found) if found else None
+
+    # --- arrays ----------------------------------------------------------------------------------
+
+    def _array(self, schema: dict[str, Any], where: str, _name: str) -> Node:
+        limits = self._limits(schema, "array", where) or Constraints()
+        if schema.get("uniqueItems", False) is not False:
+            self.note(where, "uniqueItems", "it isn't checked")
+        first, rest, keyword = schema.get("prefixItems"), schema.get("items", True), "prefixItems"
+        if is_array(rest):  # until draft 2019-09
+            first, rest, keyword = rest, schema.get("additionalItems", True), "items"
+        if first is not None and not is_array(first):
+            self.note(where, keyword, "it isn't a list of schemas")
+            first = None
+        if first:
+            size = len(first)
+            most = size if rest is False else limits.max_length
+            if limits.min_length == most == size:
+                return TupleNode(
+                    tuple([self._item(each, where, keyword, str(i)) for i, each in enumerate(first)])
+                )
+            self.note(where, keyword, "the number of items isn't fixed")
+            rest = True
+            limits = limits.replace(max_length=most)
+        if rest is False:
+            limits = limits.replace(max_length=0)
+        items = ANY if rest is False else self._item(rest, where, "items")
+        return ArrayNode(items, list, list, None if limits == Constraints() else limits, None)
+
+    def _item(self, schema: Any, where: str, *steps: str) -> Node:
+        self.levels += 1
+        node = self.read(schema, step(where, *steps), _title(schema) or "Item")
+        self.levels -= 1
+        return node
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def _object(self, schema: dict[str, Any], where: str, name: str) -> Node:
+        rest = schema.get("additionalProperties", not self.is_closed)
+        if "patternProperties" in schema:
+            self.note(where, "patternProperties", "keys are known by their names alone")
+            if rest is not True:
+                self.note(where, "additionalProperties", "it stands beside patternProperties")
+            rest = True
+        fields = self._fields(schema, where)
+        if not fields and rest is not False:
+            return self._map(schema, rest, where)
+        self._note_all(schema, ("minProperties", "maxProperties", "propertyNames"), where, "it isn't checked")
+        if not isinstance(rest, bool) and rest != {}:
+            self.note(where, "additionalProperties", "the values of keys that have no name aren't checked")
+        is_closed = rest is False and (where, "properties") not in self.left
+        return ObjectNode(dict, _title(schema) or name, "typed_dict", fields, is_closed, None, None)
+
+    def _map(self, schema: dict[str, Any], rest: Any, where: str) -> Node:
+        limits = self._limits(schema, "object", where)
+        keys: Node = STRING
+        if "propertyNames" in schema:
+            keys = self.read(
+                schema["propertyNames"], step(where, "propertyNames"), "Key", frozenset({"string"})
+            )
+            if not isinstance(keys, (ScalarNode, LiteralNode)):
+                self.note(where, "propertyNames", "it isn't checked")
+                keys = STRING
+        return MapNode(keys, self._item(rest, where, "additionalProperties"), dict, dict, limits, None)
+
+    def _fields(self, schema: dict[str, Any], where: str) -> tuple[Field, ...]:
+        properties = schema.get("properties", {})
+        required = schema.get("required", [])
+        if not is_object(properties) or not all(map(_is_key, properties)):
+            self.note(where, "properties", "it isn't an object of schemas")
+            properties = {}
+        if not is_array(required) or not all(map(_is_key, required)):
+            self.note(where, "required", "it isn't a list of keys")
+            required = []
+        fields = [
+            self._field(key, properties.get(key, True), key in required, where)
+            for key in dict.fromkeys([*properties, *required])
+        ]
+        return tuple(fields)
+
+    def _field(self, key: str, schema: Any, is_required: bool, where: str) -> Field:  # noqa: FBT001  # as the attribute
+        self.levels += 1
+        node = self.read(schema, step(where, "properties", key), _title(schema) or key)
+        self.levels -= 1
+        known: Mapping[str, Any] = schema if is_object(schema) else {}
+        default = known.get("default", MISSING)
+        examples = known.get("examples")
+        return Field(
+            key,
+            key,
+            node.replace(description=None) if node.description is not None else node,
+            is_required,
+            copy_json(default) if default is not MISSING and _fits(node, default) else MISSING,
+            False,  # noqa: FBT003  # by position alone
+            False,  # noqa: FBT003  # as above
+            node.description,
+            tuple([copy_json(each) for each in examples[:_MAX_EXAMPLES] if _fits(node, each)])
+            if is_array(examples)
+            else (),
+        )
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _title(schema: Any) -> str | None:
+    title = schema.get("title") if is_object(schema) else None
+    return title if isinstance(title, str) and title.strip() else None
+
+
+def _is_key(key: object) -> bool:
+    return isinstance(key, str) and key != TAG
+
+
+def _is_choice(value: object) -> bool:
+    return value is None or isinstance(value, (str, int, float))
+
+
+def _fits(node: Node, value: object) -> bool:
+    """Return whether a default or an example is one; no for what refers to an open definition."""
+    try:
+        return Fitting({}, _MAX_DEPTH).fits(node, value, 1)
+    except (KeyError, RecursionError):
+        return False

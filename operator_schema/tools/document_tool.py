@@ -1,0 +1,89 @@
+"""A tool whose arguments a JSON Schema document describes, and another program runs."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Any
+
+from ..documents.codec import DocumentCodec
+from ..documents.document import SchemaDocument
+from ..introspect.hints import Scope
+from ..json_values import to_json_text
+from .function import tool
+from .options import codec_options
+from .results.output_type import NO_OUTPUT, OutputType, WrittenOutput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Unpack
+
+    from ..introspect.leaves import SchemaLeaf
+    from .options import ToolOptions
+    from .tool import Tool
+
+__all__ = ["DocumentOutput", "document_tool"]
+
+
+class DocumentOutput(OutputType):
+    """The result of a tool, as a JSON Schema document describes it.
+
+    Args:
+        codec: of the document; None if the results aren't described.
+    """
+
+    __slots__ = ("_of_document",)
+
+    def __init__(self, codec: DocumentCodec | None) -> None:
+        super().__init__(MISSING, MISSING, Scope(None, {}))
+        self._of_document = codec
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the results are described."""
+        return self._of_document is not None
+
+    @property
+    def type(self) -> Any:
+        """The document; None if the results aren't described."""
+        return None if self._of_document is None else self._of_document.type
+
+    def codec(self) -> DocumentCodec | None:
+        """Return the codec of the document; None if the results aren't described."""
+        return self._of_document
+
+    def with_leaves(self, leaves: Iterable[SchemaLeaf[Any]]) -> OutputType:  # noqa: ARG002  # a document has no types
+        """Return the same."""
+        return self
+
+    def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
+        """Write a JSON value."""
+        codec = self._of_document
+        if codec is None:
+            return NO_OUTPUT.write(value, name, is_lenient=is_lenient)
+        json, notes = codec.encode_leniently(value) if is_lenient else (codec.encode(value), ())
+        return WrittenOutput(json if isinstance(json, str) else to_json_text(json), json, notes)
+
+
+def document_tool(
+    function: Callable[..., Any],
+    schema: Mapping[str, Any],
+    output: OutputType = NO_OUTPUT,
+    **options: Unpack[ToolOptions],
+) -> Tool[..., Any]:
+    """Make a tool whose arguments are checked against a JSON Schema document.
+
+    The model gets the document as it is. The function gets the arguments as a dict of JSON values: a
+    copy, repaired if that is asked for, with the keys that the document doesn't name.
+
+    Args:
+        function: whose only parameter that isn't injected is annotated with `RawArguments`.
+        schema: the document, with `"type": "object"`.
+        output: writes its results.
+        options: as `tool` takes them, with a name.
+
+    Raises:
+        SchemaError: the document can't be used, or an option is wrong.
+    """
+    made: Tool[..., Any] = tool(**options)(function)
+    document = SchemaDocument(made.name, schema)
+    return made.with_input(DocumentCodec(document, **codec_options(options)), output)

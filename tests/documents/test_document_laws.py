@@ -1,0 +1,170 @@
+"""Documents, graphs and `jsonschema` agree about every value."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from operator_schema.codec.interpret import interpret
+from operator_schema.documents.codec import DocumentCodec
+from operator_schema.documents.document import SchemaDocument
+from operator_schema.errors import DecodeError
+from operator_schema.json_values import copy_json
+
+KEYS = st.sampled_from(["a", "b", "c d", "$ref"])
+TEXTS = st.sampled_from(["", "a", "bb", "10", "ab-c"])
+NUMBERS = st.sampled_from([-1, 0, 1, 2, 3.0, 0.5, 10])
+LENGTHS = st.integers(0, 3)
+SCALARS = st.none() | st.booleans() | NUMBERS | TEXTS
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=6,
+)
+TYPES = st.sampled_from(["string", "integer", "number", "boolean", "null", "array", "object"])
+PATTERNS = st.sampled_from(["^a", "b+$", "^[a-z]+(-[a-z]+)*$", "."])
+
+
+def keywords(inner: st.SearchStrategy[object]) -> st.SearchStrategy[dict[str, object]]:
+    schemas = st.lists(inner, min_size=1, max_size=3)
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": TYPES | TYPES | TYPES | st.lists(TYPES, min_size=1, max_size=3, unique=True),
+            "enum": st.lists(SCALARS | VALUES, min_size=1, max_size=3),
+            "const": SCALARS,
+            "minLength": LENGTHS,
+            "maxLength": LENGTHS,
+            "pattern": PATTERNS,
+            "minimum": NUMBERS,
+            "exclusiveMaximum": NUMBERS,
+            "multipleOf": st.sampled_from([1, 2, 0.5]),
+            "items": inner,
+            "prefixItems": schemas,
+            "minItems": LENGTHS,
+            "maxItems": LENGTHS,
+            "uniqueItems": st.booleans(),
+            "properties": st.dictionaries(KEYS, inner, max_size=3),
+            "required": st.lists(KEYS, max_size=2, unique=True),
+            "additionalProperties": inner,
+            "patternProperties": st.dictionaries(PATTERNS, inner, max_size=1),
+            "propertyNames": inner,
+            "minProperties": LENGTHS,
+            "maxProperties": LENGTHS,
+            "anyOf": schemas,
+            "oneOf": schemas,
+            "allOf": schemas,
+            "not": inner,
+            "default": VALUES,
+            "description": st.just("words"),
+            "format": st.sampled_from(["date-time", "uuid", "nonsense"]),
+        },
+    )
+
+
+def few(schema: dict[str, object]) -> st.SearchStrategy[dict[str, object]]:
+    """Keep a few of the keywords: with all of them, hardly any value fits."""
+    names = sorted(schema)
+    if not names:
+        return st.just(schema)
+    kept = st.lists(st.sampled_from(names), max_size=3)
+    always = {"type"} & schema.keys()
+    return kept.map(lambda some: {name: schema[name] for name in names if name in {*some, *always}})
+
+
+SCHEMAS = st.recursive(
+    st.booleans()
+    | st.sampled_from([{}, {"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}])
+    | keywords(st.just({})).flatmap(few),
+    lambda inner: keywords(inner).flatmap(few),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(KEYS, SCHEMAS, max_size=3).map(
+    lambda found: {"type": "object", "properties": found}
+)
+DOCUMENTS = st.builds(
+    lambda schema, a, b, more: {**schema, **more, "type": "object", "$defs": {"A": a, "B": b}},
+    OBJECTS,
+    SCHEMAS,
+    SCHEMAS,
+    st.just({})
+    | st.fixed_dictionaries({"required": st.lists(KEYS, max_size=1)})
+    | st.fixed_dictionaries({"additionalProperties": SCHEMAS}),
+)
+ARGUMENTS = st.dictionaries(KEYS, VALUES, max_size=3)
+
+
+def is_valid(schema: dict[str, object], value: object) -> bool | None:
+    try:
+        return jsonschema.Draft202012Validator(schema).is_valid(value)
+    except Exception:  # noqa: BLE001  # references that go round and round
+        return None
+
+
+def decodes(codec: DocumentCodec, value: object) -> bool:
+    try:
+        decoded = codec.decode(value)
+    except DecodeError as error:
+        assert str(error)
+        return False
+    assert decoded == value
+    return True
+
+
+@settings(max_examples=40)
+@given(DOCUMENTS, st.lists(ARGUMENTS, min_size=1, max_size=5))
+def test_a_codec_takes_what_its_document_takes(schema: dict[str, object], values: list[object]) -> None:
+    before = copy_json(schema)
+    codec = DocumentCodec(SchemaDocument("tool", schema))
+    again = json.loads(json.dumps(super(DocumentCodec, codec).json_schema()))
+    jsonschema.Draft202012Validator.check_schema(again)
+    for value in values:
+        fits = not interpret(codec.graph, value, 100)[1].found
+        expected = is_valid(schema, value)
+        assert jsonschema.Draft202012Validator(again).is_valid(value) is fits
+        if expected is None:
+            continue
+        assert fits or not expected, codec.left
+        if not codec.left:
+            assert fits is expected
+        elif codec.is_judged:
+            assert decodes(codec, value) is expected
+    assert codec.json_schema() == before == schema
+
+
+@settings(max_examples=30)
+@given(VALUES, ARGUMENTS)
+def test_whatever_a_document_is_it_is_read_or_refused(found: object, value: object) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": found, "b": {"anyOf": [found], "items": found}},
+        "required": found,
+        "$defs": found,
+    }
+    codec = DocumentCodec(SchemaDocument("tool", schema))
+    decodes(codec, value)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@settings(max_examples=15)
+@given(schema=DOCUMENTS, value=ARGUMENTS)
+def test_compiled_codecs_and_repairing_ones_give_what_fits(
+    compiled: bool, schema: dict[str, object], value: object
+) -> None:  # a parameter of a test
+    plain = DocumentCodec(SchemaDocument("tool", schema))
+    codec = DocumentCodec(SchemaDocument("tool", schema), repair=True)
+    if compiled:
+        codec.compile()
+        assert decodes(plain, value) is decodes(plain.compile(), value)
+    if decodes(plain, value):
+        assert codec.decode(value) == value
+        return
+    try:
+        repaired = codec.decode(value)
+    except DecodeError:
+        return
+    assert decodes(plain, repaired)
