@@ -48,6 +48,17 @@ def unstreamed():
     ]
 
 
+def streamed():
+    """List the exchanges that were answered with a stream."""
+    return [
+        exchange
+        for exchange in exchanges()
+        if exchange["status"] == 200
+        and not (exchange["content_type"] or "").startswith("application/json")
+        and provider_of(exchange) is not None
+    ]
+
+
 def sent_messages(exchange):
     """List what a request says of the conversation so far."""
     body = exchange["request"] or {}

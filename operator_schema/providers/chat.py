@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import arguments_object, arguments_text, object_of, unnamed_call
+from .wire import LEGACY, UNNAMED, arguments_object, arguments_text, object_of, unnamed_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..rounds.offer import ToolChoice
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
     from .merger import Merger
     from .streamed_call import StreamedCalls
+    from .wire import Wanted
 
 __all__ = ["ChatWire", "CohereWire", "OllamaWire"]
 
@@ -53,17 +53,15 @@ class ChatWire(Value):
             function["strict"] = True
         return {"type": "function", "function": function}
 
-    def request(
-        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
-    ) -> dict[str, Any]:
+    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `tools` and `tool_choice`; nothing at all without tools."""
         if not tools:
             return {}
         body: dict[str, Any] = {"tools": tools}
-        if named is not None:
-            body["tool_choice"] = {"type": "function", "function": {"name": named}}
+        if wanted.name is not None:
+            body["tool_choice"] = {"type": "function", "function": {"name": wanted.name}}
         else:
-            body["tool_choice"] = self.required if choice.mode == "required" else choice.mode
+            body["tool_choice"] = self.required if wanted.mode == "required" else wanted.mode
         return body
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
@@ -73,6 +71,9 @@ class ChatWire(Value):
     def _answer(self, choice: Mapping[str, Any]) -> Answer:
         message = object_of(choice["message"])
         calls = tuple([_call(object_of(call)) for call in message.get("tool_calls") or ()])
+        if message.get("function_call"):
+            function = object_of(message["function_call"])
+            calls += (unnamed_call(function["name"], _arguments(function), LEGACY),)
         refusal = message.get("refusal")
         raw = choice.get("finish_reason")
         native = choice.get("native_finish_reason")
@@ -93,13 +94,14 @@ class ChatWire(Value):
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the assistant's message with calls."""
+        if calls and calls[0].id.startswith(LEGACY):
+            function = {"name": calls[0].name, "arguments": arguments_text(calls[0])}
+            return [{"role": "assistant", "content": None, "function_call": function}]
         return [{"role": "assistant", "content": None, "tool_calls": [_sent(call) for call in calls]}]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return a message for each result."""
-        return [
-            {"role": "tool", "tool_call_id": result.call_id, "content": result.content} for result in results
-        ]
+        return [{**_answered(result), "content": result.content} for result in results]
 
 
 class CohereWire(ChatWire):
@@ -108,15 +110,15 @@ class CohereWire(ChatWire):
     Source: https://docs.cohere.com/v2/reference/chat
     """
 
-    def request(
-        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
-    ) -> dict[str, Any]:
+    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `tools` and `tool_choice`: a single tool is required by offering that one alone."""
         if not tools:
             return {}
-        body: dict[str, Any] = {"tools": _alone(tools, named)}
-        if choice.mode in {"required", "named"}:
-            body["tool_choice"] = "REQUIRED"
+        body: dict[str, Any] = {"tools": _alone(tools, wanted.name)}
+        if wanted.strict:
+            body["strict_tools"] = True
+        if wanted.mode != "auto":
+            body["tool_choice"] = "NONE" if wanted.mode == "none" else "REQUIRED"
         return body
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
@@ -151,14 +153,9 @@ class OllamaWire(ChatWire):
     Source: https://docs.ollama.com/api/chat
     """
 
-    def request(
-        self,
-        tools: Sequence[dict[str, Any]],
-        choice: ToolChoice,  # noqa: ARG002  # Ollama has none
-        named: str | None,
-    ) -> dict[str, Any]:
+    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `tools`: Ollama has no `tool_choice`, so one tool is required by offering it alone."""
-        return {"tools": _alone(tools, named)} if tools else {}
+        return {"tools": _alone(tools, wanted.name)} if tools and wanted.mode != "none" else {}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
@@ -200,14 +197,30 @@ def _alone(tools: Sequence[dict[str, Any]], named: str | None) -> Sequence[dict[
     return tools if named is None else [tool for tool in tools if tool["function"]["name"] == named]
 
 
+def _answered(result: ToolResult) -> dict[str, Any]:
+    """Return what says of which call a result is."""
+    if result.call_id.startswith(LEGACY):
+        return {"role": "function", "name": result.name}
+    if result.call_id.startswith(UNNAMED):
+        return {"role": "tool", "name": result.name}
+    return {"role": "tool", "tool_call_id": result.call_id}
+
+
 def _call(call: Mapping[str, Any]) -> RawCall:
     function = object_of(call["function"])
     call_id = call.get("id")
     if not call_id:
-        return unnamed_call(function["name"], function.get("arguments"))
-    return RawCall(call_id, function["name"], function.get("arguments"))
+        return unnamed_call(function["name"], _arguments(function))
+    return RawCall(call_id, function["name"], _arguments(function))
+
+
+def _arguments(function: Mapping[str, Any]) -> Any:
+    """Return the arguments of a call; some models write null for a tool that takes none."""
+    found = function.get("arguments")
+    return None if found == "null" else found
 
 
 def _sent(call: RawCall) -> dict[str, Any]:
     function = {"name": call.name, "arguments": arguments_text(call)}
-    return {"id": call.id, "type": "function", "function": function}
+    named = {} if call.id.startswith(UNNAMED) else {"id": call.id}
+    return {**named, "type": "function", "function": function}

@@ -65,6 +65,7 @@ class _Choice:
         self._details: list[GrowingObject] = []
         self._calls: list[_Call] = []
         self._by_index: dict[Any, _Call] = {}
+        self._legacy: _Call | None = None
         self._ends: dict[str, Any] = {}
 
     @property
@@ -88,6 +89,10 @@ class _Choice:
         if key == "tool_calls":
             for call in value:
                 self._take_call(object_of(call))
+        elif key == "function_call":
+            if self._legacy is None:
+                self._legacy = _Call(self._known.begin(None, ""))
+            self._legacy.take({}, object_of(value))
         elif key == "content" and is_array(value):  # Mistral's reasoning models
             self._parts += copy_json(value)
         elif key == "content" and self._parts:
@@ -135,6 +140,8 @@ class _Choice:
             message["reasoning_details"] = [detail.whole() for detail in self._details]
         if self._calls:
             message["tool_calls"] = [call.whole() for call in self._calls]
+        if self._legacy is not None:
+            message["function_call"] = self._legacy.whole()["function"]
         return {"message": message, **self._ends}
 
 

@@ -15,12 +15,12 @@ from .wire import arguments_object, image_data, object_of, with_input_object
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..rounds.offer import ToolChoice
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
     from .converse_stream import ConverseMerger
     from .streamed_call import StreamedCalls
+    from .wire import Wanted
 
 __all__ = ["ConverseWire"]
 
@@ -39,40 +39,35 @@ _FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image
 class ConverseWire(Value):
     """Converse: calls and results are blocks of content."""
 
-    def tool(
-        self,
-        definition: ToolDefinition,
-        *,
-        strict: bool,  # noqa: ARG002  # no strict mode of it is known
-    ) -> dict[str, Any]:
+    def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
+        marks = {"strict": True} if strict else {}
         return {
             "toolSpec": {
                 "name": definition["name"],
                 "description": definition["description"] or definition["name"],  # it may not be empty
                 "inputSchema": {"json": definition["input_schema"]},
+                **marks,
             }
         }
 
-    def request(
-        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
-    ) -> dict[str, Any]:
+    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `toolConfig`; nothing at all without tools, or if none may be called."""
-        if not tools or choice.mode == "none":
+        if not tools or wanted.mode == "none":
             return {}
-        if named is not None:
-            wanted: dict[str, Any] = {"tool": {"name": named}}
+        if wanted.name is not None:
+            choice: dict[str, Any] = {"tool": {"name": wanted.name}}
         else:
-            wanted = {"any" if choice.mode == "required" else "auto": {}}
-        return {"toolConfig": {"tools": tools, "toolChoice": wanted}}
+            choice = {"any" if wanted.mode == "required" else "auto": {}}
+        return {"toolConfig": {"tools": tools, "toolChoice": choice}}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
         message = object_of(object_of(response["output"])["message"])
         blocks = [object_of(block) for block in message.get("content") or ()]
-        uses = [object_of(block["toolUse"]) for block in blocks if "toolUse" in block]
+        uses = [object_of(block["toolUse"]) for block in blocks if is_call(block)]
         calls = tuple([RawCall(use["toolUseId"], use["name"], use.get("input")) for use in uses])
-        text = "".join([block["text"] for block in blocks if "text" in block])
+        text = "".join([part["text"] for block in blocks for part in _texts(block) if "text" in part])
         raw = response.get("stopReason")
         if any(isinstance(use.get("input"), str) for use in uses):
             sent = [
@@ -99,6 +94,17 @@ class ConverseWire(Value):
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return one message with all results; images of the formats that it takes go along."""
         return [{"role": "user", "content": [_block(result) for result in results]}] if results else []
+
+
+def is_call(block: Mapping[str, Any]) -> bool:
+    """Return whether a block is a call that your program runs; Bedrock runs some itself."""
+    return "toolUse" in block and object_of(block["toolUse"]).get("type") != "server_tool_use"
+
+
+def _texts(block: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """List what may have text in a block: itself, or the parts of a text with citations."""
+    cited = block.get("citationsContent")
+    return [block] if cited is None else [object_of(part) for part in object_of(cited).get("content") or ()]
 
 
 def _block(result: ToolResult) -> dict[str, Any]:

@@ -67,13 +67,16 @@ class _Block:
         self._content = GrowingObject({})
         self._use: dict[str, Any] | None = None
         self._call: StreamedCall | None = None
+        self._input: list[str] = []
+        self._citations: list[Any] = []
         self._reasoning = GrowingObject({})
         self._redacted: list[Any] = []
 
     def begin(self, start: Mapping[str, Any], known: StreamedCalls) -> None:
         if "toolUse" in start:
             self._use = copy_json(object_of(start["toolUse"]))
-            self._call = known.begin(start["toolUse"]["toolUseId"], start["toolUse"]["name"])
+            if start["toolUse"].get("type") != "server_tool_use":  # Bedrock runs such a call itself
+                self._call = known.begin(start["toolUse"]["toolUseId"], start["toolUse"]["name"])
         else:
             self._content.content.update(copy_json(start))
 
@@ -82,11 +85,18 @@ class _Block:
             if kind == "text":
                 self._content.append("text", value)
             elif kind == "toolUse":
-                if self._call is None:
-                    raise TypeError
-                self._call.grow(value["input"])
+                self._take_input(value["input"])
+            elif kind == "citation":
+                self._citations.append(copy_json(value))
             elif kind == "reasoningContent":
                 self._take_reasoning(object_of(value))
+
+    def _take_input(self, text: Any) -> None:
+        if self._use is None or not isinstance(text, str):
+            raise TypeError
+        self._input.append(text)
+        if self._call is not None:
+            self._call.grow(text)
 
     def _take_reasoning(self, delta: Mapping[str, Any]) -> None:
         for kind, value in delta.items():
@@ -96,8 +106,11 @@ class _Block:
                 self._redacted.append(value)
 
     def whole(self) -> dict[str, Any]:
-        if self._use is not None and self._call is not None:
-            return {"toolUse": {**self._use, "input": input_of(self._call.arguments)}}
+        if self._use is not None:
+            return {"toolUse": {**self._use, "input": input_of("".join(self._input))}}
+        if self._citations:
+            content = [self._content.whole()]
+            return {"citationsContent": {"content": content, "citations": self._citations}}
         if self._redacted:
             # botocore gives bytes, JSON has base64.
             return {"reasoningContent": {"redactedContent": self._redacted[0][:0].join(self._redacted)}}

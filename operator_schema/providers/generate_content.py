@@ -15,12 +15,12 @@ from .wire import UNNAMED, arguments_object, image_data, object_of, unnamed_call
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..rounds.offer import ToolChoice
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
     from .generate_content_stream import GenerateContentMerger
     from .streamed_call import StreamedCalls
+    from .wire import Wanted
 
 __all__ = ["GenerateContentWire"]
 
@@ -43,7 +43,7 @@ class GenerateContentWire(Value):
         self,
         definition: ToolDefinition,
         *,
-        strict: bool,  # noqa: ARG002  # no strict mode of it is known
+        strict: bool,  # noqa: ARG002  # the mode of the request says it
     ) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
         return {
@@ -52,15 +52,15 @@ class GenerateContentWire(Value):
             "parametersJsonSchema": definition["input_schema"],
         }
 
-    def request(
-        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
-    ) -> dict[str, Any]:
+    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `tools` and `toolConfig`; nothing at all without tools."""
         if not tools:
             return {}
-        config: dict[str, Any] = {"mode": _MODES[choice.mode]}
-        if named is not None:
-            config["allowedFunctionNames"] = [named]
+        config: dict[str, Any] = {"mode": _MODES[wanted.mode]}
+        if wanted.strict and wanted.mode == "auto":
+            config["mode"] = "VALIDATED"  # it may answer without a call, but a call fits
+        if wanted.name is not None:
+            config["allowedFunctionNames"] = [wanted.name]
         return {
             "tools": [{"functionDeclarations": tools}],
             "toolConfig": {"functionCallingConfig": config},
@@ -111,7 +111,17 @@ def _answer(candidate: Mapping[str, Any]) -> Answer:
     stop: StopReason = _STOPS.get(raw or "", "other")
     if calls and stop == "end":
         stop = "calls"
+    if any(isinstance(call.arguments, str) for call in calls):
+        content = {**content, "parts": [_with_args_object(part) for part in parts]}
     return Answer(calls, text, None, stop, raw, (content,) if content else ())
+
+
+def _with_args_object(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a part as it can be sent: the arguments of a call that lacks its end are text."""
+    call: Any = part.get("functionCall")
+    if call is None or not isinstance(call.get("args"), str):
+        return part
+    return {**part, "functionCall": {**call, "args": {"arguments": call["args"]}}}
 
 
 def _call(call: Mapping[str, Any]) -> RawCall:

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import to_json_text
+from ..json_values import copy_json, to_json_text
 from .merger import GrowingObject
+from .partial_args import PartialArguments
 from .streamed_call import StreamedCalls
 from .wire import object_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .streamed_call import StreamedCall
+
 __all__ = ["GenerateContentMerger"]
 
 
 class GenerateContentMerger:
-    """Responses that continue each other; each call comes as a whole."""
+    """Responses that continue each other; a call comes as a whole, or in parts."""
 
     is_binary = False
 
@@ -63,6 +66,7 @@ class _Candidate:
         self._known = known
         self._role: Any = "model"
         self._parts: list[GrowingObject] = []
+        self._call: _Call | None = None
         self._reason: str | None = None
 
     def take(self, candidate: Mapping[str, Any]) -> None:
@@ -85,17 +89,66 @@ class _Candidate:
         if _is_text(part) and _is_text(last) and last.get("thought") == part.get("thought"):
             self._parts[-1].append("text", part["text"])
             return
-        self._parts.append(GrowingObject(part))
         if "functionCall" in part:
-            call = object_of(part["functionCall"])
-            if "partialArgs" in call or call.get("willContinue"):
-                message = "calls come in parts: turn streamFunctionCallArguments off"
-                raise ValueError(message)
-            self._known.begin(call.get("id"), call["name"], to_json_text(call.get("args") or {}))
+            self._take_call(part, object_of(part["functionCall"]))
+        else:
+            self._parts.append(GrowingObject(part))
+
+    def _take_call(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> None:
+        name = call.get("name")
+        if self._call is not None and (not name or name == self._call.streamed.wire_name):
+            growing = self._call
+        else:
+            if self._call is not None:
+                self._call.end()
+                self._call = None
+            self._parts.append(GrowingObject(part))
+            is_whole = not ("partialArgs" in call or call.get("willContinue"))
+            text = to_json_text(call.get("args") or {}) if is_whole else ""
+            streamed = self._known.begin(call.get("id"), call["name"], text)
+            if is_whole:
+                return
+            growing = _Call(self._parts[-1], streamed)
+        growing.take(call)
+        if call.get("willContinue"):
+            self._call = growing
+        else:
+            growing.end(call.get("args"))  # some say all of them again
+            self._call = None
 
     def whole(self) -> dict[str, Any]:
+        if self._call is not None:
+            self._call.leave()
         content = {"role": self._role, "parts": [part.whole() for part in self._parts]}
         return {"content": content, "finishReason": self._reason}
+
+
+class _Call:
+    """One call that comes in parts.
+
+    Args:
+        part: of the content, which gets the arguments.
+        streamed: shows them while they come.
+    """
+
+    def __init__(self, part: GrowingObject, streamed: StreamedCall) -> None:
+        self._call: dict[str, Any] = part.content["functionCall"]
+        self._arguments = PartialArguments()
+        self.streamed = streamed
+        for key in ("partialArgs", "willContinue"):
+            self._call.pop(key, None)
+
+    def take(self, call: Mapping[str, Any]) -> None:
+        for found in call.get("partialArgs") or ():
+            self.streamed.grow(self._arguments.take(object_of(found)))
+
+    def end(self, arguments: Any = None) -> None:
+        self.streamed.grow(self._arguments.end())
+        self._call["args"] = copy_json(arguments) or self._arguments.value
+
+    def leave(self) -> None:
+        """Say what has come: as text, because it lacks its end."""
+        self._call["args"] = self.streamed.arguments
 
 
 def _is_text(part: Mapping[str, Any]) -> bool:

@@ -15,12 +15,12 @@ from .wire import arguments_object, image_data, object_of, with_input_object
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..rounds.offer import ToolChoice
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
     from .messages_stream import MessagesMerger
     from .streamed_call import StreamedCalls
+    from .wire import Wanted
 
 __all__ = ["MessagesWire"]
 
@@ -41,17 +41,15 @@ class MessagesWire(Value):
         """Return a tool as it is in the list of tools."""
         return {**definition, "strict": True} if strict else {**definition}
 
-    def request(
-        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
-    ) -> dict[str, Any]:
+    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `tools` and `tool_choice`; nothing at all without tools."""
         if not tools:
             return {}
         body: dict[str, Any] = {"tools": tools}
-        if named is not None:
-            body["tool_choice"] = {"type": "tool", "name": named}
+        if wanted.name is not None:
+            body["tool_choice"] = {"type": "tool", "name": wanted.name}
         else:
-            body["tool_choice"] = {"type": "any" if choice.mode == "required" else choice.mode}
+            body["tool_choice"] = {"type": "any" if wanted.mode == "required" else wanted.mode}
         return body
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
@@ -64,7 +62,9 @@ class MessagesWire(Value):
         stop: StopReason = _STOPS.get(raw or "", "other")
         refusal = text if stop == "refused" else None
         sent = [with_input_object(block) for block in blocks]
-        return [Answer(calls, text, refusal, stop, raw, ({"role": "assistant", "content": sent},))]
+        # The API refuses messages without content.
+        message = ({"role": "assistant", "content": sent},) if sent else ()
+        return [Answer(calls, text, refusal, stop, raw, message)]
 
     def merger(self, calls: StreamedCalls) -> MessagesMerger:
         """Return what merges the events of a stream."""

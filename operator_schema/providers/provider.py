@@ -15,7 +15,7 @@ from ..tools.tool_lists import tools_of
 from ..wording import excerpt, quote, received
 from .errors import ResponseError
 from .response_json import json_of, what_came
-from .wire import parsed_arguments
+from .wire import Wanted, parsed_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -98,7 +98,7 @@ class Provider(Value):
                 (changed,) = self._made([shown[place]], strict=strict, description=text)
                 sent[place] = changed.original.copy()
         named = wire_names[names.index(choice.name)] if choice.mode == "named" and choice.name else None
-        return self.wire.request(sent, choice, named)
+        return self.wire.request(sent, Wanted(choice.mode, named, strict))
 
     def _forms(self, tools: Sequence[Tool[..., Any]], *, strict: bool) -> list[ToolForm]:
         """List the forms in which it gets tools; each tool keeps its own."""

@@ -15,12 +15,12 @@ from .wire import arguments_text, image_data, object_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..rounds.offer import ToolChoice
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
     from .responses_stream import ResponsesMerger
     from .streamed_call import StreamedCalls
+    from .wire import Wanted
 
 __all__ = ["ResponsesWire"]
 
@@ -38,15 +38,13 @@ class ResponsesWire(Value):
             "strict": strict,  # the API makes schemas strict where this is left out
         }
 
-    def request(
-        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
-    ) -> dict[str, Any]:
+    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `tools` and `tool_choice`; nothing at all without tools."""
         if not tools:
             return {}
-        if named is not None:
-            return {"tools": tools, "tool_choice": {"type": "function", "name": named}}
-        return {"tools": tools, "tool_choice": choice.mode}
+        if wanted.name is not None:
+            return {"tools": tools, "tool_choice": {"type": "function", "name": wanted.name}}
+        return {"tools": tools, "tool_choice": wanted.mode}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""

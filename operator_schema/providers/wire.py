@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from ..immutable import Value
 from ..json_values import is_object, to_json_text
 from ..tools.calls import RawCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..rounds.offer import ToolChoice
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
     from .answer import Answer
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from .streamed_call import StreamedCalls
 
 __all__ = [
+    "LEGACY",
     "UNNAMED",
+    "Wanted",
     "Wire",
     "arguments_object",
     "arguments_text",
@@ -31,6 +33,23 @@ __all__ = [
 
 UNNAMED = "operator_schema_"
 """What the ids begin with that calls get whose provider gives none; they are never sent."""
+
+LEGACY = f"{UNNAMED}function_"
+"""What the ids of calls in OpenAI's old `function_call` begin with: their results have another role."""
+
+
+class Wanted(Value):
+    """What a request asks of the model.
+
+    Attributes:
+        mode: as that of a `ToolChoice`.
+        name: on the wire, of the tool that it has to call; None in every other mode.
+        strict: whether the provider has to hold the model to the schemas.
+    """
+
+    mode: Literal["auto", "required", "named", "none"]
+    name: str | None = None
+    strict: bool = False
 
 
 class Wire(Protocol):
@@ -45,15 +64,12 @@ class Wire(Protocol):
         """
         ...
 
-    def request(
-        self, tools: Sequence[dict[str, Any]], choice: ToolChoice, named: str | None
-    ) -> dict[str, Any]:
+    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return the fragment of the request body; nothing at all without tools.
 
         Args:
             tools: as `tool` returns them.
-            choice: what the model has to do with them.
-            named: the name on the wire of the tool that it has to call, or None.
+            wanted: what the model has to do with them.
         """
         ...
 
@@ -109,11 +125,11 @@ def parsed_arguments(call: RawCall) -> Any:
         return call.arguments
 
 
-def unnamed_call(name: str, arguments: Any) -> RawCall:
+def unnamed_call(name: str, arguments: Any, start: str = UNNAMED) -> RawCall:
     """Return a call for which the provider gives no id."""
     from os import urandom
 
-    return RawCall(f"{UNNAMED}{urandom(12).hex()}", name, arguments)
+    return RawCall(f"{start}{urandom(12).hex()}", name, arguments)
 
 
 def object_of(value: Any) -> Mapping[str, Any]:

@@ -1,15 +1,17 @@
 """Answers of providers: every recorded one, and what goes wrong."""
 
 import json
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
-from provider_traffic import provider_of, unstreamed
+from provider_traffic import exchanges, provider_of, streamed, unstreamed
 
-from operator_schema import tool
+from operator_schema import ToolResult, tool
 from operator_schema.providers import (
     ResponseError,
     anthropic,
+    bedrock,
     gemini,
     mistral,
     ollama,
@@ -88,6 +90,24 @@ def test_an_answer_that_is_cut_off_says_so():
     ]
     assert len(found) > 20
     assert {answer.raw_stop for answer in found} == {"length", "max_tokens", "max_output_tokens"}
+
+
+def test_every_recorded_exchange_is_read_somewhere():
+    """What isn't an answer: Gemini's other endpoints, and what providers refused."""
+    others = Counter()
+    for exchange in exchanges():
+        if provider_of(exchange) is None:
+            others[exchange["path"]] += 1
+        elif exchange["status"] != 200:
+            others[exchange["status"]] += 1
+            said = json.loads(exchange["response"])["error"]["message"]
+            with pytest.raises(ResponseError, match="the response is an error") as caught:
+                provider_of(exchange).answers(exchange["response"])
+            assert said[:100] in str(caught.value)
+    assert others == {"/v1beta/cachedContents": 3, "/v1beta/interactions": 3, 400: 8, 500: 1}
+    assert len(exchanges()) == 842
+    assert len(unstreamed()) + len(streamed()) + sum(others.values()) == 842
+    assert len({exchange["provider"] for exchange in exchanges()}) == 17
 
 
 def test_text_beside_calls_is_kept():
@@ -240,3 +260,99 @@ def test_calls_come_back_under_the_tools_own_name():
 def test_an_object_that_says_nothing_of_itself_isnt_a_response():
     with pytest.raises(ResponseError, match="a response is a JSON object, not Hostile"):
         openai_chat.answer(Hostile())
+
+
+# --- older and rarer forms -------------------------------------------------------------------------
+
+
+def test_the_old_function_call_is_read_and_answered():
+    function = {"name": "search", "arguments": '{"q": 1}'}
+    message = {"role": "assistant", "content": None, "function_call": function}
+    answer = openai_chat.answer({"choices": [{"message": message, "finish_reason": "function_call"}]})
+    (call,) = answer.calls
+    assert (call.name, call.arguments, answer.stop) == ("search", '{"q": 1}', "calls")
+    assert answer.message == [message]
+    (sent,) = openai_chat.results([ToolResult(call.id, call.name, "found")])
+    assert sent == {"role": "function", "name": "search", "content": "found"}
+    assert openai_chat.wire.calls_message([call]) == [message]
+
+
+def test_the_old_function_call_is_read_from_a_stream():
+    stream = openai_chat.stream()
+    for delta in (
+        {"role": "assistant", "content": None, "function_call": {"name": "search", "arguments": ""}},
+        {"function_call": {"arguments": '{"q"'}},
+        {"function_call": {"arguments": ": 1}"}},
+    ):
+        stream.feed({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+    stream.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": "function_call"}]})
+    answer = stream.close()
+    assert [(call.name, call.arguments) for call in stream.calls] == [("search", '{"q": 1}')]
+    assert [(call.name, call.arguments) for call in answer.calls] == [("search", '{"q": 1}')]
+    function = {"name": "search", "arguments": '{"q": 1}'}
+    assert answer.message == [{"role": "assistant", "content": None, "function_call": function}]
+
+
+def test_results_of_calls_without_an_id_are_told_by_name():
+    message = {"tool_calls": [{"function": {"name": "now", "arguments": "{}"}}]}
+    (call,) = openai_chat.calls({"choices": [{"message": message}]})
+    (sent,) = openai_chat.results([ToolResult(call.id, call.name, "noon")])
+    assert sent == {"role": "tool", "name": "now", "content": "noon"}
+    assert "operator_schema" not in repr(openai_chat.wire.calls_message([call]))
+
+
+def test_null_as_arguments_is_none():
+    """Models of Groq write it for a tool without parameters."""
+    call = {"id": "c", "function": {"name": "now", "arguments": "null"}}
+    assert openai_chat.calls({"choices": [{"message": {"tool_calls": [call]}}]})[0].arguments is None
+
+
+def test_an_empty_message_of_anthropic_is_not_sent():
+    answer = anthropic.answer({"role": "assistant", "content": [], "stop_reason": "end_turn"})
+    assert (answer.text, answer.stop, answer.message) == ("", "end", [])
+
+
+def converse(*blocks, stop="end_turn"):
+    return {"output": {"message": {"role": "assistant", "content": [*blocks]}}, "stopReason": stop}
+
+
+CITED = {
+    "citationsContent": {
+        "content": [{"text": "It rains."}],
+        "citations": [{"title": "News", "sourceContent": [{"text": "rain"}]}],
+    }
+}
+
+
+def test_the_text_with_citations_of_bedrock_is_read():
+    answer = bedrock.answer(converse({"text": "Well: "}, CITED))
+    assert (answer.text, answer.message[0]["content"][1]) == ("Well: It rains.", CITED)
+
+
+def test_citations_of_bedrock_are_read_from_a_stream():
+    stream = bedrock.stream()
+    stream.feed({"messageStart": {"role": "assistant"}})
+    for delta in (
+        {"text": "It "},
+        {"text": "rains."},
+        {"citation": CITED["citationsContent"]["citations"][0]},
+    ):
+        stream.feed({"contentBlockDelta": {"contentBlockIndex": 0, "delta": delta}})
+    stream.feed({"messageStop": {"stopReason": "end_turn"}})
+    answer = stream.close()
+    assert (answer.text, answer.message[0]["content"]) == ("It rains.", [CITED])
+
+
+def test_what_bedrock_runs_itself_is_no_call():
+    use = {"toolUseId": "s1", "name": "web", "type": "server_tool_use", "input": {"q": "x"}}
+    answer = bedrock.answer(converse({"toolUse": use}, {"text": "Found."}))
+    assert (answer.calls, answer.stop) == ((), "end")
+    stream = bedrock.stream()
+    stream.feed({"messageStart": {"role": "assistant"}})
+    start = {key: use[key] for key in ("toolUseId", "name", "type")}
+    stream.feed({"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolUse": start}}})
+    for piece in ('{"q": ', '"x"}'):
+        delta = {"contentBlockIndex": 0, "delta": {"toolUse": {"input": piece}}}
+        assert stream.feed({"contentBlockDelta": delta}) == []
+    stream.feed({"messageStop": {"stopReason": "end_turn"}})
+    assert (stream.close().calls, stream.close().message[0]["content"]) == ((), [{"toolUse": use}])

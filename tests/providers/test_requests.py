@@ -131,6 +131,13 @@ def test_one_tool_alone_is_offered_where_none_can_be_named(provider):
     assert sent["function"]["name"] == "now"
 
 
+def test_no_call_may_be_wanted():
+    none = ToolChoice("none")
+    assert cohere.request(TOOLS, none)["tool_choice"] == "NONE"
+    assert ollama.request(TOOLS, none) == bedrock.request(TOOLS, none) == {}
+    assert gemini.request(TOOLS, none)["toolConfig"] == {"functionCallingConfig": {"mode": "NONE"}}
+
+
 def test_a_choice_may_be_given():
     assert openai_chat.request([search], ToolChoice("none"))["tool_choice"] == "none"
     assert anthropic.request(TOOLS, ToolChoice("none"))["tool_choice"] == {"type": "none"}

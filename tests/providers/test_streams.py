@@ -12,7 +12,7 @@ from zlib import crc32
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from provider_traffic import exchanges, provider_of
+from provider_traffic import provider_of, streamed
 
 from operator_schema import tool
 from operator_schema.providers import (
@@ -26,18 +26,6 @@ from operator_schema.providers import (
     openai_chat,
     openai_responses,
 )
-
-
-def streamed():
-    """List the exchanges that were answered with a stream."""
-    return [
-        exchange
-        for exchange in exchanges()
-        if exchange["status"] == 200
-        and not (exchange["content_type"] or "").startswith("application/json")
-        and provider_of(exchange) is not None
-    ]
-
 
 STREAMED = streamed()
 OF_TEXT = [exchange for exchange in STREAMED if exchange["response_encoding"] == "text"]
@@ -625,7 +613,7 @@ def test_the_reasoning_of_bedrock_is_kept():
         delta(1, {"reasoningContent": {"redactedContent": b"ab"}}),
         delta(1, {"reasoningContent": {"redactedContent": b"c"}}),
         {"contentBlockStart": {"contentBlockIndex": 2, "start": {"image": {"format": "png"}}}},
-        delta(2, {"citation": {}}),
+        delta(2, {"video": {}}),
         {"messageStop": {"stopReason": "end_turn"}},
         {"metadata": {}},
     ):
@@ -752,6 +740,11 @@ class HostileSdkEvent:
         raise RuntimeError
 
 
+def parts_of_call(*calls):
+    """Return a response of Gemini with parts of calls."""
+    return {"candidates": [{"content": {"parts": [{"functionCall": call} for call in calls]}}]}
+
+
 DEEP = "[" * 100_000
 INTERRUPTED_CALL = {"type": "response.failed", "response": {"error": {"code": "x", "message": "Failed"}}}
 
@@ -796,11 +789,27 @@ INTERRUPTED_CALL = {"type": "response.failed", "response": {"error": {"code": "x
             "an event has another form",
         ),
         (gemini, {"modelVersion": "x"}, "an event has another form"),
+        (gemini, parts_of_call({"name": "f", "partialArgs": [{"jsonPath": "x"}]}), "can't be read"),
+        (gemini, parts_of_call({"name": "f", "partialArgs": [{"jsonPath": "$"}]}), "can't be read"),
+        (gemini, parts_of_call({"name": "f", "partialArgs": [{"jsonPath": "$[0]"}]}), "can't be read"),
+        (gemini, parts_of_call({"name": "f", "partialArgs": [{"jsonPath": "$.a" * 200}]}), "can't be read"),
         (
             gemini,
-            {"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "partialArgs": []}}]}}]},
-            "calls come in parts: turn streamFunctionCallArguments off",
+            parts_of_call({"name": "f", "partialArgs": [{"jsonPath": "$.a[9]"}]}),
+            "don't belong together",
         ),
+        (gemini, parts_of_call({"name": "f", "partialArgs": [{"jsonPath": 5}]}), "has another form"),
+        (
+            gemini,
+            parts_of_call({"name": "f", "partialArgs": [{"jsonPath": "$.a", "stringValue": 5}]}),
+            "has another form",
+        ),
+        (
+            gemini,
+            parts_of_call({"name": "f", "partialArgs": [{"jsonPath": "$.a", "numberValue": True}]}),
+            "has another form",
+        ),
+        (gemini, parts_of_call({"partialArgs": [{"jsonPath": "$.a"}]}), "has another form"),
         (ollama, '{"error": "no such model"}\n', 'the response is an error: "no such model"'),
     ],
 )
