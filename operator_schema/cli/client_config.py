@@ -75,7 +75,7 @@ def _started(words: Sequence[str]) -> dict[str, Any]:
 def _found(client: Client, url: str, secret: str | None) -> dict[str, Any] | None:
     if client == "claude-desktop":
         return None
-    entry: dict[str, Any] = {"type": "http", "url": url}
+    entry: dict[str, Any] = {"type": "http", "url": url} if client != "cursor" else {"url": url}
     if secret is not None:
         entry["headers"] = {"Authorization": f"Bearer {_TOKENS[client] % secret}"}
     return entry

@@ -59,7 +59,8 @@ def test_the_configuration_of_a_server_that_runs(run, client, key, secret, monke
     words = ("--http", "--port", "9000", "--token-env", "TOKEN", "--name", "shop", "pkg.app:registry")
     config, err = printed(run, client, *words)
     headers = {"Authorization": f"Bearer {secret}"}
-    assert config[key] == {"shop": {"type": "http", "url": "http://127.0.0.1:9000/mcp", "headers": headers}}
+    kind = {} if client == "cursor" else {"type": "http"}
+    assert config[key] == {"shop": {**kind, "url": "http://127.0.0.1:9000/mcp", "headers": headers}}
     assert "swordfish" not in json.dumps(config) + err
     assert ("inputs" in config) == (client == "vscode")
 

@@ -60,6 +60,13 @@ def shout() -> str:
 
 @registry.register
 @tool
+def variable(name: str) -> str:
+    """Read a variable of the environment."""
+    return str(os.environ.get(name))
+
+
+@registry.register
+@tool
 async def wait(seconds: float, progress: Annotated[Progress, skip]) -> str:
     """Wait."""
     progress(0, 1, "started")

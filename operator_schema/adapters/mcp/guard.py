@@ -60,8 +60,6 @@ class Guard:
         hosts: the values that `Host` may have, in lower case.
         origins: the values that `Origin` may have if there is one, in lower case.
         token: what has to be sent as `Authorization: Bearer …`; None if everybody may come.
-        largest_body: bytes of a request at most.
-        seconds: in which a whole request has to arrive after its headers.
     """
 
     def __init__(
@@ -70,16 +68,12 @@ class Guard:
         hosts: Collection[str],
         origins: Collection[str],
         token: str | None,
-        largest_body: int = LARGEST_BODY,
-        seconds: float = SECONDS_FOR_BODY,
     ) -> None:
         self._app = app
         self._hosts = hosts
         self._origins = origins
         # Digests are of one length, so that the time of a comparison doesn't show that of the token.
         self._digest = None if token is None else sha256(token.encode()).digest()
-        self._largest_body = largest_body
-        self._seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or hand it on."""
@@ -122,14 +116,14 @@ class Guard:
         parts: list[bytes] = []
         size = 0
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(SECONDS_FOR_BODY):
                 while True:
                     message: Any = await receive()
                     if message["type"] != "http.request":
                         return 408, b""  # the client has gone: nobody reads this
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
-                    if size > self._largest_body:
+                    if size > LARGEST_BODY:
                         return 413, b""
                     if not message.get("more_body", False):
                         return None, b"".join(parts)
@@ -141,8 +135,13 @@ async def _refuse(scope: Scope, send: Send, status: int) -> None:
     reason = _REASONS[status]
     peer = (scope.get("client") or ("somebody",))[0]
     write_log(WARNING, "a request of %s is refused with %s: %s", peer, status, reason)
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+    body = f"{reason}\n".encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
     if status == 401:  # noqa: PLR2004  # its name would say less
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": f"{reason}\n".encode()})
+    await send({"type": "http.response.body", "body": body})

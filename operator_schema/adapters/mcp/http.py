@@ -95,7 +95,8 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
     )
     shown = own[0] if own else "127.0.0.1"
     announce(f"http://{shown}:{port}{PATH}")
-    await uvicorn.Server(config).serve(sockets=[listening])
+    with listening:
+        await uvicorn.Server(config).serve(sockets=[listening])
 
 
 def _bracketed(host: str) -> str:

@@ -37,7 +37,8 @@ def test_a_client_starts_it_and_calls_tools(mode):
         return listed, added, wrong, shouted, waited, told
 
     listed, added, wrong, shouted, waited, told = anyio.run(main)
-    assert [one.name for one in listed] == ["add", "size_of", "make", "shout", "wait", "delete", "late"]
+    names = ["add", "size_of", "make", "shout", "variable", "wait", "delete", "late"]
+    assert [one.name for one in listed] == names
     assert (listed[0].title, listed[0].annotations.read_only_hint) == ("Add numbers", True)
     assert (added.structured_content, added.content[0].text) == ({"total": 3}, '{"total":3}')
     assert wrong.content[0].text.startswith("add: 1 problem with the arguments")
@@ -57,7 +58,7 @@ def test_nothing_but_messages_is_on_standard_output():
         assert raw.process.wait(PATIENCE) == 0
     for text in ["printed at import", "written at import", "printed", "written by the system", "a child"]:
         assert f"{text}\n" in said
-    assert "serving 7 tools on standard input and output" in said
+    assert "serving 8 tools on standard input and output" in said
 
 
 def test_a_thousand_calls_over_one_connection():

@@ -1,0 +1,398 @@
+"""The command `serve --http`, asked by real clients and by hostile ones."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import signal
+import socket
+import subprocess
+import time
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import anyio
+import fastmcp
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_processes import HERE, PATIENCE, http_server, request
+
+from operator_schema import Registry, tool
+from operator_schema.adapters.mcp import guard, server
+from operator_schema.adapters.mcp import http as serving
+from operator_schema.cli import main as operator_schema
+
+LEGACY, MODERN = "legacy", "2026-07-28"
+SECRET = "swordfish-swordfish-swordfish"  # noqa: S105  # what must not be found anywhere
+both_protocols = pytest.mark.parametrize("mode", [LEGACY, MODERN])
+
+
+@pytest.fixture(scope="module")
+def url():
+    """Of a server that everybody on this machine may use."""
+    with http_server("mcp_app:registry") as (found, _):
+        yield found
+
+
+@pytest.fixture(scope="module")
+def guarded():
+    """Of a server that wants a token; afterwards its log is searched for that."""
+    words = ("--token-env", "TOKEN", "--allow-host", "tools.example.com")
+    origin = ("--allow-origin", "https://inspector.example.com")
+    with http_server(*words, *origin, "mcp_app:registry", TOKEN=SECRET) as (found, process):
+        yield found, process
+    assert "is refused with 401: the bearer token is missing or wrong" in process.said
+    assert "wrong-wrong" not in process.said
+    assert "swordfish" not in process.said
+    assert "evil" not in process.said
+
+
+def post(url, message, *, headers=None, **own):
+    """Send one request as it is, and return status, headers and body."""
+    parts = urlsplit(url)
+    sent = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        **(headers or {}),
+        **own,
+    }
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE)
+    try:
+        body = message if isinstance(message, bytes) else json.dumps(message).encode()
+        connection.request("POST", parts.path, body, sent)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def opening():
+    params = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "raw", "version": "1"},
+    }
+    return request(1, "initialize", params)
+
+
+async def size(client, number):
+    return (await client.call_tool("size_of", {"text": "x" * number})).content[0].text
+
+
+@both_protocols
+def test_a_client_calls_tools(url, mode):
+    told = []
+
+    async def tell(done, total, message):
+        told.append((done, total, message))
+
+    async def main():
+        async with Client(url, mode=mode) as client:
+            added = await client.call_tool("add", {"a": 1, "b": 2})
+            waited = await client.call_tool("wait", {"seconds": 0}, progress_callback=tell)
+            return added.structured_content, waited.content[0].text
+
+    assert anyio.run(main) == ({"total": 3}, "done")
+    assert told == [(0, 1, "started")]
+
+
+def test_the_client_of_fastmcp(url):
+    async def main():
+        async with fastmcp.Client(url) as client:
+            return (await client.call_tool("add", {"a": 1})).structured_content
+
+    assert anyio.run(main) == {"total": 1}
+
+
+@both_protocols
+def test_fifty_connections_at_once(url, mode):
+    async def main():
+        sizes = []
+
+        async def one(number):
+            async with Client(url, mode=mode) as client:
+                sizes.append((number, await size(client, number)))
+
+        async with anyio.create_task_group() as group:
+            for number in range(50):
+                group.start_soon(one, number)
+        return sorted(sizes)
+
+    assert anyio.run(main) == [(number, str(number)) for number in range(50)]
+
+
+@both_protocols
+def test_ten_megabytes(url, mode):
+    # The client of mcp 2.3.0 takes no more than 1 MiB of what earlier versions of the protocol stream.
+    made_size = 10_000_000 if mode == MODERN else 1_000_000
+
+    async def main():
+        async with Client(url, mode=mode) as client:
+            made = await client.call_tool("make", {"size": made_size})
+            return await size(client, 10_000_000), len(made.content[0].text)
+
+    assert anyio.run(main) == ("10000000", made_size)
+
+
+@both_protocols
+def test_a_client_that_gives_up_cancels_the_tool(mode):
+    """And so does one that vanishes, once its session ends."""
+    with http_server("mcp_app:registry") as (url, process):
+
+        async def main():
+            started = anyio.Event()
+
+            async def tell(_done, _total, _message):
+                started.set()
+
+            async with Client(url, mode=mode) as client:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(
+                        lambda: client.call_tool("wait", {"seconds": 60}, progress_callback=tell)
+                    )
+                    with anyio.fail_after(PATIENCE):
+                        await started.wait()
+                    group.cancel_scope.cancel()
+                return await size(client, 5)
+
+        assert anyio.run(main) == "5"
+        begun = time.monotonic()
+        while "waited" not in process.stderr.readline():
+            assert time.monotonic() - begun < PATIENCE
+
+
+def test_a_client_that_vanishes_in_the_middle_of_a_request(url):
+    parts = urlsplit(url)
+    for sent in (b"", b"POST /mcp HT", b"POST /mcp HTTP/1.1\r\nHost: %b\r\nContent-Length: 100\r\n\r\n{"):
+        with socket.create_connection((parts.hostname, parts.port)) as connection:
+            connection.sendall(sent.replace(b"%b", parts.netloc.encode()))
+    status, _, body = post(url, opening())
+    assert (status, '"protocolVersion":"2025-11-25"' in body) == (200, True)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"[" * 100_000, b"\xff", b'{"jsonrpc": "2.0"}'])
+def test_garbage_is_answered_as_such(url, body):
+    assert post(url, body)[0] in {400, 202}
+    assert post(url, body, **{"MCP-Protocol-Version": MODERN})[0] in {400, 202}
+
+
+def port_of(url):
+    return urlsplit(url).port
+
+
+class TestRefusals:
+    """What must not reach the tools doesn't, and is told in one line."""
+
+    def test_a_host_of_another_name(self, url):
+        # DNS rebinding: the browser believes that this server is its page's own.
+        for host in ("evil.example", f"evil.example:{port_of(url)}", "127.0.0.1.evil.example", "localhost:1"):
+            status, _, body = post(url, opening(), Host=host)
+            assert (status, body) == (421, "this Host isn't served here\n")
+        for host in ("localhost", f"LOCALHOST:{port_of(url)}", f"[::1]:{port_of(url)}"):
+            assert post(url, opening(), Host=host)[0] == 200
+
+    @pytest.mark.parametrize("path", ["/", "/mcp/", "/.well-known/oauth-protected-resource"])
+    def test_every_path_is_guarded(self, url, path):
+        connection = http.client.HTTPConnection("127.0.0.1", port_of(url), timeout=PATIENCE)
+        connection.request("GET", path, headers={"Host": "evil.example"})
+        assert connection.getresponse().status == 421
+        connection.close()
+
+    def test_a_page_of_another_origin(self, url):
+        here = f"http://localhost:{port_of(url)}"
+        for origin in ("https://evil.example", "null", "http://localhost:1", f"{here}.evil.example", ""):
+            status, _, body = post(url, opening(), Origin=origin)
+            assert (status, body) == (403, "this Origin isn't allowed\n")
+        assert post(url, opening(), Origin=here)[0] == 200
+
+    def test_names_and_origins_that_are_allowed(self, guarded):
+        url, _ = guarded
+        known = {"Authorization": f"Bearer {SECRET}"}
+        for host in ("tools.example.com", "Tools.Example.com:443"):
+            status = post(url, opening(), headers=known, Host=host)[0]
+            assert status == (200 if host.islower() else 421)
+        assert post(url, opening(), headers=known, Origin="https://inspector.example.com")[0] == 200
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            None,
+            "",
+            "Bearer",
+            "Bearer ",
+            "Bearer wrong-wrong",
+            f"Basic {SECRET}",
+            f"Bearer {SECRET}x",
+            f"Bearer {SECRET[:-1]}",
+            SECRET,
+        ],
+    )
+    def test_a_missing_or_wrong_token(self, guarded, given):
+        url, _ = guarded
+        headers = {} if given is None else {"Authorization": given}
+        for message, more in ((opening(), {}), (b"{", {}), (opening(), {"MCP-Protocol-Version": MODERN})):
+            status, answered, body = post(url, message, headers={**headers, **more})
+            assert (status, body) == (401, "the bearer token is missing or wrong\n")
+            assert answered["WWW-Authenticate"] == "Bearer"
+
+    @both_protocols
+    def test_the_right_token(self, guarded, mode):
+        url, _ = guarded
+
+        async def main():
+            own = httpx2.AsyncClient(headers={"Authorization": f"bearer {SECRET}"})
+            transport = streamable_http_client(url, http_client=own)
+            async with own, Client(transport, mode=mode) as client:
+                seen = await client.call_tool("variable", {"name": "TOKEN"})
+                return await size(client, 3), seen.content[0].text
+
+        assert anyio.run(main) == ("3", "None")  # tools, and what they start, don't know it
+
+    def test_no_secret_is_in_the_list_of_processes(self, guarded):
+        _, process = guarded
+        words = ("ps", "-ww", "-o", "args", "-p", str(process.pid))
+        listed = subprocess.run(words, capture_output=True, check=True, text=True).stdout
+        assert "--token-env TOKEN" in listed
+        assert SECRET not in listed
+
+    def test_a_request_that_is_too_large(self, url):
+        status, _, body = post(url, b"x" * (guard.LARGEST_BODY + 1))
+        assert (status, body) == (413, "the request is too large\n")
+        assert post(url, opening())[0] == 200
+
+    def test_headers_that_are_too_large(self, url):
+        with suppress(ConnectionError):  # it may be closed while we still write
+            assert post(url, opening(), **{"X-Filler": "x" * 200_000})[0] == 400
+        assert post(url, opening())[0] == 200
+
+
+@asynccontextmanager
+async def served_here():
+    """Serve in this process, with shorter times."""
+
+    @tool
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    urls = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(
+        serving.serve_http(server(Registry([add])), serving.Address(port=0), urls.set_result)
+    )
+    yield urlsplit(await urls)
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+class TestSlowness:
+    """Who dawdles is sent away, and nobody else waits."""
+
+    def served(self, monkeypatch, talk):
+        monkeypatch.setattr(serving, "_SECONDS_FOR_HEADERS", 0.3)
+        monkeypatch.setattr(guard, "SECONDS_FOR_BODY", 0.3)
+
+        async def main():
+            async with served_here() as place:
+                with anyio.fail_after(PATIENCE):
+                    return await talk(place)
+
+        return asyncio.run(main())
+
+    @pytest.mark.parametrize("first", [b"", b"POST /mcp HTTP/1.1\r\nHost: "])
+    def test_headers_that_never_end(self, monkeypatch, first):
+        async def talk(place):
+            reader, writer = await asyncio.open_connection(place.hostname, place.port)
+            writer.write(first)
+            begun = time.monotonic()
+            assert await reader.read() == b""
+            writer.close()
+            return time.monotonic() - begun
+
+        assert 0.2 < self.served(monkeypatch, talk) < PATIENCE
+
+    def test_headers_that_never_end_after_a_first_request(self, monkeypatch):
+        async def talk(place):
+            reader, writer = await asyncio.open_connection(place.hostname, place.port)
+            writer.write(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            await reader.readuntil(b"\r\n\r\nNot Found")
+            writer.write(b"GET /nothing HT")
+            assert await reader.read() == b""
+            writer.close()
+
+        self.served(monkeypatch, talk)
+
+    def test_a_body_that_never_ends(self, monkeypatch):
+        async def talk(place):
+            reader, writer = await asyncio.open_connection(place.hostname, place.port)
+            writer.write(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+            answer = await reader.read()
+            writer.close()
+            return answer
+
+        answer = self.served(monkeypatch, talk)
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert answer.endswith(b"the request took too long to arrive\n")
+
+
+def test_another_machine_needs_a_token(capsys, monkeypatch, tmp_path):
+    (tmp_path / "short").write_text("abc", encoding="ascii")
+    (tmp_path / "odd").write_bytes("ä".encode() * 20)
+    monkeypatch.setenv("SPACED", "a token with spaces in it")
+    monkeypatch.chdir(tmp_path)
+    http_ = ("serve", "--http", "--port", "0")
+    for words, text in [
+        (("--host", "0.0.0.0"), "0.0.0.0 can be reached by other machines: give a token"),  # noqa: S104  # refused
+        (("--token-env", "NOT_SET"), "the variable NOT_SET holds no token of at least 16 visible"),
+        (("--token-env", "SPACED"), "the variable SPACED holds no token of at least 16 visible"),
+        (("--token-file", "short"), "short holds no token of at least 16 visible"),
+        (("--token-file", "odd"), "can't read a token from odd: not ASCII"),
+        (("--token-file", "none"), "can't read a token from none: No such file"),
+        (("--token-file", "a", "--token-env", "B"), "give --token-env or --token-file, not both"),
+    ]:
+        assert operator_schema([*http_, *words, "mcp_app:registry"]) == 2
+        said = capsys.readouterr()
+        assert (said.out, text in said.err) == ("", True)
+        assert "with spaces" not in said.err
+
+
+def test_a_port_that_is_taken(capsys, monkeypatch):
+    monkeypatch.chdir(HERE)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert operator_schema(["serve", "--http", "--port", port, "mcp_app:registry"]) == 2
+    assert "can't serve: Address already in use" in capsys.readouterr().err
+
+
+def test_a_token_file(tmp_path):
+    file = tmp_path / "token"
+    file.write_text(f"{SECRET}\n", encoding="ascii")
+    with http_server("--token-file", str(file), "mcp_app:toolset") as (url, process):
+        assert post(url, opening())[0] == 401
+        assert post(url, opening(), headers={"Authorization": f"Bearer {SECRET}"})[0] == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+    assert "swordfish" not in process.said
+
+
+def test_an_address_does_not_show_its_token():
+    assert SECRET not in repr(serving.Address(token=SECRET))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts open files as Linux lists them")
+def test_connections_leave_nothing_behind():
+    with http_server("mcp_app:registry") as (url, process):
+        folder = Path(f"/proc/{process.pid}/fd")
+        post(url, opening())
+        before = len(list(folder.iterdir()))
+        for _ in range(50):
+            post(url, opening(), Host="evil.example")
+            post(url, opening())
+        begun = time.monotonic()
+        while len(list(folder.iterdir())) > before + 2:
+            assert time.monotonic() - begun < PATIENCE
+            time.sleep(0.05)
