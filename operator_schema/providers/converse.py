@@ -110,9 +110,9 @@ def _texts(block: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _block(result: ToolResult) -> dict[str, Any]:
     content = [
         {"image": {"format": _FORMATS[part.media_type], "source": {"bytes": part.data}}}
-        if kind == "image" and part.media_type in _FORMATS
-        else {"text": part if kind == "text" else part.as_text()}
-        for kind, part in image_data(result)
+        if kind == "image"
+        else {"text": part}
+        for kind, part in image_data(result, _FORMATS)
     ]
     status = "error" if result.is_error else "success"
     return {"toolResult": {"toolUseId": result.call_id, "content": content, "status": status}}

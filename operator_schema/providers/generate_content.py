@@ -33,6 +33,9 @@ _STOPS: dict[str, StopReason] = {
     "PROHIBITED_CONTENT": "filtered",
     "SPII": "filtered",
 }
+_IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
+"""Source: https://ai.google.dev/gemini-api/docs/image-understanding"""
+
 _MODES = {"auto": "AUTO", "required": "ANY", "named": "ANY", "none": "NONE"}
 
 
@@ -96,7 +99,7 @@ class GenerateContentWire(Value):
             parts.append({"functionResponse": {**_id(result.call_id), "name": result.name, "response": said}})
             parts += [
                 {"inlineData": {"mimeType": part.media_type, "data": part.base64}}
-                for kind, part in image_data(result)
+                for kind, part in image_data(result, _IMAGES)
                 if kind == "image"
             ]
         return [{"role": "user", "parts": parts}] if parts else []

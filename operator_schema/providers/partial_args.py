@@ -158,7 +158,7 @@ def _place(container: Any, path: Path, value: Any) -> int:
 
 
 def _put(container: Any, step: Any, value: Any) -> None:
-    if type(container) is list and step == len(container):
+    if is_array(container) and step == len(container):
         container.append(value)
     else:
         container[step] = value

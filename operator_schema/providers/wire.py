@@ -9,7 +9,7 @@ from ..json_values import is_object, to_json_text
 from ..tools.calls import RawCall
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ..tools.calls import ToolResult
     from ..tools.tool_properties import ToolDefinition
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .streamed_call import StreamedCalls
 
 __all__ = [
+    "IMAGES",
     "LEGACY",
     "UNNAMED",
     "Wanted",
@@ -33,6 +34,9 @@ __all__ = [
 
 UNNAMED = "operator_schema_"
 """What the ids begin with that calls get whose provider gives none; they are never sent."""
+
+IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""Media types of the images that OpenAI and Anthropic take."""
 
 LEGACY = f"{UNNAMED}function_"
 """What the ids of calls in OpenAI's old `function_call` begin with: their results have another role."""
@@ -144,15 +148,24 @@ def object_of(value: Any) -> Mapping[str, Any]:
     raise TypeError(message)
 
 
-def image_data(result: ToolResult) -> list[tuple[str, Any]]:
+def image_data(result: ToolResult, formats: Collection[str] = IMAGES) -> list[tuple[str, Any]]:
     """List the parts of a result, in order: images, and the text of all others.
+
+    Args:
+        result: of a call.
+        formats: media types of the images that the provider takes; the others are told in words.
 
     Returns:
         `("text", str)` and `("image", Image)`.
     """
     from ..tools.results.content import Image
 
-    return [("image", part) if isinstance(part, Image) else ("text", part.as_text()) for part in result.parts]
+    return [
+        ("image", part)
+        if isinstance(part, Image) and part.media_type in formats
+        else ("text", part.as_text())
+        for part in result.parts
+    ]
 
 
 def with_input_object(block: Mapping[str, Any]) -> Mapping[str, Any]:

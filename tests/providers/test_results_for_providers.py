@@ -152,6 +152,13 @@ def test_an_image_is_described_where_the_provider_takes_none():
     (message,) = bedrock.results([bitmap])
     assert message["content"][0]["toolResult"]["content"] == [{"text": "[image image/tiff, 44 bytes]"}]
     assert openai_chat.results([SHOWN])[0]["content"] == "see"
+    told = "[image image/tiff, 44 bytes]"
+    (message,) = anthropic.results([bitmap])
+    assert message["content"][0]["content"] == [{"type": "text", "text": told}]
+    (item,) = openai_responses.results([bitmap.replace(content=told)])
+    assert item["output"] == told
+    (message,) = gemini.results([bitmap])
+    assert [list(part) for part in message["parts"]] == [["functionResponse"]]
 
 
 def test_an_empty_text_is_no_block_for_anthropic():

@@ -1,0 +1,171 @@
+"""Requests, results and whole turns of each provider, checked by the types of the providers' SDKs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from anthropic import Anthropic
+from google import genai
+from google.genai import types as google
+from judge_cases import answers, requests, results, tools, turns
+from local_server import serving
+from openai import OpenAI
+from pydantic import ValidationError
+from sdk_judges import JUDGES
+
+from operator_schema import ToolResult, providers
+
+TABLE = Path(__file__).parents[3] / "docs" / "provider-judges.md"
+NAMES = sorted(JUDGES)
+LENIENT = {"cohere", "groq", "mistral", "ollama"}
+STRICT = [name for name in NAMES if getattr(providers, name).dialect is not None]
+
+
+def said(name, judge, what, cases, passed):
+    """Return a row of the table in the docs."""
+    return f"| `{name}` | {judge} | {what} | {cases} | {passed} |"
+
+
+def check_row(row, *, write):
+    """Check that a row is in the docs, or write it there."""
+    if write:
+        write.append(row)
+    else:
+        assert row in TABLE.read_text(encoding="utf-8").splitlines(), f"write the table again: {row}"
+
+
+def judged(check, cases):
+    """Return how many cases there are, and what a judge says of those that it refuses."""
+    refused, count = [], 0
+    for case in cases:
+        count += 1
+        try:
+            check(case)
+        except (AssertionError, ValidationError, KeyError, TypeError) as error:
+            refused.append(f"{case}: {error}")
+    return count, refused
+
+
+CASES = {
+    "requests": lambda judge, provider: judged(judge.request, filter(None, requests(provider, strict=False))),
+    "strict requests": lambda judge, provider: judged(judge.request, requests(provider, strict=True)),
+    "results": lambda judge, provider: judged(
+        judge.messages, [provider.results([found]) for found in results()]
+    ),
+    "turns": lambda judge, provider: judged(judge.messages, turns(provider)),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [(name, what) for name in NAMES for what in CASES if what != "strict requests" or name in STRICT],
+)
+def test_the_types_of_the_sdk_take_it(name, what, table):
+    judge = JUDGES[name]
+    count, refused = CASES[what](judge, getattr(providers, name))
+    assert refused == []
+    assert count
+    check_row(said(name, judge.name, what, count, count - len(refused)), write=table)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_judge_refuses_what_is_wrong(name):
+    judge, provider = JUDGES[name], getattr(providers, name)
+    body = provider.request(tools()[:1])
+    judge.request(body)
+    found = list(wrongs(body))
+    count, refused = judged(judge.request, found)
+    # The models of some SDKs take keys that they don't know, and tools without a name.
+    assert len(refused) == count or (name in LENIENT and refused)
+    message = provider.results([ToolResult("call_1", "use_0", "found")])
+    with pytest.raises((AssertionError, ValidationError)):
+        judge.messages([{**message[0], "role": 5, "type": 5}])
+
+
+def wrongs(body):
+    """Yield a request with one thing wrong."""
+    yield {**body, **dict.fromkeys(body, 5)}
+    yield {**body, "tool_options": 1}
+    text = json.dumps(body)
+    for key in ("name", "parameters", "input_schema", "toolSpec", "function"):
+        if f'"{key}"' in text:
+            yield json.loads(text.replace(f'"{key}"', '"other_key"', 1))
+
+
+# --- sent by the SDKs themselves -------------------------------------------------------------------
+
+
+def by_chat(address, body, messages):
+    client = OpenAI(api_key="none", base_url=address)
+    return client.chat.completions.create(model="m", messages=messages, **body)
+
+
+def by_responses(address, body, messages):
+    return OpenAI(api_key="none", base_url=address).responses.create(model="m", input=messages, **body)
+
+
+def by_messages(address, body, messages):
+    return Anthropic(api_key="none", base_url=address).messages.create(
+        model="m", max_tokens=9, messages=messages, **body
+    )
+
+
+def by_generate_content(address, body, messages):
+    config = google.GenerateContentConfig(
+        tools=[google.Tool.model_validate(found) for found in body["tools"]],
+        tool_config=google.ToolConfig.model_validate(body["toolConfig"]),
+    )
+    client = genai.Client(api_key="none", http_options={"base_url": address})
+    contents = [google.Content.model_validate(message) for message in messages]
+    return client.models.generate_content(model="m", contents=contents, config=config)
+
+
+SENT = [
+    ("anthropic", "anthropic", by_messages, "messages", [{"role": "user", "content": "Go on."}]),
+    (
+        "gemini",
+        "google-genai",
+        by_generate_content,
+        "contents",
+        [{"role": "user", "parts": [{"text": "Go on."}]}],
+    ),
+    ("openai_chat", "openai", by_chat, "messages", [{"role": "user", "content": "Go on."}]),
+    ("openai_responses", "openai", by_responses, "input", [{"role": "user", "content": "Go on."}]),
+]
+
+
+def is_known_to_the_sdk(exchange):
+    """Return whether this version of google-genai knows all that an answer says."""
+    return (
+        "serviceTier" not in exchange["response"]
+        and '"id"' not in exchange["response"].split("candidates")[0]
+    )
+
+
+@pytest.mark.parametrize(("name", "package", "ask", "key", "asked"), SENT, ids=[row[0] for row in SENT])
+def test_a_recorded_turn_is_sent_by_the_sdk(name, package, ask, key, asked, table):
+    provider = getattr(providers, name)
+    body = provider.request(tools()[:2])
+    found = answers(provider)
+    with serving(*[answer for text, _ in found for answer in (json.loads(text), json.loads(text))]) as (
+        address,
+        sent,
+    ):
+        for text, answer in found:
+            given = [ToolResult(call.id, call.name, "found") for call in answer.calls]
+            read = provider.answer(ask(address, body, asked))
+            assert [(call.name, call.arguments) for call in read.calls] == [
+                (call.name, call.arguments) for call in answer.calls
+            ], text
+            ask(address, body, [*asked, *answer.message, *provider.results(given)])
+            assert sent[-1][key] == [*asked, *answer.message, *provider.results(given)]
+            assert same_tools(sent[-1], body)
+    check_row(said(name, f"{JUDGES[name].name}, HTTP", "turns", len(found), len(found)), write=table)
+
+
+def same_tools(sent, body):
+    # google-genai writes some names in its own spelling, which the API takes too.
+    text = json.dumps({key: sent[key] for key in body}, sort_keys=True)
+    return json.loads(text.replace("parameters_json_schema", "parametersJsonSchema")) == body
