@@ -25,6 +25,7 @@ pytest_collect_file = Sybil(
     # WebAssembly starts no threads, and has no wheels of msgspec and pydantic-core.
     excludes=[
         "CHANGELOG.md",
+        "docs/mcp.md",  # it needs mcp: tests/frameworks/together/test_mcp.py runs it
         *(
             [
                 "docs/approvals.md",

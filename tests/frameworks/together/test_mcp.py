@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import base64
+import doctest
 import logging
+import re
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import anyio
@@ -755,3 +760,20 @@ def test_wrong_arguments_are_refused_when_the_server_is_made():
     ]:
         with pytest.raises(error, match=text):
             server([add], **wrong)
+
+
+def test_the_examples_of_the_page_work(monkeypatch):
+    page = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    module = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)  # where a dataclass looks for its annotations
+    names = vars(module)
+    runner = doctest.DocTestRunner()
+    for block in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        if block.startswith(">>>"):
+            example = doctest.DocTestParser().get_doctest(block, names, "docs/mcp.md", "docs/mcp.md", 0)
+            runner.run(example, clear_globs=False)
+            names.update(example.globs)
+        else:
+            exec(block, names)  # noqa: S102  # as a reader does
+    assert runner.summarize().attempted >= 3
+    assert runner.summarize().failed == 0

@@ -35,7 +35,7 @@ def inspector():
 
 def asked(inspector, server, *words):
     done = subprocess.run(
-        [inspector, "--cli", *server, *words],
+        [inspector, "--cli", *server, "-e", f"PYTHONPATH={ROOT}", *words],
         cwd=HERE,
         env=environment(),
         capture_output=True,

@@ -13,7 +13,7 @@ import fastmcp
 import pytest
 from fastmcp.client.transports import StdioTransport
 from mcp import Client
-from mcp.types import ElicitResult, ToolListChangedNotification
+from mcp.types import ElicitResult, ToolListChangedNotification, methods
 from mcp_processes import HERE, PATIENCE, command, environment, over_stdio, raw_server, request, run
 
 LEGACY, MODERN = "legacy", "2026-07-28"
@@ -79,56 +79,58 @@ def test_a_thousand_calls_over_one_connection():
     assert anyio.run(main) == [(size, str(size)) for size in range(1000)]
 
 
-def test_garbage_costs_nothing_but_itself():
-    with raw_server("mcp_app:registry") as raw:
-        raw.begin()
-        raw.send(
-            *(
-                b"",
-                b"{",
-                b"[]",
-                b"null",
-                b'"text"',
-                b"\xff\xfe",
-                b"\x00",
-                b'{"jsonrpc": "1.0"}',
-                b"[" * 100_000,
-            ),
-            {"jsonrpc": "2.0", "id": 9},
-            {"jsonrpc": "2.0", "method": "notifications/unheard"},
-            request(1, "no/such/method"),
-            request(2, "tools/call", {"name": 5}),
-            request(3, "tools/call", {"name": "add", "arguments": [1]}),
-        )
-        raw.call(4, "add", a=1)
-        answers = {}
-        while 4 not in answers:
-            answer = raw.receive()
-            answers[answer["id"]] = answer
-        assert {number: answers[number]["error"]["code"] for number in (1, 2, 3)} == {
-            1: -32601,
-            2: -32602,
-            3: -32602,
-        }
-        assert answers[4]["result"]["structuredContent"] == {"total": 1}
+@pytest.fixture(scope="module")
+def raw():
+    """A server that has to bear with several tests."""
+    with raw_server("mcp_app:registry") as one:
+        one.begin()
+        yield one
 
 
-def test_ten_megabytes_in_and_out():
-    with raw_server("mcp_app:registry") as raw:
-        raw.begin()
-        raw.call(1, "size_of", text="x" * 10_000_000)
-        assert raw.receive()["result"]["content"][0]["text"] == "10000000"
-        raw.call(2, "make", size=10_000_000)
-        assert len(raw.receive()["result"]["content"][0]["text"]) == 10_000_000
+def test_garbage_costs_nothing_but_itself(raw):
+    raw.send(
+        *(
+            b"",
+            b"{",
+            b"[]",
+            b"null",
+            b'"text"',
+            b"\xff\xfe",
+            b"\x00",
+            b'{"jsonrpc": "1.0"}',
+            b"[" * 100_000,
+        ),
+        {"jsonrpc": "2.0", "id": 9},
+        {"jsonrpc": "2.0", "method": "notifications/unheard"},
+        request(1, "no/such/method"),
+        request(2, "tools/call", {"name": 5}),
+        request(3, "tools/call", {"name": "add", "arguments": [1]}),
+    )
+    raw.call(4, "add", a=1)
+    answers = {}
+    while 4 not in answers:
+        answer = raw.receive()
+        answers[answer["id"]] = answer
+    assert {number: answers[number]["error"]["code"] for number in (1, 2, 3)} == {
+        1: -32601,
+        2: -32602,
+        3: -32602,
+    }
+    assert answers[4]["result"]["structuredContent"] == {"total": 1}
 
 
-def test_a_client_that_reads_slowly_loses_nothing():
-    with raw_server("mcp_app:registry") as raw:
-        raw.begin()
-        for number in range(1, 31):
-            raw.call(number, "make", size=100_000)  # far more than a pipe holds
-        time.sleep(0.5)
-        assert sorted(raw.receive()["id"] for _ in range(30)) == list(range(1, 31))
+def test_ten_megabytes_in_and_out(raw):
+    raw.call(1, "size_of", text="x" * 10_000_000)
+    assert raw.receive()["result"]["content"][0]["text"] == "10000000"
+    raw.call(2, "make", size=10_000_000)
+    assert len(raw.receive()["result"]["content"][0]["text"]) == 10_000_000
+
+
+def test_a_client_that_reads_slowly_loses_nothing(raw):
+    for number in range(1, 31):
+        raw.call(number, "make", size=100_000)  # far more than a pipe holds
+    time.sleep(0.5)
+    assert sorted(raw.receive()["id"] for _ in range(30)) == list(range(1, 31))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process at once")
@@ -181,16 +183,25 @@ def test_a_registry_that_changes_is_told(mode):
 
 
 @both_protocols
-def test_a_person_is_asked_if_wanted(mode):
+def test_a_person_is_asked_and_log_records_are_sent_if_wanted(mode):
+    told = []
+
     async def ask(_context, params):
         return ElicitResult(action="accept" if "b" in params.message.partition("\n")[2] else "decline")
 
+    async def take(params):
+        told.append((params.level, params.data))
+
     async def main():
-        words = ("--confirm", "mcp_app:registry")
-        async with Client(over_stdio(*words), mode=mode, elicitation_callback=ask) as client:
+        transport = over_stdio("--confirm", "--log", "acme", "mcp_app:registry")
+        level = {"log_level": "info"} if mode == MODERN else {}
+        client = Client(transport, mode=mode, elicitation_callback=ask, logging_callback=take, **level)
+        async with client:
+            await client.call_tool("shout", {})
             return [(await client.call_tool("delete", {"path": path})).content[0].text for path in "ab"]
 
     assert anyio.run(main) == ["This call was rejected: a person declined it", "b is gone"]
+    assert told == [("warning", "logged")]
 
 
 def test_what_is_off_in_a_toolset_is_not_served():
@@ -199,21 +210,6 @@ def test_what_is_off_in_a_toolset_is_not_served():
             return [one.name for one in (await client.list_tools()).tools]
 
     assert anyio.run(main) == ["add"]
-
-
-def test_log_records_reach_the_client():
-    told = []
-
-    async def take(params):
-        told.append((params.level, params.data))
-
-    async def main():
-        words = ("--log", "acme", "mcp_app:registry")
-        async with Client(over_stdio(*words), mode=LEGACY, logging_callback=take) as client:
-            await client.call_tool("shout", {})
-
-    anyio.run(main)
-    assert told == [("warning", "logged")]
 
 
 def test_the_client_of_fastmcp():
@@ -258,13 +254,12 @@ async def until(ask, expected):
             await anyio.sleep(0.05)
 
 
-@both_protocols
-def test_files_that_change_are_imported_again(tmp_path, mode):
+def test_files_that_change_are_imported_again(tmp_path):
     module = tmp_path / "greeting.py"
     module.write_text(FIRST, encoding="utf-8")
 
     async def main():
-        async with Client(over_stdio("--reload", "greeting", folder=tmp_path), mode=mode) as client:
+        async with Client(over_stdio("--reload", "greeting", folder=tmp_path)) as client:
 
             async def names():
                 return [one.name for one in (await client.list_tools()).tools]
@@ -313,3 +308,53 @@ def test_what_is_printed_for_a_client_starts_the_server(tmp_path):
         assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "mcp_app"
         process.stdin.close()
         assert process.wait(PATIENCE) == 0
+
+
+class TestMessages:
+    """Every message is as the schema of its version says; the SDK ships one model for each."""
+
+    CALLS = (
+        ("add", {"a": 1}),
+        ("add", {"a": "x"}),
+        ("nothing", {}),
+        ("shout", {}),
+        ("wait", {"seconds": 0}),
+        ("delete", {"path": "a"}),
+        ("late", {}),
+    )
+
+    def exchange(self, opening, meta):
+        """Return methods and results, and the notifications between them."""
+        results, notifications = [], []
+        with raw_server("--confirm", "--log", "acme", "--structured", "all", "mcp_app:registry") as raw:
+            calls = [("tools/call", {"name": name, "arguments": given}) for name, given in self.CALLS]
+            for number, (method, params) in enumerate([*opening, ("tools/list", {}), *calls]):
+                own = {**meta, "progressToken": number}
+                raw.send(request(number, method, {**params, "_meta": own}))
+                while "id" not in (message := raw.receive()) or "method" in message:
+                    notifications.append(message)
+                results.append((method, message["result"]))
+        return results, notifications
+
+    def test_of_2025_11_25(self):
+        client = {"name": "raw", "version": "1"}
+        opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+        self.check("2025-11-25", *self.exchange([("initialize", opening)], {}))
+
+    def test_of_2026_07_28(self):
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+            "io.modelcontextprotocol/logLevel": "info",
+        }
+        results, notifications = self.exchange([("server/discover", {})], meta)
+        self.check(MODERN, results, notifications)
+        assert results[7][1]["resultType"] == "input_required"
+
+    def check(self, version, results, notifications):
+        for method, result in results:
+            methods.validate_server_result(method, version, result)
+        for notification in notifications:
+            methods.parse_server_notification(notification["method"], version, notification.get("params"))
+        told = {notification["method"] for notification in notifications}
+        assert {"notifications/progress", "notifications/message"} <= told
