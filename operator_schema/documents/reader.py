@@ -225,12 +225,13 @@ class _Reader:
                 self.note(where, keyword, reason)
 
     def _types(self, schema: dict[str, Any], where: str) -> frozenset[str]:
-        declared: Any = schema.get("type", JSON_TYPES)
-        names: Any = [declared] if isinstance(declared, str) else declared
-        if is_array(names) or isinstance(names, tuple):
-            found = frozenset([str(name) for name in names if name in JSON_TYPES])
-            if found and len(found) == len(names):
-                return found | {"integer"} if "number" in found else found
+        if "type" not in schema:
+            return _EVERY
+        declared = schema["type"]
+        names: list[Any] = declared if is_array(declared) else [declared]
+        found = frozenset([str(name) for name in names if name in JSON_TYPES])
+        if found and len(found) == len(names):
+            return found | {"integer"} if "number" in found else found
         self.note(where, "type", "it isn't a type of JSON")
         return _EVERY
 

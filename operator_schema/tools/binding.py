@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Context = Mapping[Any, Any]
     Injected = tuple[Parameter, Sequence[Any], Any]
 
-__all__ = ["CallPlan", "call_arguments", "injected_type", "injected_values"]
+__all__ = ["CallPlan", "call_arguments", "injected_type", "injected_values", "taking_all"]
 
 
 class CallPlan:
@@ -49,6 +49,20 @@ class CallPlan:
 
             self._takes_progress = any(kind is Progress for _, kinds, _ in self.injected for kind in kinds)
         return self._takes_progress
+
+
+def taking_all(tool: str, plan: CallPlan | None) -> CallPlan:
+    """Return a plan by which the only parameter that isn't injected takes the whole input.
+
+    Raises:
+        ToolError: there is no such parameter, or several.
+    """
+    if plan is not None:
+        injected = {parameter.name for parameter, _, _ in plan.injected}
+        names = [parameter.name for parameter in plan.callee.parameters if parameter.name not in injected]
+        if len(names) == 1:
+            return CallPlan(plan.callee, plan.injected, names[0])
+    raise ToolError(tool, "its function takes all arguments as one dict, in one parameter")
 
 
 def injected_values(

@@ -76,14 +76,20 @@ def document_tool(
     copy, repaired if that is asked for, with the keys that the document doesn't name.
 
     Args:
-        function: whose only parameter that isn't injected is annotated with `RawArguments`.
+        function: takes the arguments in its only parameter that isn't injected: `arguments: dict[str, Any]`.
         schema: the document, with `"type": "object"`.
         output: writes its results.
         options: as `tool` takes them, with a name.
 
     Raises:
         SchemaError: the document can't be used, or an option is wrong.
+        ToolError: the function doesn't have one such parameter.
     """
-    made: Tool[..., Any] = tool(**options)(function)
-    document = SchemaDocument(made.name, schema)
-    return made.with_input(DocumentCodec(document, **codec_options(options)), output)
+    of_codec = codec_options(options)
+    later = {"examples", *of_codec}
+    made: Tool[..., Any] = tool(**{key: value for key, value in options.items() if key not in later})(
+        function
+    )
+    codec = DocumentCodec(SchemaDocument(made.name, schema), **of_codec)
+    made = made.with_input(codec, of_codec, output)
+    return made.with_(examples=options["examples"]) if "examples" in options else made

@@ -1,0 +1,318 @@
+"""The tools of any MCP server as tools of ours: their arguments are judged, repaired and explained here."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex
+
+from mcp import ClientSession, MCPError, types
+
+from ...documents.codec import DocumentCodec
+from ...documents.document import SchemaDocument
+from ...errors import CallError, SchemaError, ToolError
+from ...json_values import copy_json
+from ...tools.document_tool import DocumentOutput, document_tool
+from ...tools.execution.backends import current_backend
+from ...tools.injection.skip import skip
+from ...tools.progress import Progress  # noqa: TC001  # an annotation that `tool` evaluates
+from ...wording import listed, nearest, quote
+from ..foreign_names import NameGiver
+from .content import answer_text, write_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from typing import Unpack
+
+    from mcp.client import Client
+
+    from ...tools.options import ToolOptions
+    from ...tools.registry.registry import Registry
+    from ...tools.results.output_type import WrittenOutput
+    from ...tools.tool import Tool
+
+__all__ = ["ServerTools", "tools_from"]
+
+_LOG = logging.getLogger("operator_schema.mcp_client")
+_MAX_TOOLS = 10_000
+_MAX_PAGES = 1000
+_FOR_THE_MODEL = frozenset({types.INVALID_PARAMS})
+"""Codes of JSON-RPC errors whose message the model can act on."""
+
+
+class ServerTools(list["Tool[..., Any]"]):
+    """The tools of a server: a list, with what is to be known about their schemas.
+
+    Attributes:
+        refused: name of a tool on the server to what is wrong with it, for those that aren't in the list.
+        originals: name of a tool in the list to its name on the server.
+    """
+
+    def __init__(self, source: _Source) -> None:
+        super().__init__()
+        self.refused: dict[str, SchemaError] = {}
+        self.originals: dict[str, str] = {}
+        self._source = source
+        self._known: dict[str, types.Tool] = {}
+
+    async def refresh(self, registry: Registry | None = None) -> bool:
+        """List the tools of the server again, as after `notifications/tools/list_changed`.
+
+        Tools that are as they were stay the same objects.
+
+        Args:
+            registry: that has the tools; changes are made there too.
+
+        Returns:
+            Whether anything has changed.
+
+        Raises:
+            DuplicateToolError: the registry has another tool with the name of a new one.
+            ToolError: a tool that was named in `only` is gone.
+        """
+        described = await self._source.described()
+        if described == self._known:
+            return False
+        before = {tool.name: tool for tool in self}
+        tools, refused = self._made(described, before)
+        if registry is not None:
+            gone = [tool for name, tool in before.items() if tool is not tools.get(name)]
+            for tool in gone:
+                if tool.name in registry and registry.get(tool.name) == tool:
+                    registry.unregister(tool.name)
+            registry.merge([tool for name, tool in tools.items() if tool is not before.get(name)])
+        self[:] = tools.values()
+        self.refused, self._known = refused, described
+        self.originals = {name: described[name].name for name in tools}
+        return True
+
+    def _made(
+        self, described: Mapping[str, types.Tool], before: Mapping[str, Tool[..., Any]]
+    ) -> tuple[dict[str, Tool[..., Any]], dict[str, SchemaError]]:
+        tools: dict[str, Tool[..., Any]] = {}
+        refused: dict[str, SchemaError] = {}
+        for name, each in described.items():
+            try:
+                is_same = name in before and self._known.get(name) == each
+                tools[name] = before[name] if is_same else self._source.tool(name, each)
+            except SchemaError as error:
+                refused[each.name] = error
+                _LOG.warning("the tool %r of the server is left out: %s", each.name, error)
+        return tools, refused
+
+    @property
+    def left(self) -> dict[str, tuple[str, ...]]:
+        """Name of a tool to what its schema says that isn't decoded here, one line each."""
+        found = {tool.name: tuple(map(str, _codec_of(tool).left)) for tool in self}
+        return {name: lines for name, lines in found.items() if lines}
+
+    def report(self) -> str:
+        """Return what isn't checked here and who checks it, and which tools are refused, line by line."""
+        lines: list[str] = []
+        for tool in self:
+            who = "jsonschema" if _codec_of(tool).is_judged else "the server"
+            lines += [f"{tool.name}: left to {who}: {line}" for line in self.left.get(tool.name, ())]
+        for name, error in self.refused.items():
+            lines += [f"{name}: refused: {complaint.message}" for complaint in error.complaints]
+        return "\n".join(lines)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a tool by its position or its name, or several by a slice."""
+        if isinstance(index, str):
+            for tool in self:
+                if tool.name == index:
+                    return tool
+            raise KeyError(index)
+        position: SupportsIndex = index
+        return super().__getitem__(position)
+
+
+def _codec_of(tool: Tool[..., Any]) -> DocumentCodec:
+    codec = tool.codec
+    assert isinstance(codec, DocumentCodec)  # noqa: S101  # as they are made here
+    return codec
+
+
+async def tools_from(
+    session: ClientSession | Client,
+    /,
+    *,
+    prefix: str = "",
+    only: Collection[str] | Callable[[str], bool] | None = None,
+    **options: Unpack[ToolOptions],
+) -> ServerTools:
+    """Return the tools of an MCP server.
+
+    Each runs its call on the server, in the event loop of the session. The model gets the schema as the
+    server wrote it. Arguments are checked before the server gets them; keys that the schema doesn't name
+    are handed on.
+
+    Args:
+        session: connected and initialized; it has to stay open while the tools are used.
+        prefix: of all names, such as `files_`.
+        only: names on the server, or a function that says whether a tool is wanted.
+        options: as `tool` takes them, for all tools: `repair=True` corrects arguments,
+            `unknown_fields="reject"` refuses keys that a schema doesn't name, `timeout=20` limits calls.
+
+    Returns:
+        A list in the order of the server. Tools whose schema can't be used are in `refused`.
+
+    Raises:
+        MCPError: the server doesn't list its tools.
+        ToolError: `only` has a name that the server doesn't have.
+    """
+    found = ServerTools(_Source(session, prefix, only, options))
+    await found.refresh()
+    return found
+
+
+class _Source:
+    """Where the tools of a list come from."""
+
+    def __init__(
+        self,
+        session: ClientSession | Client,
+        prefix: str,
+        only: Collection[str] | Callable[[str], bool] | None,
+        options: Mapping[str, Any],
+    ) -> None:
+        self.session = session
+        self.home = current_backend().home()
+        self._prefix = prefix
+        self._is_wanted = only if callable(only) else None
+        self._names = None if only is None or callable(only) else frozenset(_names(only))
+        self._options = options
+
+    async def described(self) -> dict[str, types.Tool]:
+        """Return name to tool of the server, for those that are wanted."""
+        names = NameGiver(self._prefix)
+        found = await _listed(self.session)
+        if self._names is not None:
+            _check_there(self._names, [each.name for each in found])
+            found = [each for each in found if each.name in self._names]
+        elif self._is_wanted is not None:
+            found = [each for each in found if self._is_wanted(each.name)]
+        return {names.give(each.name): each for each in found}
+
+    def tool(self, name: str, described: types.Tool) -> Tool[..., Any]:
+        """Make a tool.
+
+        Raises:
+            SchemaError: its schema can't be used.
+        """
+        call = _caller(self.session, described.name, name, self.home)
+        return _tool(described, name, call, self._options)
+
+
+async def _listed(session: ClientSession | Client) -> list[types.Tool]:
+    """Return the tools of all pages, each name once."""
+    own: ClientSession = session if isinstance(session, ClientSession) else session.session
+    found: dict[str, types.Tool] = {}
+    seen: set[str] = set()
+    cursor: str | None = None
+    for _ in range(_MAX_PAGES):
+        params = None if cursor is None else types.PaginatedRequestParams(cursor=cursor)
+        page = await own.list_tools(params=params)
+        for described in page.tools:
+            found.setdefault(described.name, described)
+        cursor = page.next_cursor
+        if cursor is None or cursor in seen or len(found) > _MAX_TOOLS:
+            break
+        seen.add(cursor)
+    return list(found.values())[:_MAX_TOOLS]
+
+
+def _names(only: Collection[str]) -> Collection[str]:
+    return [only] if isinstance(only, str) else only
+
+
+def _check_there(wanted: Collection[str], names: Collection[str]) -> None:
+    missing = sorted(set(wanted).difference(names))
+    if missing:
+        near = nearest(missing[0], names)
+        hint = f"; did you mean {quote(near)}?" if near else f"; it has {listed(sorted(names)) or 'none'}"
+        raise ToolError(missing[0], f"the server has no such tool{hint}")
+
+
+# --- one tool ----------------------------------------------------------------------------------------
+
+
+def _tool(
+    described: types.Tool, name: str, call: Callable[..., Any], given: Mapping[str, Any]
+) -> Tool[..., Any]:
+    stated = _stated(described)
+    options: dict[str, Any] = {"name": name, "description": described.description or "", **stated, **given}
+    return document_tool(call, described.input_schema, _Output.of(described, name), **options)
+
+
+def _stated(described: types.Tool) -> dict[str, Any]:
+    """Return what the server says about a tool, as options of `tool`."""
+    said = described.annotations
+    found: dict[str, Any] = {"title": described.title}
+    if said is not None:
+        found = {
+            "title": described.title or said.title,
+            "read_only": said.read_only_hint,
+            # It means nothing of a tool that only reads.
+            "destructive": None if said.read_only_hint else said.destructive_hint,
+            "idempotent": said.idempotent_hint,
+            "open_world": said.open_world_hint,
+        }
+    if not (found["title"] or "").strip():
+        del found["title"]
+    if described.meta:
+        found["meta"] = copy_json(dict(described.meta))
+    return {name: value for name, value in found.items() if value is not None}
+
+
+class _Output(DocumentOutput):
+    """The result of a tool of a server: `value` is its `CallToolResult`, `json` its structured content."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, described: types.Tool, name: str) -> _Output:
+        schema = described.output_schema
+        if schema is None:
+            return cls(None)
+        try:
+            return cls(DocumentCodec(SchemaDocument(name, schema, is_arguments=False)))
+        except SchemaError:
+            return cls(None)
+
+    def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
+        """Write a `CallToolResult`; anything else as a JSON value."""
+        if not isinstance(value, types.CallToolResult):
+            return super().write(value, name, is_lenient=is_lenient)
+        return write_answer(value)
+
+
+def _caller(session: ClientSession | Client, original: str, name: str, home: object) -> Callable[..., Any]:
+    """Return the function of a tool."""
+
+    async def call(
+        arguments: dict[str, Any], progress: Annotated[Progress | None, skip] = None
+    ) -> types.CallToolResult:
+        if current_backend().home() is not home:
+            message = "its session belongs to another event loop: run the call there (await executor.execute)"
+            raise ToolError(name, message)
+
+        async def report(
+            progress: float,
+            total: float | None,
+            message: str | None,
+        ) -> None:
+            if listener is not None:
+                listener(progress, total, message)
+
+        listener = progress
+        try:
+            answer = await session.call_tool(original, arguments, progress_callback=report)
+        except MCPError as error:
+            if error.code in _FOR_THE_MODEL:
+                raise CallError(error.message) from error
+            raise
+        if answer.is_error:
+            raise CallError(answer_text(answer) or f"{original} failed, and the server says nothing more")
+        return answer
+
+    return call

@@ -1,0 +1,449 @@
+"""The tools of MCP servers of others: read, judged, called, and offered again by a gateway."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client, ClientSession, MCPError, StdioServerParameters, types
+from mcp.client.stdio import stdio_client
+from mcp.server.lowlevel import Server
+
+from operator_schema import Executor, Image, RawCall, Registry, Resource, Text, ToolError
+from operator_schema.adapters.mcp import server
+from operator_schema.adapters.mcp_client import ServerTools, tools_from
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+MODES = ["legacy", "2026-07-28"]
+
+ECHO = {
+    "properties": {
+        "text": {"description": "What to say", "type": "string", "minLength": 1},
+        "times": {"type": "integer", "default": 1, "maximum": 3},
+        "to": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+    },
+    "type": "object",
+    "required": ["text"],
+}
+COUNT = {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}
+
+
+class Bad:
+    """A server whose tools check nothing, with whatever schemas it is given."""
+
+    def __init__(self, **schemas):
+        self.tools = [
+            types.Tool(name=name, description="", input_schema=schema) for name, schema in schemas.items()
+        ]
+        self.calls = []
+        self.page = len(self.tools) or 1
+        self.cancelled = anyio.Event()
+
+    async def list_tools(self, _ctx, params):
+        start = int((params.cursor if params else None) or 0)
+        end = start + self.page
+        cursor = str(end) if end < len(self.tools) else None
+        return types.ListToolsResult(tools=self.tools[start:end], next_cursor=cursor)
+
+    async def call_tool(self, ctx, params):
+        self.calls.append((params.name, params.arguments))
+        answer = getattr(self, f"do_{params.name}", None)
+        if answer is None:
+            return said(json.dumps(params.arguments))
+        return await answer(ctx, params.arguments)
+
+    def serve(self):
+        return Server("bad", on_list_tools=self.list_tools, on_call_tool=self.call_tool)
+
+
+def said(*texts, **more):
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text) for text in texts], **more)
+
+
+def run(bad, ask, *, mode="legacy", backend="asyncio", **options):
+    async def main():
+        async with Client(bad.serve(), mode=mode) as client:
+            with anyio.fail_after(30):
+                return await ask(await tools_from(client, **options))
+
+    return anyio.run(main, backend=backend)
+
+
+def ran(bad, name, arguments, **options):
+    async def ask(tools):
+        return await Executor(Registry(tools)).execute(RawCall("1", name, arguments))
+
+    return run(bad, ask, **options)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("mode", MODES)
+def test_arguments_are_judged_before_the_server_gets_them(mode, backend):
+    bad = Bad(echo=ECHO)
+    result = ran(bad, "echo", '{"txt": "a", "times": 9, "to": "b"}', mode=mode, backend=backend)
+    assert result.code == "invalid_params"
+    assert result.content.splitlines()[:4] == [
+        "echo: 3 problems with the arguments",
+        '- text: missing (string (length ≥ 1), required); you sent "txt" instead',
+        "- times: 9 is above the maximum 3",
+        '- to: expected array of string, got string "b"; did you mean ["b"]?',
+    ]
+    assert bad.calls == []
+
+
+def test_repaired_arguments_and_keys_without_a_name_get_to_the_server():
+    bad = Bad(echo=ECHO)
+    result = ran(bad, "echo", '{"Text": "a", "times": "2", "to": null, "more": [1]}', repair=True)
+    assert not result.is_error
+    assert bad.calls == [("echo", {"text": "a", "times": 2, "more": [1]})]
+    strict = ran(Bad(echo=ECHO), "echo", {"text": "a", "more": 1}, unknown_fields="reject")
+    assert "- more: unknown key" in strict.content
+
+
+def test_the_schema_is_that_of_the_server():
+    received = []
+
+    async def ask(tools):
+        received.extend((await tools._source.session.list_tools()).tools)
+        return tools
+
+    tools = run(Bad(echo=ECHO), ask, prefix="bad_")
+    assert isinstance(tools, ServerTools)
+    assert [tool.name for tool in tools] == ["bad_echo"]
+    assert tools.originals == {"bad_echo": "echo"}
+    assert json.dumps(tools["bad_echo"].input_schema()) == json.dumps(received[0].input_schema)
+    assert tools.left == {"bad_echo": ("#/properties/to uniqueItems: it isn't checked",)}
+    assert tools.report() == "bad_echo: left to jsonschema: #/properties/to uniqueItems: it isn't checked"
+    with pytest.raises(KeyError):
+        tools["echo"]
+
+
+def test_jsonschema_judges_the_rest():
+    result = ran(Bad(echo=ECHO), "echo", {"text": "a", "to": ["b", "b"]})
+    assert "- to: ['b', 'b'] has non-unique elements" in result.content
+
+
+def test_a_tool_that_cant_be_used_keeps_no_other_from_being_used(caplog):
+    async def ask(tools):
+        return tools
+
+    deep = {"type": "string"}
+    for _ in range(210):
+        deep = {"not": deep}
+    tools = run(Bad(deep={"type": "object", "not": deep}, echo=ECHO), ask)
+    assert [tool.name for tool in tools] == ["echo"]
+    assert list(tools.refused) == ["deep"]
+    assert "deep: refused: its JSON Schema can't be used: it nests too deep" in tools.report()
+    assert "'deep' of the server is left out" in caplog.text
+
+
+def test_names_are_those_that_providers_take():
+    long = "x" * 100
+    names = ["a.b", "a/b", "a b", long, "ok-1"]
+
+    async def ask(tools):
+        return tools
+
+    tools = run(Bad(**{name: {"type": "object"} for name in names}), ask, prefix="p_")
+    assert list(tools.originals.values()) == names
+    assert tools[0].name == "p_a_b"
+    assert tools[4].name == "p_ok-1"
+    assert len(set(tools.originals)) == 5
+    assert all(len(tool.name) <= 64 for tool in tools)
+
+
+def test_all_pages_are_read_and_a_list_without_end_ends():
+    bad = Bad(**{f"t{i}": {"type": "object"} for i in range(7)})
+    bad.page = 2
+
+    async def ask(tools):
+        return [tool.name for tool in tools]
+
+    assert run(bad, ask) == [f"t{i}" for i in range(7)]
+    endless = Bad(a={"type": "object"})
+
+    async def again(_ctx, _params):
+        return types.ListToolsResult(tools=endless.tools, next_cursor="again")
+
+    endless.list_tools = again
+    assert run(endless, ask) == ["a"]
+
+
+def test_only_some_tools():
+    async def ask(tools):
+        return [tool.name for tool in tools]
+
+    bad = Bad(one={"type": "object"}, two={"type": "object"})
+    assert run(bad, ask, only=["two"]) == ["two"]
+    assert run(bad, ask, only="two") == ["two"]
+    assert run(bad, ask, only=lambda name: name == "one") == ["one"]
+    with pytest.raises((ToolError, ExceptionGroup)) as caught:
+        run(bad, ask, only=["tow"])
+    assert 'did you mean "two"?' in str(caught.value) + str(getattr(caught.value, "exceptions", ""))
+
+
+def test_what_a_server_says_of_a_tool_is_kept():
+    bad = Bad(drop={"type": "object"})
+    bad.tools[0] = bad.tools[0].model_copy(
+        update={
+            "title": "Drop it",
+            "description": "Drop a table. There is no way back.",
+            "annotations": types.ToolAnnotations(
+                read_only_hint=False, destructive_hint=True, open_world_hint=False
+            ),
+            "meta": {"own": {"a": 1}},
+            "output_schema": COUNT,
+        }
+    )
+
+    async def ask(tools):
+        return tools[0]
+
+    drop = run(bad, ask)
+    assert drop.description == "Drop a table. There is no way back."
+    said_of_it = drop.annotations.as_dict()
+    assert said_of_it.pop("meta")["own"] == {"a": 1}
+    assert said_of_it == {"title": "Drop it", "read_only": False, "destructive": True, "open_world": False}
+    assert drop.output_schema() == COUNT
+    reads = Bad(look={"type": "object"})
+    reads.tools[0].annotations = types.ToolAnnotations(
+        read_only_hint=True, destructive_hint=True, title="Look"
+    )
+    assert run(reads, ask).annotations.as_dict() == {"title": "Look", "read_only": True}
+
+
+def test_content_becomes_parts():
+    bad = Bad(show={"type": "object"})
+
+    async def do_show(_ctx, _arguments):
+        picture = base64.b64encode(PNG).decode()
+        return types.CallToolResult(
+            content=[
+                types.TextContent(type="text", text="here"),
+                types.ImageContent(type="image", data=picture, mime_type="image/png"),
+                types.ImageContent(type="image", data="%%%", mime_type="image/png"),
+                types.AudioContent(type="audio", data=picture, mime_type="audio/wav"),
+                types.ResourceLink(type="resource_link", uri="file:///a.txt", name="a"),
+                types.EmbeddedResource(
+                    type="resource", resource=types.TextResourceContents(uri="file:///b", text="b")
+                ),
+                types.EmbeddedResource(
+                    type="resource", resource=types.BlobResourceContents(uri="file:///c", blob=picture)
+                ),
+            ]
+        )
+
+    bad.do_show = do_show
+    result = ran(bad, "show", {})
+    kinds = [type(part) for part in result.parts]
+    assert kinds == [Text, Image, Text, Text, Resource, Resource, Resource]
+    assert result.parts[1].data == PNG
+    assert result.parts[2].text.startswith("[image that can't be shown: ")
+    assert result.parts[6].media_type == "image/png"
+    assert isinstance(result.value, types.CallToolResult)
+    assert result.json[0] == "here"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_structured_content_is_the_value(mode):
+    bad = Bad(count={"type": "object"})
+    bad.tools[0].output_schema = COUNT
+
+    async def do_count(_ctx, _arguments):
+        return said("three", structured_content={"total": 3})
+
+    bad.do_count = do_count
+    result = ran(bad, "count", {}, mode=mode)
+    assert (result.content, result.json) == ("three", {"total": 3})
+
+
+def test_a_failure_tells_the_model_what_the_server_says():
+    bad = Bad(
+        fail={"type": "object"},
+        blank={"type": "object"},
+        strange={"type": "object"},
+        crash={"type": "object"},
+    )
+
+    async def do_fail(_ctx, _arguments):
+        return said("the disk is full", is_error=True)
+
+    async def do_blank(_ctx, _arguments):
+        return said(is_error=True)
+
+    async def do_strange(_ctx, _arguments):
+        raise MCPError(types.INVALID_PARAMS, "the path is relative")
+
+    async def do_crash(_ctx, _arguments):
+        raise MCPError(-32050, "secret: 1234")
+
+    bad.do_fail, bad.do_blank, bad.do_strange, bad.do_crash = do_fail, do_blank, do_strange, do_crash
+    assert "the disk is full" in ran(bad, "fail", {}).content
+    assert "blank failed" in ran(bad, "blank", {}).content
+    assert "the path is relative" in ran(bad, "strange", {}).content
+    crashed = ran(bad, "crash", {})
+    assert crashed.is_error
+    assert "secret" not in crashed.content
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_progress_and_cancellation_are_passed_on(backend):
+    bad = Bad(slow={"type": "object"})
+    seen = []
+
+    async def do_slow(ctx, _arguments):
+        await ctx.session.report_progress(1, 2, "half")
+        try:
+            await anyio.sleep(60)
+        except BaseException:
+            bad.cancelled.set()
+            raise
+        return said("done")
+
+    bad.do_slow = do_slow
+
+    async def ask(tools):
+        executor = Executor(Registry(tools))
+        started = anyio.current_time()
+        async with anyio.create_task_group() as group:
+            listen = partial(executor.execute, on_progress=lambda _call, update: seen.append(update))
+            group.start_soon(listen, RawCall("1", "slow", {}))
+            while not seen and anyio.current_time() < started + 20:  # noqa: ASYNC110  # what is waited for is a list
+                await anyio.sleep(0.01)
+            group.cancel_scope.cancel()
+        with anyio.fail_after(20):
+            await bad.cancelled.wait()
+
+    run(bad, ask, backend=backend)
+    assert (seen[0].done, seen[0].total, seen[0].message) == (1, 2, "half")
+
+
+def test_a_time_limit_cancels_the_call_on_the_server():
+    bad = Bad(slow={"type": "object"})
+
+    async def do_slow(_ctx, _arguments):
+        try:
+            await anyio.sleep(60)
+        finally:
+            bad.cancelled.set()
+
+    bad.do_slow = do_slow
+
+    async def ask(tools):
+        result = await Executor(Registry(tools)).execute(RawCall("1", "slow", {}))
+        with anyio.fail_after(20):
+            await bad.cancelled.wait()
+        return result
+
+    assert run(bad, ask, timeout=0.1).code == "timeout"
+
+
+def test_a_session_belongs_to_its_event_loop():
+    async def ask(tools):
+        return tools
+
+    tools = run(Bad(echo=ECHO), ask)
+    result = anyio.run(Executor(Registry(tools)).execute, RawCall("1", "echo", {"text": "a"}))
+    assert "another event loop" in str(result.details["exception"])
+
+
+def test_a_list_that_has_changed_is_read_again():
+    bad = Bad(one={"type": "object"}, two={"type": "object"})
+
+    async def ask(tools):
+        registry = Registry(tools)
+        one = tools["one"]
+        assert not await tools.refresh(registry)
+        bad.tools[1] = types.Tool(name="two", input_schema=ECHO)
+        bad.tools.append(types.Tool(name="three", input_schema={"type": "object"}))
+        bad.page = 9
+        assert await tools.refresh(registry)
+        assert sorted(tool.name for tool in registry) == ["one", "three", "two"]
+        assert registry.get("one") is one
+        assert registry.get("two").input_schema() == ECHO
+        del bad.tools[0]
+        assert await tools.refresh(registry)
+        assert [tool.name for tool in tools] == ["two", "three"]
+        assert "one" not in registry
+
+    async def main():
+        async with Client(bad.serve(), mode="legacy") as client:
+            await ask(await tools_from(client.session))
+
+    anyio.run(main)
+
+
+@asynccontextmanager
+async def started(module, *arguments):
+    parameters = StdioServerParameters(command=sys.executable, args=["-m", module, *arguments])
+    async with stdio_client(parameters) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+        yield session
+
+
+def test_real_servers_are_read_as_a_whole(tmp_path):
+    async def main():
+        found = {}
+        for module, arguments in (("mcp_server_time", ()), ("mcp_server_git", ()), ("mcp_server_fetch", ())):
+            async with started(module, *arguments) as session:
+                tools = await tools_from(session, repair=True)
+                listed = (await session.list_tools()).tools
+                assert [tool.codec.json_schema() for tool in tools] == [each.input_schema for each in listed]
+                assert (tools.left, tools.refused) == ({}, {})
+                found[module] = len(tools)
+        return found
+
+    counts = anyio.run(main)
+    assert counts["mcp_server_git"] >= 10
+    assert min(counts.values()) >= 1
+    del tmp_path
+
+
+def test_a_gateway_in_front_of_a_real_server():
+    async def main():
+        async with started("mcp_server_time") as session:
+            gateway = server(Registry(await tools_from(session, prefix="time_", repair=True)))
+            async with Client(gateway) as client:
+                wrong = await client.call_tool("time_convert_time", {"source_timezone": "Etc/UTC", "time": 9})
+                right = await client.call_tool("time_get_current_time", {"timeZone": "Etc/UTC"})
+                return wrong, right
+
+    wrong, right = anyio.run(main)
+    assert wrong.is_error
+    assert wrong.content[0].text.splitlines()[1:3] == [
+        "- time: expected string, got integer 9",
+        "- target_timezone: missing (string, required)",
+    ]
+    assert right.structured_content["timezone"] == "Etc/UTC"
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "mcp-gateway.md"
+
+
+def test_the_gateway_of_the_docs(tmp_path):
+    program = tmp_path / "gateway.py"
+    program.write_text(
+        re.findall(r"```py\n(import sys.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
+    )
+    arguments = [str(program), sys.executable, "-m", "mcp_server_time"]
+    root = str(PAGE.parents[1])
+
+    async def main():
+        parameters = StdioServerParameters(command=sys.executable, args=arguments, env={"PYTHONPATH": root})
+        async with stdio_client(parameters) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            listed = await session.list_tools()
+            answer = await session.call_tool("get_current_time", {"timeZone": "Etc/UTC"})
+            return listed, answer
+
+    listed, answer = anyio.run(main)
+    assert [each.name for each in listed.tools] == ["get_current_time", "convert_time"]
+    assert not answer.is_error
+    assert '"timezone": "Etc/UTC"' in answer.content[0].text

@@ -1,0 +1,126 @@
+"""Tools whose arguments a JSON Schema document describes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from operator_schema import CallError, Executor, RawCall, Registry, SchemaError, ToolError, Toolset
+from operator_schema.documents.codec import DocumentCodec
+from operator_schema.documents.document import SchemaDocument
+from operator_schema.tools.document_tool import DocumentOutput, document_tool
+
+SCHEMA = {
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string", "description": "Of the file. Not a path."},
+        "most": {"type": "integer"},
+    },
+    "type": "object",
+}
+EITHER = {
+    "type": "object",
+    "properties": {},
+    "anyOf": [
+        {"properties": {"kind": {"const": "a"}}, "required": ["kind"]},
+        {"properties": {"kind": {"const": "b"}, "x": {}}, "required": ["kind", "x"]},
+    ],
+}
+
+
+def find(arguments: dict[str, Any]) -> Any:
+    return arguments
+
+
+def made(schema: Any = SCHEMA, **options: Any) -> Any:
+    return document_tool(find, schema, **{"name": "find", "description": "Find it.", **options})
+
+
+def test_the_function_gets_the_arguments_as_a_dict() -> None:
+    arguments = {"name": "a", "more": [1]}
+    assert made().call(made().decode(arguments)) == arguments
+    assert made().run(json.dumps(arguments)) == '{"name":"a","more":[1]}'
+    assert made(repair=True).encode_input({"name": "a"}) == {"name": "a"}
+    with pytest.raises(ToolError, match="call takes an input"):
+        made().call([1])
+
+
+def test_the_model_gets_the_document_as_it_is() -> None:
+    assert json.dumps(made().input_schema()) == json.dumps(SCHEMA)
+    assert made({"type": "object"}).input_schema() == {"type": "object", "properties": {}}
+    assert "x-own" not in made({**SCHEMA, "x-own": 1}).input_schema(inline=True)
+
+
+def test_a_changed_copy_is_of_the_same_document() -> None:
+    copy = made().with_(name="other", param_descriptions={"most": "How many"}, repair=True)
+    assert copy.decode({"Name": "a", "most": "3"}) == {"name": "a", "most": 3}
+    assert copy.input_schema()["properties"]["most"]["description"] == "How many"
+    brief = made().with_(described_by="describe_tools").definition()
+    assert brief["input_schema"]["properties"]["name"]["description"] == "Of the file."
+    with pytest.raises(SchemaError, match='"mots"'):
+        made().with_(param_descriptions={"mots": "How many"})
+
+
+def test_a_document_of_alternatives() -> None:
+    own = made({"type": "object", "anyOf": EITHER["anyOf"]})
+    assert own.codec.left == ()
+    assert own.run({"kind": "b", "x": 1}) == '{"kind":"b","x":1}'
+    assert made(EITHER).run({"kind": "a"}) == '{"kind":"a"}'
+
+
+def test_options_are_those_of_any_tool() -> None:
+    own = made(examples=[{"name": "a"}], param_descriptions={"most": "How many"}, read_only=True, timeout=3)
+    assert (own.examples, own.annotations.read_only, own.timeout) == (({"name": "a"},), True, 3)
+    assert own.input_schema()["properties"]["most"]["description"] == "How many"
+    with pytest.raises(SchemaError, match="example 1"):
+        made(examples=[{}])
+
+
+def test_registries_executors_and_toolsets_take_it() -> None:
+    own = made()
+    result = Executor(Registry([own])).execute_sync(RawCall("1", "find", {"nam": 1}))
+    assert result.content.splitlines()[1] == '- name: missing (string, required); you sent "nam" instead'
+    assert Toolset(own).round([RawCall("1", "find", {"name": "a"})])
+
+
+def test_results_fit_the_document_of_results() -> None:
+    count = {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}
+    output = DocumentOutput(DocumentCodec(SchemaDocument("find", count, is_arguments=False)))
+
+    def total(arguments: dict[str, Any]) -> Any:
+        return {"total": len(arguments)}
+
+    own = document_tool(total, SCHEMA, output, name="find")
+    assert own.output_schema() == count
+    assert own.structured_output().schema == count  # type: ignore[union-attr]  # it has one
+    assert own.run({"name": "a"}) == '{"total":1}'
+    assert own.write_output({"total": "x"}, is_lenient=True).notes[0].code == "wrong_type"
+    assert own.with_(leaves=()).output_schema() == count
+    assert output.type == SchemaDocument("find", count, is_arguments=False)
+    text = DocumentOutput(DocumentCodec(SchemaDocument("find", {"type": "string"}, is_arguments=False)))
+    assert text.write("a", "find", is_lenient=False).text == "a"
+    nothing = DocumentOutput(None)
+    assert (nothing.type, nothing.codec(), nothing.is_declared) == (None, None, False)
+    assert nothing.write([1], "find", is_lenient=False).text == "[1]"
+
+
+def test_the_function_has_one_parameter_for_all_arguments() -> None:
+    def two(one: dict[str, Any], other: int) -> None: ...
+
+    with pytest.raises(ToolError, match="as one dict"):
+        document_tool(two, SCHEMA, name="two")
+    with pytest.raises(SchemaError, match="can't be used"):
+        made({"type": "string"})
+
+
+def test_errors_of_the_function_are_those_of_any_tool() -> None:
+    def fail(arguments: dict[str, Any]) -> None:
+        message = f"there is no {arguments['name']}"
+        raise CallError(message)
+
+    own = document_tool(fail, SCHEMA, name="fail")
+    assert (
+        "there is no a" in Executor(Registry([own])).execute_sync(RawCall("1", "fail", {"name": "a"})).content
+    )
