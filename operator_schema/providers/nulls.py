@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from ..codec.interpret import interpret
@@ -76,10 +78,23 @@ class _Cleaner:
         return kept
 
     def _union(self, node: UnionNode, value: Any, depth: int) -> Any:
-        """Return what the first member makes of a value that the union then takes."""
+        """Return what the member that takes a value makes of it.
+
+        Where none does, that is the member which the value is most like: what is wrong with it then is
+        what the model wrote, and not the null that the strict mode asked for.
+        """
+        attempts: list[tuple[int, int, Any]] = []
         for member in flat_members(node, self._definitions):
             found = self.cleaned(member, value, depth)
-            instance, _ = interpret(self._graph.replace(root=member), found, depth)
+            instance, problems = interpret(self._graph.replace(root=member), found, depth)
             if instance is not INVALID:
                 return found
-        return value
+            attempts.append((self._strange_keys(member, value), len(problems.found), found))
+        return min(attempts, key=itemgetter(0, 1))[2]
+
+    def _strange_keys(self, member: Node, value: Any) -> int:
+        """Count the keys that only one of a member and a value has; a strict mode sends all keys of one."""
+        found = self._graph.resolve(member)
+        if isinstance(found, ObjectNode) and is_object(value):
+            return len({field.key for field in found.fields} ^ value.keys())
+        return sys.maxsize

@@ -199,6 +199,58 @@ def test_nulls_inside_a_union_are_left_out():
     assert cleaned == {"pets": [{"kind": "dog"}, {"kind": "cat"}, {"kind": "cow", "x": None}]}
 
 
+@dataclass
+class Byte:
+    """A byte; nothing but the names of their fields distinguishes it from a word."""
+
+    byte: int
+    kind: Literal["byte"] = "byte"
+
+
+@dataclass
+class Word:
+    """A word."""
+
+    word: int
+    kind: Literal["word"] = "word"
+
+
+@pytest.mark.parametrize("key", ["byte", "word"])
+def test_nulls_are_left_out_of_what_no_member_of_a_union_takes(key):
+    """The problem is what the model wrote, and not the null that the strict mode asked for."""
+    codec = Codec(list[Byte | Word])
+    cleaned = without_nulls(codec.graph, [{key: "x", "kind": None}])
+    assert cleaned == [{key: "x"}]
+    assert [problem.path for problem in codec.problems(cleaned)] == [(0, key)]
+
+
+def test_of_members_with_the_same_keys_the_one_with_fewer_problems_counts():
+    @dataclass
+    class Up:
+        """Upwards; null isn't a speed, and left out it is 1."""
+
+        way: Literal["up"]
+        metres: int
+        speed: int = 1
+
+    @dataclass
+    class Down:
+        """Downwards; null is a speed."""
+
+        way: Literal["down"]
+        metres: int
+        speed: int | None = 1
+
+    sent = [{"way": way, "metres": "far", "speed": None} for way in ("up", "down")]
+    cleaned = without_nulls(Codec(list[Up | Down]).graph, sent)
+    assert cleaned == [{"way": "up", "metres": "far"}, {"way": "down", "metres": "far", "speed": None}]
+
+
+def test_nulls_stay_in_what_is_like_no_member_of_a_union():
+    sent = [[None], {"x": None}, None]
+    assert without_nulls(Codec(list[Byte | int | list[Byte]]).graph, sent) == sent
+
+
 def test_nulls_inside_tuples_are_left_out():
     @dataclass
     class Walk:
