@@ -208,7 +208,7 @@ class Provider(Value):
             message = f"a response is a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
-            found = self.wire.answers(body)
+            found = [_checked(answer) for answer in self.wire.answers(body)]
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ResponseError(self.name, _what_is_wrong(body)) from None
         if tools is None:
@@ -336,6 +336,19 @@ def _refuse_union(tool: str, provider: str) -> SchemaError:
     message = f"{provider} takes only arguments with a list of properties, and these are a union"
     remedy = "Give the union to one parameter: a dataclass with a field of this type"
     return SchemaError(tool, [Complaint((), "unsupported", tool, message, remedy)])
+
+
+def _checked(answer: Answer) -> Answer:
+    """Return an answer whose texts are texts, whatever the provider sent.
+
+    Raises:
+        TypeError: one of them isn't.
+    """
+    texts = [text for text in (answer.text, answer.refusal, answer.raw_stop) if text is not None]
+    if all(isinstance(text, str) for text in texts):  # pyright: ignore[reportUnnecessaryIsInstance]  # they came from outside
+        return answer
+    message = "expected text"
+    raise TypeError(message)
 
 
 def _renamed(answer: Answer, own: Mapping[str, str]) -> Answer:
