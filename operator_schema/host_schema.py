@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .complaints import Complaint
 from .json_values import copy_json
-from .schema import Renderer, render, write
+from .schema import MAX_WITHOUT_REFERENCES, Renderer, render, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from .schema_styles import SchemaStyle
 
 __all__ = ["MAX_WITHOUT_REFERENCES", "HostRenderer", "render_for_host"]
-
-MAX_WITHOUT_REFERENCES = 10_000
-"""Schemas in a document that writes out each type wherever it is used."""
 
 
 def render_for_host(

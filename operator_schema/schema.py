@@ -35,22 +35,29 @@ if TYPE_CHECKING:
     Names = Mapping[Target, str]
     MakeRenderer = Callable[[Names, Mapping[Hashable, str], EncodeValue, int], "Renderer"]
 
-__all__ = ["INTEGER_KEY", "MAX_INLINED", "Renderer", "render", "write"]
+__all__ = ["INTEGER_KEY", "MAX_INLINED", "MAX_WITHOUT_REFERENCES", "Renderer", "render", "write"]
 
 MAX_INLINED = 1000
 """Schemas in a document, past which what is used more than once shares a definition."""
+
+MAX_WITHOUT_REFERENCES = 10_000
+"""Schemas in a document that writes out each type wherever it is used."""
 
 INTEGER_KEY = "^(0|-?[1-9][0-9]*)$"
 """How an integer is written as a JSON key."""
 
 
-def render(graph: Graph, encode_value: EncodeValue, make: MakeRenderer | None = None) -> dict[str, Any]:
+def render(
+    graph: Graph, encode_value: EncodeValue, make: MakeRenderer | None = None, *, inline: bool = False
+) -> dict[str, Any]:
     """Render a graph as a JSON Schema document.
 
     Args:
         graph: of a registered type.
         encode_value: turns a Python value of a node into its JSON value, for defaults and examples.
         make: makes the renderer of a dialect; takes what `Renderer` takes.
+        inline: whether what is used more than once is written out each time. `left` of the renderer is below
+            zero if the document would then hold more than `MAX_WITHOUT_REFERENCES` schemas, and lacks some.
 
     Returns:
         A fresh document: the root inline, so that it says `"type": "object"` for a dataclass;
@@ -60,8 +67,9 @@ def render(graph: Graph, encode_value: EncodeValue, make: MakeRenderer | None = 
     """
     make = make or Renderer
     definitions = graph.definitions
-    document, renderer = write(graph, definitions, {}, encode_value, MAX_INLINED, make)
-    if renderer.left >= 0:
+    most = MAX_WITHOUT_REFERENCES if inline else MAX_INLINED
+    document, renderer = write(graph, definitions, {}, encode_value, most, make)
+    if renderer.left >= 0 or inline:
         return document
     shared = _shared_nodes(graph)
     return write(graph, {**definitions, **shared}, shared, encode_value, sys.maxsize, make)[0]

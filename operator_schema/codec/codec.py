@@ -159,13 +159,14 @@ class Codec(Generic[T]):
                 return render_for_host(self._graph, self._encode_default, style, self._name)
         return _renderer()(self._graph, self._encode_default)
 
-    def json_schema_by(self, make: MakeRenderer) -> dict[str, Any]:
+    def json_schema_by(self, make: MakeRenderer, *, inline: bool = False) -> dict[str, Any]:
         """Return the JSON Schema of the type in a dialect.
 
         Args:
             make: makes its renderer; takes what `Renderer` takes.
+            inline: as `render` takes it.
         """
-        return _renderer()(self._graph, self._encode_default, make)
+        return _renderer()(self._graph, self._encode_default, make, inline=inline)
 
     def decode(self, value: object) -> T:
         """Turn a JSON value into an instance.

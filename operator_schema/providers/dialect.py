@@ -1,6 +1,8 @@
-"""What a provider takes of JSON Schema in its strict mode; a dialect is data."""
+"""What a provider takes of JSON Schema; a dialect is data."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from ..immutable import Value
 
@@ -8,34 +10,61 @@ __all__ = ["Dialect"]
 
 
 class Dialect(Value):
-    """What the strict mode of a provider takes of JSON Schema.
+    """What a provider, or its strict mode, takes of JSON Schema.
 
-    Every dialect takes `type`, `properties`, `required`, `items`, `enum`, `anyOf` below the root, and
-    `additionalProperties: false`, which it asks for at every object. None takes maps, values of any type,
-    and arrays whose places have different types.
+    Each dialect takes `type`, `properties`, `required`, `items`, `enum`, and `anyOf` below the root. A
+    keyword that it doesn't take is told in the description. What can't be told in a few words is refused, or
+    weakened if the dialect is lenient.
 
     Attributes:
         keywords: that it takes beside those.
         formats: of strings, that it takes.
-        all_required: whether each property has to be required. One that may be left out takes null then.
+        lenient: whether a schema may say less than the type, where it can't say all: the provider holds the
+            model to nothing, so it is better to ask for too little than not at all.
+        required: which properties have to be required: `all`, at least `one` of each object, or `any` that
+            are. One that may be left out, and has to be required, takes null.
+        closed: whether `additionalProperties: false` stands at every object, at `none`, or where the type is
+            closed (`as_is`).
+        openapi: whether it is OpenAPI's form: types in capitals, `nullable`, `propertyOrdering`.
+        takes_type_lists: whether `type` may be a list; otherwise there is `anyOf`.
+        takes_references: whether it takes `$ref`; otherwise each type is written out where it is used.
         takes_recursion: whether a type may contain itself.
-        least_items: values of `minItems` that it takes; None for all.
+        takes_maps: whether an object may have free keys with a schema for their values.
+        takes_tuples: whether it takes `prefixItems`.
+        takes_anything: whether a schema may be empty.
+        text_choices: whether enums are of strings alone.
+        most: keyword to the greatest number that it takes.
+        keys: a pattern that the names of properties have to match as a whole; None for any.
         most_tools: strict tools in a request; None for no limit. So for the rest, over a whole request.
         most_properties: properties of all objects.
         most_levels: levels of objects and arrays inside each other.
         most_choices: values of all enums.
         most_optional: properties that may be left out.
         most_unions: places that take several types, null being one.
+        most_characters: of all names of properties and definitions, and values of enums.
+        most_choice_characters: of the values of an enum that has more than 250 values.
     """
 
     keywords: frozenset[str]
     formats: frozenset[str]
-    all_required: bool = False
+    lenient: bool = False
+    required: Literal["all", "one", "any"] = "any"
+    closed: Literal["always", "none", "as_is"] = "always"
+    openapi: bool = False
+    takes_type_lists: bool = True
+    takes_references: bool = True
     takes_recursion: bool = True
-    least_items: frozenset[int] | None = None
+    takes_maps: bool = False
+    takes_tuples: bool = False
+    takes_anything: bool = False
+    text_choices: bool = False
+    most: tuple[tuple[str, int], ...] = ()
+    keys: str | None = None
     most_tools: int | None = None
     most_properties: int | None = None
     most_levels: int | None = None
     most_choices: int | None = None
     most_optional: int | None = None
     most_unions: int | None = None
+    most_characters: int | None = None
+    most_choice_characters: int | None = None

@@ -1,4 +1,4 @@
-"""The wire form of Gemini's generateContent, with schemas in `parametersJsonSchema`.
+"""The wire form of Gemini's generateContent.
 
 Source: https://ai.google.dev/api/generate-content and https://ai.google.dev/api/caching#Tool
 """
@@ -40,7 +40,13 @@ _MODES = {"auto": "AUTO", "required": "ANY", "named": "ANY", "none": "NONE"}
 
 
 class GenerateContentWire(Value):
-    """generateContent: calls and results are parts; a call may have no id."""
+    """generateContent: calls and results are parts; a call may have no id.
+
+    Attributes:
+        schema_key: where the schema of a tool stands.
+    """
+
+    schema_key: str = "parametersJsonSchema"
 
     def tool(
         self,
@@ -52,7 +58,7 @@ class GenerateContentWire(Value):
         return {
             "name": definition["name"],
             "description": definition["description"],
-            "parametersJsonSchema": definition["input_schema"],
+            self.schema_key: definition["input_schema"],
         }
 
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:

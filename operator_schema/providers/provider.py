@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from .answer import Answer
     from .dialect import Dialect
+    from .dialect_limits import Size
+    from .dialect_schema import DialectSchema, Loss
     from .names import NameRule
     from .stream import Stream
-    from .strict_limits import Size
-    from .strict_schema import Loss, StrictSchema
     from .tool_forms import ToolForm
     from .wire import Wire
 
@@ -52,6 +52,7 @@ class Provider(Value):
         style: what its schemas may hold.
         takes_unions: whether the arguments of a tool may be a union.
         dialect: what its strict mode takes of JSON Schema; None where it has none, or it isn't known.
+        always: what it takes in any mode; None for all of JSON Schema, in the style.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Provider(Value):
     style: SchemaStyle
     takes_unions: bool
     dialect: Dialect | None = None
+    always: Dialect | None = None
 
     def request(
         self, tools: Tools, /, choice: ToolChoice | None = None, *, strict: bool = False
@@ -127,20 +129,25 @@ class Provider(Value):
             description: in place of the tool's own.
         """
         from ..json_copies import Original
-        from .strict_limits import size_of
+        from .dialect_limits import size_of
         from .tool_forms import ToolForm
 
-        schemas = [found.schema for found in self._strict_schemas(tools)] if strict else [None] * len(tools)
+        written = self._schemas(tools, strict=strict)
+        schemas = [None] * len(tools) if written is None else [found.schema for found in written]
         made: list[ToolForm] = []
         for tool, schema in zip(tools, schemas, strict=True):
             definition = tool.new_definition(self.style)
-            if not (strict or self.takes_unions or _UNIONS.isdisjoint(definition["input_schema"])):
+            if not (
+                schema is not None or self.takes_unions or _UNIONS.isdisjoint(definition["input_schema"])
+            ):
                 raise _refuse_union(tool.name, self.name)
             name = definition["name"] = self.names.wire_name(tool.name)
             definition["input_schema"] = definition["input_schema"] if schema is None else schema
             definition["description"] = definition["description"] if description is None else description
             original = Original(self.wire.tool(definition, strict=strict))
-            made.append(ToolForm(self, name, original, None if schema is None else size_of(schema)))
+            made.append(
+                ToolForm(self, name, original, None if schema is None or not strict else size_of(schema))
+            )
         return made
 
     def losses(self, tools: Tools, /) -> dict[str, tuple[Loss, ...]]:
@@ -156,36 +163,44 @@ class Provider(Value):
             SchemaError: the strict mode can't take a tool.
             ValueError: no strict mode of the provider is known.
         """
-        from .strict_limits import size_of
+        from .dialect_limits import size_of
 
         offered = _tools(tools)
-        schemas = self._strict_schemas(offered)
+        schemas = self._schemas(offered, strict=True) or []
         self._check_size([size_of(found.schema) for found in schemas])
         return {tool.name: found.losses for tool, found in zip(offered, schemas, strict=True)}
 
-    def _strict_schemas(self, tools: Sequence[Tool[..., Any]]) -> list[StrictSchema]:
-        from .strict_schema import strict_schema
-
-        if self.dialect is None:
+    def _dialect_in(self, *, strict: bool) -> Dialect | None:
+        """Return the dialect of a request; None for all of JSON Schema."""
+        if strict and self.dialect is None:
             message = f"no strict mode of {self.name} is known: leave strict out"
             raise ValueError(message)
-        found = [strict_schema(tool.codec, self.dialect, tool.name, self.name) for tool in tools]
-        self._check_strict([complaint for one in found for complaint in one.complaints])
+        return self.dialect if strict else self.always
+
+    def _schemas(self, tools: Sequence[Tool[..., Any]], *, strict: bool) -> list[DialectSchema] | None:
+        """Return the schemas in the dialect of a request; None if there is none."""
+        dialect = self._dialect_in(strict=strict)
+        if dialect is None:
+            return None
+        from .dialect_schema import dialect_schema
+
+        what = f"the strict mode of {self.name}" if strict else self.name
+        found = [dialect_schema(tool.codec, dialect, tool.name, what) for tool in tools]
+        self._check([complaint for one in found for complaint in one.complaints], what)
         return found
 
     def _check_size(self, sizes: Sequence[Size]) -> None:
         """Check that strict tools aren't too much for one request."""
-        from .strict_limits import over_limits
+        from .dialect_limits import over_limits
 
         remedy = "Offer fewer tools, or leave strict out"
         over = over_limits(self.dialect, sizes) if self.dialect is not None else []
-        self._check_strict(
-            [Complaint((), "too_large", self.name, f"there are {what}", remedy) for what in over]
-        )
+        complaints = [Complaint((), "too_large", self.name, f"there are {what}", remedy) for what in over]
+        self._check(complaints, f"the strict mode of {self.name}")
 
-    def _check_strict(self, complaints: Sequence[Complaint]) -> None:
+    @staticmethod
+    def _check(complaints: Sequence[Complaint], what: str) -> None:
         if complaints:
-            what = f"the strict mode of {self.name}"
             raise SchemaError(what, complaints, "tool")
 
     def answers(
@@ -216,7 +231,8 @@ class Provider(Value):
         offered = _tools(tools)
         own = self._own_names(offered)
         renamed = [_renamed(answer, own) for answer in found] if own else found
-        if strict and self.dialect is not None and self.dialect.all_required:
+        dialect = self._dialect_in(strict=strict) if strict else self.always
+        if dialect is not None and dialect.required != "any":
             known = {tool.name: tool for tool in offered}
             return tuple([_without_nulls(answer, known) for answer in renamed])
         return tuple(renamed)

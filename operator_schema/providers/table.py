@@ -18,6 +18,7 @@ __all__ = [
     "cohere",
     "deepseek",
     "gemini",
+    "gemini_parameters",
     "groq",
     "mistral",
     "ollama",
@@ -33,17 +34,22 @@ _NO_BOOLEANS = SchemaStyle(boolean_schemas=False)
 _BY_DEFAULT = NameRule()
 
 
-_NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_BOUNDS = frozenset({"minimum", "maximum"})
+_NUMBERS = _BOUNDS | {"exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+_ITEMS = frozenset({"minItems", "maxItems"})
 _COMMON_FORMATS = frozenset({"email", "hostname", "ipv4", "ipv6", "uuid"})
-_DATED_FORMATS = _COMMON_FORMATS | {"date-time", "time", "date", "duration"}
+_DATES = frozenset({"date-time", "time", "date"})
+_DATED_FORMATS = _COMMON_FORMATS | _DATES | {"duration"}
 
 OPENAI_STRICT = Dialect(
-    keywords=_NUMBERS | {"pattern", "minItems", "maxItems"},
+    keywords=_NUMBERS | _ITEMS | {"pattern"},
     formats=_DATED_FORMATS,
-    all_required=True,
+    required="all",
     most_properties=5000,
     most_levels=10,
     most_choices=1000,
+    most_characters=120_000,
+    most_choice_characters=15_000,
 )
 """Source: https://platform.openai.com/docs/guides/structured-outputs"""
 
@@ -51,15 +57,77 @@ ANTHROPIC_STRICT = Dialect(
     keywords=frozenset({"minItems"}),
     formats=_DATED_FORMATS | {"uri"},
     takes_recursion=False,
-    least_items=frozenset({0, 1}),
+    most=(("minItems", 1),),
+    keys=r"[a-zA-Z0-9_.-]{1,64}",
     most_tools=20,
     most_optional=24,
     most_unions=15,  # the page says 16, which the API refused as too complex
 )
 """Source: https://docs.anthropic.com/en/docs/build-with-claude/structured-outputs"""
 
-DEEPSEEK_STRICT = Dialect(keywords=_NUMBERS | {"pattern"}, formats=_COMMON_FORMATS, all_required=True)
+DEEPSEEK_STRICT = Dialect(
+    keywords=_NUMBERS | {"pattern"}, formats=_COMMON_FORMATS, required="all", takes_type_lists=False
+)
 """Source: https://api-docs.deepseek.com/guides/function_calling; only at its `/beta` address."""
+
+GEMINI_VALIDATED = Dialect(
+    keywords=_BOUNDS | _ITEMS,
+    formats=_DATES,
+    closed="as_is",
+    takes_recursion=False,
+    takes_maps=True,
+    takes_tuples=True,
+)
+"""Source: https://ai.google.dev/gemini-api/docs/structured-output; the mode is `VALIDATED`."""
+
+GEMINI_PARAMETERS = Dialect(
+    keywords=_BOUNDS | _ITEMS | {"minLength", "maxLength"},
+    formats=frozenset({"date-time"}),
+    lenient=True,
+    closed="none",
+    openapi=True,
+    takes_type_lists=False,
+    takes_references=False,
+    takes_recursion=False,
+    text_choices=True,
+    keys="[A-Za-z_][A-Za-z0-9_]{0,63}",
+)
+"""Source: https://ai.google.dev/api/caching#Schema"""
+
+COHERE_STRICT = Dialect(
+    keywords=frozenset(),
+    formats=_DATES | {"uuid"},
+    required="one",
+    closed="as_is",
+    takes_type_lists=False,
+    takes_recursion=False,
+    most_properties=200,
+)
+"""Source: https://docs.cohere.com/docs/structured-outputs, under `strict_tools`"""
+
+XAI_STRICT = Dialect(
+    keywords=_NUMBERS - {"multipleOf"}
+    | _ITEMS
+    | {"minLength", "maxLength", "minProperties", "maxProperties"},
+    formats=_DATES | {"email", "uuid", "ipv4", "ipv6", "uri"},
+    closed="as_is",
+    takes_recursion=False,
+    takes_maps=True,
+    takes_tuples=True,
+    most=(
+        ("maxItems", 256),
+        ("maxLength", 2048),
+        ("maxProperties", 64),
+        ("minItems", 256),
+        ("minLength", 2048),
+    ),
+)
+"""Source: https://docs.x.ai/docs/guides/structured-outputs; xAI always holds the model to the schemas."""
+
+OLLAMA_KEPT = Dialect(
+    keywords=frozenset(), formats=frozenset(), lenient=True, closed="as_is", takes_anything=True
+)
+"""Source: `ToolFunction` in https://github.com/ollama/ollama/blob/main/api/types.go"""
 
 
 def openai_compatible(
@@ -89,17 +157,38 @@ openai_responses = Provider(
 anthropic = Provider(
     "Anthropic", MessagesWire(), NameRule(128), _NO_BOOLEANS, takes_unions=False, dialect=ANTHROPIC_STRICT
 )
+_GEMINI_NAMES = NameRule(64, "-.:", starts_with_letter=True)
 gemini = Provider(
-    "Gemini",
-    GenerateContentWire(),
-    NameRule(64, "-.:", starts_with_letter=True),
-    _NO_BOOLEANS,
-    takes_unions=True,
+    "Gemini", GenerateContentWire(), _GEMINI_NAMES, _NO_BOOLEANS, takes_unions=True, dialect=GEMINI_VALIDATED
 )
-bedrock = Provider("Bedrock Converse", ConverseWire(), _BY_DEFAULT, _NO_BOOLEANS, takes_unions=False)
+gemini_parameters = Provider(
+    "Gemini with parameters",
+    GenerateContentWire("parameters"),
+    _GEMINI_NAMES,
+    _NO_BOOLEANS,
+    takes_unions=False,
+    dialect=GEMINI_PARAMETERS.replace(lenient=False),
+    always=GEMINI_PARAMETERS,
+)
+bedrock = Provider(
+    "Bedrock Converse",
+    ConverseWire(),
+    _BY_DEFAULT,
+    _NO_BOOLEANS,
+    takes_unions=False,
+    dialect=ANTHROPIC_STRICT,  # most models that take `strict` there are Anthropic's
+)
 mistral = openai_compatible("Mistral", required="any")
 deepseek = openai_compatible("DeepSeek", dialect=DEEPSEEK_STRICT)
 groq = openai_compatible("Groq")
-xai = Provider("xAI", ResponsesWire(), _BY_DEFAULT, _NO_BOOLEANS, takes_unions=True)
-cohere = Provider("Cohere", CohereWire(), _BY_DEFAULT, _NO_BOOLEANS, takes_unions=True)
-ollama = Provider("Ollama", OllamaWire(), _BY_DEFAULT, _NO_BOOLEANS, takes_unions=True)
+xai = Provider(
+    "xAI",
+    ResponsesWire(),
+    _BY_DEFAULT,
+    _NO_BOOLEANS,
+    takes_unions=False,
+    dialect=XAI_STRICT,
+    always=XAI_STRICT.replace(lenient=True),
+)
+cohere = Provider("Cohere", CohereWire(), _BY_DEFAULT, _NO_BOOLEANS, takes_unions=True, dialect=COHERE_STRICT)
+ollama = Provider("Ollama", OllamaWire(), _BY_DEFAULT, _NO_BOOLEANS, takes_unions=False, always=OLLAMA_KEPT)

@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
     from .dialect import Dialect
 
-__all__ = ["Size", "over_limits", "size_of"]
+__all__ = ["MANY_CHOICES", "Size", "over_limits", "size_of"]
+
+
+MANY_CHOICES = 250
+"""An enum of more values counts its characters."""
 
 
 class Size(Value):
@@ -23,6 +27,8 @@ class Size(Value):
         choices: values of all enums.
         optional: properties that may be left out.
         unions: places that take several types.
+        characters: of all names of properties and definitions, and values of enums.
+        choice_characters: of the values of the longest enum that has more than `MANY_CHOICES` values.
     """
 
     properties: int
@@ -30,6 +36,8 @@ class Size(Value):
     choices: int
     optional: int
     unions: int
+    characters: int
+    choice_characters: int
 
 
 def size_of(schema: Mapping[str, Any]) -> Size:
@@ -42,6 +50,8 @@ def size_of(schema: Mapping[str, Any]) -> Size:
         sum(len(part.get("enum", ())) for part, _ in found),
         sum(map(_optional, objects)),
         sum(_is_union(part) for part, _ in found),
+        sum(_characters(part) for part, _ in found),
+        max([_of_choices(part) for part, _ in found if len(part.get("enum", ())) > MANY_CHOICES], default=0),
     )
 
 
@@ -59,9 +69,19 @@ def over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
         ("values of enums", sum([size.choices for size in sizes]), dialect.most_choices),
         ("properties that may be left out", sum([size.optional for size in sizes]), dialect.most_optional),
         ("unions", sum([size.unions for size in sizes]), dialect.most_unions),
+        (
+            "characters in names of properties and values of enums",
+            sum([size.characters for size in sizes]),
+            dialect.most_characters,
+        ),
+        (
+            f"characters in an enum of more than {MANY_CHOICES} values",
+            max([size.choice_characters for size in sizes], default=0),
+            dialect.most_choice_characters,
+        ),
     )
     return [
-        f"{number} {what}, of which a request takes {most}"
+        f"{number:,} {what}, of which a request takes {most:,}"
         for what, number, most in counted
         if most is not None and number > most
     ]
@@ -78,6 +98,15 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], int]]
         waiting += [(inner, level) for inner in part.get("anyOf", ())]
         if "items" in part:
             waiting.append((part["items"], level + 1))
+
+
+def _characters(part: Mapping[str, Any]) -> int:
+    names = [*part.get("properties", ()), *part.get("$defs", ())]
+    return sum(map(len, names)) + _of_choices(part)
+
+
+def _of_choices(part: Mapping[str, Any]) -> int:
+    return sum([len(str(value)) for value in part.get("enum", ())])
 
 
 def _optional(part: Mapping[str, Any]) -> int:

@@ -1,0 +1,442 @@
+"""The node graph rendered in a dialect: what it can't say moves to the description."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..complaints import Complaint
+from ..immutable import Value
+from ..introspect.nodes import RefNode, UnionNode
+from ..json_values import copy_json, is_object, to_json_text
+from ..schema import Renderer
+from ..wording import clip, quote
+from .foreign_schema import foreign_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+
+    from ..codec.codec import Codec
+    from ..introspect.nodes import (
+        AnyNode,
+        ArrayNode,
+        EnumNode,
+        Field,
+        Graph,
+        LeafNode,
+        LiteralNode,
+        MapNode,
+        Node,
+        ObjectNode,
+        ScalarNode,
+        Target,
+        TupleNode,
+    )
+    from .dialect import Dialect
+
+__all__ = ["DialectSchema", "Loss", "dialect_schema"]
+
+_TOLD = "<told>"
+"""The key under which a schema keeps what moves to its description, until it is written out."""
+
+_TEXT_LENGTH = 200
+
+_SAID: Mapping[str, str] = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "pattern": "matching the pattern {}",
+    "format": "in the format {}",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "uniqueItems": "no two items the same",
+    "minProperties": "at least {} keys",
+    "maxProperties": "at most {} keys",
+    "propertyNames": "keys that fit {}",
+    "default": "default {}",
+    "examples": "for example {}",
+    "contentEncoding": "in {}",
+    "contentMediaType": "of the type {}",
+}
+"""Keyword to the words that say the same in a description."""
+
+
+class Loss(Value):
+    """One thing that a schema in a dialect says in another way than the usual one.
+
+    Attributes:
+        path: attribute names that lead to it; `*` stands for the items of an array.
+        kind: `told`: a keyword became words in the description · `null`: a property that may be left out
+            has to be there, and takes null instead · `weakened`: the schema takes more than the type, which
+            is told in words.
+        keyword: that it is about; `required` for a property.
+    """
+
+    path: tuple[str, ...]
+    kind: Literal["told", "null", "weakened"]
+    keyword: str
+
+
+class DialectSchema(Value):
+    """The input of a tool in a dialect.
+
+    Attributes:
+        schema: a document of the caller's own.
+        losses: what it says in another way than the usual one, in order.
+        complaints: what the dialect can't say at all; then the schema can't be used.
+    """
+
+    schema: dict[str, Any]
+    losses: tuple[Loss, ...]
+    complaints: tuple[Complaint, ...]
+
+    __hash__ = None  # type: ignore[assignment]  # a dict is in it
+
+
+def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str) -> DialectSchema:
+    """Render the input of a tool in a dialect.
+
+    Args:
+        codec: of the input.
+        dialect: of the provider.
+        name: of the tool, for complaints.
+        provider: its name, for complaints; `the strict mode of …` if the dialect is of that.
+    """
+    if isinstance(codec.graph.resolve_root(), UnionNode):
+        message = f"the arguments are a union, which {provider} doesn't take"
+        remedy = "Give the union to one parameter: a dataclass with a field of this type"
+        return DialectSchema({}, (), (Complaint((), "unsupported", name, message, remedy),))
+    found = _Findings(name, provider, codec.graph)
+    make = partial(DialectRenderer, dialect, found)
+    document = codec.json_schema_by(make, inline=not dialect.takes_references)
+    if found.renderer is not None and found.renderer.left < 0:
+        message = f"written without references, which {provider} doesn't take, its schema is too large"
+        found.complain((), message, "Use fewer types inside each other")
+    if found.renderer is not None and not (dialect.takes_references and dialect.takes_recursion):
+        _drop_definitions(document, [found.renderer.names[target] for target in codec.graph.definitions])
+    document = _written_out(document)
+    if dialect.openapi:
+        from .openapi_schema import openapi_schema
+
+        document = openapi_schema(document)
+    return DialectSchema(document, tuple(found.losses), tuple(found.complaints))
+
+
+class _Findings:
+    """What a renderer finds while it renders.
+
+    Args:
+        tool: name of the tool, for complaints.
+        provider: its name, for complaints.
+        graph: of the input.
+    """
+
+    def __init__(self, tool: str, provider: str, graph: Graph) -> None:
+        self.tool = tool
+        self.provider = provider
+        self.graph = graph
+        self.losses: list[Loss] = []
+        self.complaints: list[Complaint] = []
+        self.renderer: DialectRenderer | None = None
+
+    def complain(self, path: Sequence[str], message: str, remedy: str) -> None:
+        """Note what can't be said."""
+        self.complaints.append(Complaint(tuple(path), "unsupported", self.tool, message, remedy))
+
+
+class DialectRenderer(Renderer):
+    """Renders in a dialect.
+
+    Args:
+        dialect: what it takes.
+        found: gets what is said in another way, and what can't be said.
+        names, shared, encode_value, most: as `Renderer` takes them.
+    """
+
+    __slots__ = ("_dialect", "_found", "_open", "_path")
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        found: _Findings,
+        names: Mapping[Target, str],
+        shared: Mapping[Hashable, str],
+        encode_value: Callable[[Node, Any], Any],
+        most: int,
+    ) -> None:
+        super().__init__(names, shared, encode_value, most)
+        self._dialect = dialect
+        self._found = found
+        self._path: list[str] = []
+        root = found.graph.root
+        self._open: list[Target] = [root.target] if isinstance(root, RefNode) else []
+        # A document that is too large is rendered once more, with shared definitions.
+        found.losses.clear()
+        found.complaints.clear()
+        found.renderer = self
+
+    def definition(self, node: Node) -> dict[str, Any]:
+        """Render a node as a definition, where there may be definitions."""
+        dialect = self._dialect
+        recursive = any(node is found for found in self._found.graph.definitions.values())
+        if not dialect.takes_references or (recursive and dialect.lenient and not dialect.takes_recursion):
+            return {}  # it is written out where it is used
+        return super().definition(node)
+
+    def scalar(self, node: ScalarNode) -> dict[str, Any]:
+        """Render a string, number, boolean or null."""
+        return self._fitted(super().scalar(node))
+
+    def any(self, node: AnyNode) -> dict[str, Any]:
+        """Render a value of any type."""
+        if self._dialect.takes_anything:
+            return super().any(node)
+        remedy = "Name the type; for JSON of any form take a string, and parse it"
+        return self._unsaid("it takes a value of any type", remedy, {"type": "string"}, "any JSON value")
+
+    def leaf(self, node: LeafNode) -> dict[str, Any]:
+        """Render a leaf whose schema the dialect takes."""
+        document: dict[str, Any] = copy_json(node.leaf.json_schema)
+        is_scalar = isinstance(document.get("type"), str) and document["type"] not in {"object", "array"}
+        if is_scalar and document.keys() <= _SAID.keys() | {"type", "enum", "description", "title"}:
+            return self._fitted(self._typed(document) if "enum" in document else document)
+        foreign = foreign_schema(document, self._dialect, self._fitted)
+        if foreign is not None:
+            return foreign
+        kind = document.get("type")
+        weak = {"type": kind if isinstance(kind, str) and kind != "array" else "object"}
+        remedy = "Write its fields as a dataclass, or leave strict out for this tool"
+        what = "its schema is one of your own, or of another library"
+        return self._unsaid(
+            what, remedy, weak, f"with the schema {clip(to_json_text(document), _TEXT_LENGTH)}"
+        )
+
+    def literal(self, node: LiteralNode) -> dict[str, Any]:
+        """Render a fixed set of values."""
+        return self._typed(super().literal(node))
+
+    def enum(self, node: EnumNode) -> dict[str, Any]:
+        """Render the values of an Enum."""
+        return self._typed(super().enum(node))
+
+    def array(self, node: ArrayNode) -> dict[str, Any]:
+        """Render an array of any length."""
+        self._path.append("*")
+        document = super().array(node)
+        self._path.pop()
+        return self._fitted(document)
+
+    def tuple(self, node: TupleNode) -> dict[str, Any]:
+        """Render an array of fixed length."""
+        if self._dialect.takes_tuples and node.items:
+            self._path.append("*")
+            places = [self.schema(item) for item in node.items]
+            self._path.pop()
+            length = len(node.items)
+            return self._fitted(
+                {"type": "array", "prefixItems": places, "minItems": length, "maxItems": length}
+            )
+        different = not node.items or any(item != node.items[0] for item in node.items)
+        if different and not self._dialect.lenient:
+            remedy = "Write a dataclass with a field for each place"
+            return self._unsaid("it is an array whose places have different types", remedy, {}, "")
+        self._path.append("*")
+        members = [self.schema(item) for item in node.items] or [{"type": "string"}]
+        self._path.pop()
+        once = [member for place, member in enumerate(members) if member not in members[:place]]
+        length = len(node.items)
+        items = once[0] if len(once) == 1 else {"anyOf": once}
+        document = self._fitted({"type": "array", "items": items, "minItems": length, "maxItems": length})
+        if not different:
+            return document
+        self._found.losses.append(Loss(tuple(self._path), "weakened", "prefixItems"))
+        return _with_told(document, "each place has its own type")
+
+    def map(self, node: MapNode) -> dict[str, Any]:
+        """Render an object with free keys."""
+        if self._dialect.takes_maps:
+            self._path.append("*")
+            document = super().map(node)
+            self._path.pop()
+            return self._fitted(document)
+        remedy = "Write a list of a dataclass with a field for the key and one for the value"
+        inner = self._found.complaints[:], self._found.losses[:]
+        values = self.schema(node.values)
+        self._found.complaints[:], self._found.losses[:] = inner  # only words are made of them
+        words = f"any keys, each with a value like {clip(to_json_text(_written_out(values)), _TEXT_LENGTH)}"
+        return self._unsaid("it is an object with free keys", remedy, {"type": "object"}, words)
+
+    def ref(self, node: RefNode) -> dict[str, Any]:
+        """Render a reference to a recursive type."""
+        if self._dialect.takes_recursion and self._dialect.takes_references:
+            return super().ref(node)
+        if self._dialect.lenient and node.target not in self._open:
+            self._open.append(node.target)
+            document = self.schema(self._found.graph.definitions[node.target])
+            self._open.pop()
+            return document
+        remedy = "Write the levels that you need as types of their own, or leave strict out for this tool"
+        words = f"a {node.target.name}, which may be inside itself"
+        return self._unsaid("its type contains itself", remedy, {"type": "object"}, words)
+
+    def object(self, node: ObjectNode) -> dict[str, Any]:
+        """Render an object with its fields."""
+        document = super().object(node)
+        if self._dialect.closed == "always":
+            document["additionalProperties"] = False
+        elif self._dialect.closed == "none":
+            document.pop("additionalProperties", None)
+        if self._dialect.required == "all":
+            document["required"] = [field.key for field in node.fields]
+        elif self._dialect.required == "one" and node.fields and "required" not in document:
+            first = node.fields[0]
+            document["required"] = [first.key]
+            self._path.append(first.name)
+            document["properties"][first.key] = self._nullable(document["properties"][first.key])
+            self._path.pop()
+        return document
+
+    def field(self, field: Field) -> dict[str, Any]:
+        """Render a field of an object."""
+        self._path.append(field.name)
+        keys = self._dialect.keys
+        if keys is not None and re.fullmatch(keys, field.key) is None:
+            message = f"the property is called {quote(field.key)}, which {self._found.provider} doesn't take"
+            self._found.complain(self._path, message, "Give the field another name, or an alias of its own")
+        document = self._fitted(super().field(field))
+        if self._dialect.required == "all" and not field.required:
+            document = self._nullable(document)
+        self._path.pop()
+        return document
+
+    def _nullable(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a schema that takes null in place of what is left out."""
+        if _says_null(document):
+            return document
+        self._found.losses.append(Loss(tuple(self._path), "null", "required"))
+        return _or_null(document, as_list=self._dialect.takes_type_lists)
+
+    def _fitted(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a schema in which the dialect takes each keyword; the others are kept as words."""
+        told: list[str] = list(document.get(_TOLD, ()))
+        kept: dict[str, Any] = {}
+        for keyword, value in document.items():
+            if keyword == _TOLD:
+                continue
+            if keyword not in _SAID or self._takes(keyword, value):
+                kept[keyword] = value
+                continue
+            told.append(_SAID[keyword].format(_shown(keyword, value)))
+            self._found.losses.append(Loss(tuple(self._path), "told", keyword))
+        return {**kept, _TOLD: told} if told else kept
+
+    def _takes(self, keyword: str, value: Any) -> bool:
+        dialect = self._dialect
+        if keyword == "format":
+            return value in dialect.formats
+        if keyword == "pattern" and "(?" in value:  # no dialect takes lookaround, and few take flags
+            return False
+        most = dict(dialect.most).get(keyword)
+        return keyword in dialect.keywords and (most is None or value <= most)
+
+    def _typed(self, document: dict[str, Any]) -> dict[str, Any]:
+        """State the types of choices, where they are of several; tell those that the dialect doesn't take."""
+        values = document["enum"]
+        by_type: dict[str, list[Any]] = {}
+        for value in values:
+            by_type.setdefault(_TYPES[type(value)], []).append(value)
+        rest = {key: value for key, value in document.items() if key not in {"type", "enum"}}
+        if self._dialect.text_choices and by_type.keys() - {"string", "null"}:
+            words = f"one of {clip(to_json_text(values), _TEXT_LENGTH)}"
+            self._found.losses.append(Loss(tuple(self._path), "told", "enum"))
+            kinds: list[dict[str, Any]] = [{"type": kind} for kind in by_type]
+            found = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+            return _with_told({**found, **rest}, words)
+        if "type" in document:
+            return document
+        if self._dialect.takes_type_lists and len(by_type) == 2 and "null" in by_type:  # noqa: PLR2004  # a type and null
+            return {"type": list(by_type), "enum": values, **rest}
+        return {"anyOf": [{"type": kind, "enum": each} for kind, each in by_type.items()], **rest}
+
+    def _unsaid(self, what: str, remedy: str, weak: dict[str, Any], words: str) -> dict[str, Any]:
+        """Refuse what the dialect can't say, or say less."""
+        if self._dialect.lenient:
+            keyword = next(iter(weak))
+            self._found.losses.append(Loss(tuple(self._path), "weakened", keyword))
+            return _with_told(weak, words)
+        self._found.complain(self._path, f"{what}, which {self._found.provider} doesn't take", remedy)
+        return {"type": "string"}
+
+
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+
+
+def _with_told(document: dict[str, Any], words: str) -> dict[str, Any]:
+    return {**document, _TOLD: [*document.get(_TOLD, ()), words]}
+
+
+def _shown(keyword: str, value: Any) -> str:
+    if keyword == "examples":
+        return clip(", ".join([to_json_text(example) for example in value]), _TEXT_LENGTH)
+    return clip(value if isinstance(value, str) else to_json_text(value), _TEXT_LENGTH)
+
+
+def _says_null(document: Mapping[str, Any]) -> bool:
+    kind = document.get("type")
+    if kind == "null" or (isinstance(kind, list) and "null" in kind):
+        return True
+    return any(_says_null(member) for member in document.get("anyOf", ()))
+
+
+def _or_null(document: dict[str, Any], *, as_list: bool) -> dict[str, Any]:
+    """Return a schema that takes null too; what is told about it stays at the top."""
+    null = {"type": "null"}
+    about = {key: document[key] for key in (_TOLD, "description") if key in document}
+    rest = {key: value for key, value in document.items() if key not in about}
+    if rest.keys() == {"anyOf"}:
+        return {"anyOf": [*rest["anyOf"], null], **about}
+    if (
+        as_list
+        and isinstance(rest.get("type"), str)
+        and rest.keys().isdisjoint({"enum", "properties", "items"})
+    ):
+        return {**rest, "type": [rest["type"], "null"], **about}
+    return {"anyOf": [rest, null], **about}
+
+
+def _written_out(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema whose words are in its descriptions, and whose references stand alone."""
+    kept: dict[str, Any] = {}
+    for keyword, value in document.items():
+        if keyword in {"properties", "$defs"}:
+            kept[keyword] = {name: _written_out(inner) for name, inner in value.items()}
+        elif keyword in {"anyOf", "prefixItems"}:
+            kept[keyword] = [_written_out(inner) for inner in value]
+        elif keyword in {"items", "additionalProperties", "propertyNames"} and is_object(value):
+            kept[keyword] = _written_out(value)
+        elif keyword != _TOLD:
+            kept[keyword] = value
+    if _TOLD in document:
+        kept["description"] = _with_words(kept.pop("description", None), document[_TOLD])
+    if "$ref" in kept and len(kept) > 1:
+        return {"anyOf": [{"$ref": kept.pop("$ref")}], **kept}
+    return kept
+
+
+def _with_words(description: Any, told: list[str]) -> str:
+    words = "; ".join(told)
+    if not isinstance(description, str):
+        return f"{words[0].upper()}{words[1:]}."
+    return f"{description} ({words})"
+
+
+def _drop_definitions(document: dict[str, Any], names: Collection[str]) -> None:
+    """Take away the recursive types, which are written out, or refused, where they are used."""
+    kept = {name: inner for name, inner in document.pop("$defs", {}).items() if name not in names}
+    if kept:
+        document["$defs"] = kept

@@ -1,0 +1,52 @@
+"""JSON Schema in OpenAPI's form, as Gemini's `parameters` take it.
+
+Source: https://ai.google.dev/api/caching#Schema
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["openapi_schema"]
+
+
+def openapi_schema(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema with types in capitals, `nullable` for null, and the order of its properties.
+
+    Args:
+        document: without references, and without lists of types.
+    """
+    kept = dict(document)
+    members = kept.pop("anyOf", None)
+    if members is not None:
+        return _union([member for member in members if member.get("type") != "null"], len(members), kept)
+    kept["type"] = kept["type"].upper()
+    if "properties" in kept:
+        kept["properties"] = {key: openapi_schema(inner) for key, inner in kept["properties"].items()}
+        kept["propertyOrdering"] = list(kept["properties"])
+    if "items" in kept:
+        kept["items"] = openapi_schema(kept["items"])
+    if "enum" in kept:
+        kept["enum"] = [value for value in kept["enum"] if value is not None]
+        kept["format"] = "enum"
+    return kept
+
+
+def _union(others: list[Any], count: int, about: dict[str, Any]) -> dict[str, Any]:
+    """Return a union: `anyOf` stands alone in its schema, so a member has what is said about all of them."""
+    made = [openapi_schema(member) for member in others] or [{"type": "NULL"}]
+    first = made[0]
+    said = [text for text in (about.get("description"), first.get("description")) if text]
+    if said:
+        first["description"] = " ".join(said)
+    if len(made) == 1:
+        if len(others) < count and others:
+            first["nullable"] = True
+        return {**first, **{key: value for key, value in about.items() if key not in first}}
+    if len(others) < count:
+        for member in made:
+            member["nullable"] = True
+    return {"anyOf": made}

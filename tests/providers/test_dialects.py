@@ -1,0 +1,313 @@
+"""What providers take of JSON Schema in any mode, and dialects of your own."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import pytest
+from annotated_types import Gt, Le, MaxLen
+from hypothesis import given, reject
+from hypothesis import strategies as st
+from strategies import OBJECTS
+from test_strict import assert_within
+
+from operator_schema import Codec, SchemaError, SchemaLeaf, tool, tool_input
+from operator_schema.introspect.nodes import UnionNode
+from operator_schema.providers import (
+    anthropic,
+    bedrock,
+    cohere,
+    gemini,
+    gemini_parameters,
+    ollama,
+    openai_chat,
+    xai,
+)
+from operator_schema.providers.dialect_limits import over_limits, size_of
+from operator_schema.providers.dialect_schema import Loss, dialect_schema
+
+ALWAYS = [gemini_parameters, ollama, xai]
+
+
+@dataclass
+class Node:
+    """A node."""
+
+    value: int
+    below: list["Node"]
+
+
+@dataclass
+class Order:
+    """An order.
+
+    Attributes:
+        size: How large.
+    """
+
+    size: Literal[1, 2]
+    color: Literal["red", "blue"] | None
+    amounts: dict[str, int]
+    place: tuple[int, str]
+    extra: Any
+    tree: Node
+    either: int | str
+    count: Annotated[int, Gt(3), Le(9)] = 5
+    until: datetime | None = None
+    words: list[Annotated[str, MaxLen(3)]] = field(default_factory=list)
+
+
+ORDER = tool_input(Order, name="order", description="Order.")
+
+
+def properties_for(provider, strict=False):
+    (sent,) = provider.request([ORDER], strict=strict)["tools"]
+    sent = sent.get("functionDeclarations", [sent])[0].get("function", sent)
+    sent = sent.get("functionDeclarations", [sent])[0]
+    return sent["parameters"]["properties"]
+
+
+def test_gemini_gets_parameters_in_openapis_form():
+    assert properties_for(gemini_parameters) == {
+        "size": {"type": "INTEGER", "description": "How large. (one of [1,2])"},
+        "color": {"type": "STRING", "enum": ["red", "blue"], "format": "enum"},
+        "amounts": {
+            "type": "OBJECT",
+            "description": 'Any keys, each with a value like {"type":"integer"}.',
+        },
+        "place": {
+            "type": "ARRAY",
+            "items": {"anyOf": [{"type": "INTEGER"}, {"type": "STRING"}]},
+            "minItems": 2,
+            "maxItems": 2,
+            "description": "Each place has its own type.",
+        },
+        "extra": {"type": "STRING", "description": "Any JSON value."},
+        "tree": {
+            "type": "OBJECT",
+            "properties": {
+                "value": {"type": "INTEGER"},
+                "below": {
+                    "type": "ARRAY",
+                    "items": {"type": "OBJECT", "description": "A Node, which may be inside itself."},
+                },
+            },
+            "required": ["value", "below"],
+            "propertyOrdering": ["value", "below"],
+            "description": "A node.",
+        },
+        "either": {"anyOf": [{"type": "INTEGER"}, {"type": "STRING"}]},
+        "count": {"type": "INTEGER", "maximum": 9, "description": "More than 3; default 5."},
+        "until": {
+            "type": "STRING",
+            "format": "date-time",
+            "description": "date, time and UTC offset, such as 2026-01-31T09:30:00+01:00",
+        },
+        "words": {"type": "ARRAY", "items": {"type": "STRING", "maxLength": 3}},
+    }
+
+
+def test_null_is_nullable_in_openapis_form():
+    @tool
+    def note(
+        text: str | None,
+        either: Annotated[int | str | None, "What it is about."] = 3,
+        choice: Literal["a", None] = "a",
+        nothing: None = None,
+    ) -> str:
+        """Note."""
+        return f"{text} {either} {choice} {nothing}"
+
+    (declaration,) = gemini_parameters.request([note])["tools"][0]["functionDeclarations"]
+    assert declaration["parameters"]["properties"] == {
+        "text": {"type": "STRING"},
+        "either": {
+            "anyOf": [
+                {"type": "INTEGER", "nullable": True, "description": "What it is about. (default 3)"},
+                {"type": "STRING", "nullable": True},
+            ]
+        },
+        "choice": {
+            "type": "STRING",
+            "enum": ["a"],
+            "format": "enum",
+            "nullable": True,
+            "description": "Default a.",
+        },
+        "nothing": {"type": "NULL"},
+    }
+
+
+def test_a_lenient_dialect_says_less_and_lists_it():
+    losses = dialect_schema(ORDER.codec, xai.always, "order", "xAI").losses
+    assert losses == (
+        Loss(("extra",), "weakened", "type"),
+        Loss(("tree", "below", "*"), "weakened", "type"),
+        Loss(("count",), "told", "default"),
+    )
+    assert properties_for(xai)["place"] == {
+        "type": "array",
+        "prefixItems": [{"type": "integer"}, {"type": "string"}],
+        "minItems": 2,
+        "maxItems": 2,
+    }
+    with pytest.raises(SchemaError, match="it takes a value of any type, which the strict mode of xAI"):
+        xai.request([ORDER], strict=True)
+
+
+def test_ollama_gets_in_words_what_it_drops():
+    properties = properties_for(ollama)
+    assert properties["count"] == {"type": "integer", "description": "More than 3; at most 9; default 5."}
+    assert properties["extra"] == {}
+    assert properties["words"]["items"] == {"type": "string", "description": "At most 3 characters."}
+
+
+@given(OBJECTS, st.sampled_from(ALWAYS))
+def test_what_a_provider_takes_always_is_never_refused_but_for_names(annotation, provider):
+    try:
+        codec = Codec(annotation)
+    except SchemaError:
+        reject()
+    found = dialect_schema(codec, provider.always, "tool", provider.name)
+    if isinstance(codec.graph.resolve_root(), UnionNode):
+        assert [complaint.code for complaint in found.complaints] == ["unsupported"]
+        return
+    assert all(complaint.message.startswith("the property is called") for complaint in found.complaints)
+    if not found.complaints:
+        assert_within(found.schema, provider.always)
+        json.dumps(found.schema)
+
+
+def test_what_a_weak_schema_lets_through_is_still_checked():
+    with pytest.raises(ValueError, match="amounts"):
+        ORDER.decode(
+            {
+                "size": 1,
+                "amounts": {"a": "x"},
+                "place": [1, "a"],
+                "extra": 1,
+                "tree": {"value": 1, "below": []},
+                "either": 1,
+            }
+        )
+
+
+# --- single dialects ---------------------------------------------------------------------------------
+
+
+def test_cohere_requires_one_property_of_each_object():
+    @dataclass
+    class Filter:
+        """A filter."""
+
+        language: str = "en"
+        year: int | None = None
+
+    @tool
+    def search(filter: Filter, limit: int = 5) -> str:  # noqa: A002  # a word of the domain
+        """Search."""
+        return f"{filter} {limit}"
+
+    body = cohere.request([search], strict=True)
+    assert body["strict_tools"] is True
+    assert body["tools"][0]["function"]["parameters"]["properties"]["filter"] == {
+        "type": "object",
+        "properties": {
+            "language": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "Default en."},
+            "year": {"type": "integer"},
+        },
+        "required": ["language"],
+        "description": "A filter.",
+    }
+    function = {"name": "search", "arguments": '{"filter": {"language": null}}'}
+    response = {"message": {"tool_calls": [{"id": "1", "type": "function", "function": function}]}}
+    (call,) = cohere.calls(response, [search], strict=True)
+    assert search.decode(call.arguments).filter == Filter()
+
+
+def test_names_of_properties_that_a_provider_refuses():
+    @dataclass
+    class Row:
+        """A row."""
+
+        price: Annotated[int, "In cents."] = field(metadata={"alias": "price (cents)"})
+
+    row = tool_input(Row)
+    assert "price (cents)" in row.input_schema()["properties"]
+    for provider in (anthropic, bedrock):
+        with pytest.raises(
+            SchemaError, match=r'the property is called "price \(cents\)", which the strict mode'
+        ):
+            provider.request([row], strict=True)
+        provider.request([row])
+
+
+def test_schemas_of_leaves_are_taken_as_far_as_the_dialect_says_them():
+    def leaf(schema):
+        return SchemaLeaf(Decimal, schema, lambda _: Decimal(1), lambda _: {"amount": 1}, Decimal(1))
+
+    money = leaf(
+        {
+            "type": "object",
+            "properties": {
+                "amount": {"type": "integer", "minimum": 0, "description": "In cents."},
+                "tags": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "null"}]}},
+            },
+            "required": ["amount", "tags"],
+        }
+    )
+    partial = leaf({"type": "object", "properties": {"amount": {"type": "integer"}}})
+
+    def sent(provider, of):
+        pay = tool_input(dataclass(type("Pay", (), {"__annotations__": {"money": Annotated[Decimal, of]}})))
+        return provider.request([pay], strict=True)["tools"][0]
+
+    schema = sent(openai_chat, money)["function"]["parameters"]["properties"]["money"]
+    assert schema["additionalProperties"] is False
+    assert schema["properties"]["amount"] == {"type": "integer", "minimum": 0, "description": "In cents."}
+    assert sent(anthropic, money)["input_schema"]["properties"]["money"]["properties"]["amount"] == {
+        "type": "integer",
+        "description": "In cents. (at least 0)",
+    }
+    assert sent(anthropic, partial)["input_schema"]["properties"]["money"]["properties"]
+    with pytest.raises(SchemaError, match="its schema is one of your own, or of another library"):
+        sent(openai_chat, partial)
+
+
+def test_gemini_validates_in_its_strict_mode():
+    (sent,) = gemini.request([tool_input(Node, name="grow")])["tools"][0]["functionDeclarations"]
+    assert "$defs" in sent["parametersJsonSchema"]
+    with pytest.raises(SchemaError, match="its type contains itself"):
+        gemini.request([tool_input(Node, name="grow")], strict=True)
+
+    @tool
+    def count(values: dict[str, int]) -> str:
+        """Count."""
+        return str(values)
+
+    body = gemini.request([count], strict=True)
+    assert body["toolConfig"]["functionCallingConfig"] == {"mode": "VALIDATED"}
+
+
+def test_characters_of_names_and_choices_are_counted():
+    many = {"type": "string", "enum": [f"value number {place:04}" for place in range(900)]}
+    schema = {"type": "object", "properties": {"choice": many}, "required": ["choice"]}
+    assert over_limits(openai_chat.dialect, [size_of(schema)]) == [
+        "15,300 characters in an enum of more than 250 values, of which a request takes 15,000"
+    ]
+    long = {"type": "object", "properties": {"x" * 120_001: {"type": "string"}}}
+    assert over_limits(openai_chat.dialect, [size_of(long)]) == [
+        "120,001 characters in names of properties and values of enums, of which a request takes 120,000"
+    ]
+
+
+@given(OBJECTS)
+def test_examples_decode_whatever_dialect_their_schema_was_in(annotation):
+    try:
+        codec = Codec(annotation)
+    except SchemaError:
+        reject()
+    dialect_schema(codec, gemini_parameters.always, "tool", "Gemini")
+    codec.decode(codec.example())

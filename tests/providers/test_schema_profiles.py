@@ -1,0 +1,91 @@
+"""Strict schemas, judged by meta-schemas that others wrote from the providers' pages.
+
+The profiles and their cases are those of jsonschemaprofiles (UnitVectorY Labs); their licence is beside them.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, reject
+from jsonschema import Draft202012Validator
+from strategies import OBJECTS
+
+from operator_schema import Codec, SchemaError
+from operator_schema.providers import gemini, openai_chat
+from operator_schema.providers.dialect_schema import dialect_schema
+
+FOLDER = Path(__file__).parent / "data" / "schema_profiles"
+OPENAI, GEMINI = (
+    json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    for name in ("openai_202602", "gemini_202602")
+)
+
+# Keys that must be equal to each other: the profiles can't say that.
+UNSAID = {
+    "property_ordering_not_in_properties",
+    "required_extra_keys",
+    "required_missing_keys",
+    "required_not_in_properties",
+}
+
+
+def with_null_as_documented(part):
+    """Write `{"type": "null"}` as the profile takes it; OpenAI's own examples have it alone."""
+    if isinstance(part, list):
+        return [with_null_as_documented(inner) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    kept = {key: with_null_as_documented(value) for key, value in part.items()}
+    if kept.get("type") == "null":
+        kept["type"] = ["string", "null"]
+    return kept
+
+
+def without_unions_and_references(part):
+    """Leave out `anyOf`, `$ref` and `$defs`, which Gemini's page has and the profile doesn't."""
+    if isinstance(part, list):
+        return [without_unions_and_references(inner) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    if "anyOf" in part or "$ref" in part:
+        for member in part.get("anyOf", ()):
+            assert not list(GEMINI_JUDGE.iter_errors(without_unions_and_references(member)))
+        return {"type": "string"}
+    return {key: without_unions_and_references(value) for key, value in part.items() if key != "$defs"}
+
+
+OPENAI_JUDGE = Draft202012Validator(OPENAI["profile"])
+GEMINI_JUDGE = Draft202012Validator(GEMINI["profile"])
+
+
+@pytest.mark.parametrize(
+    ("judge", "cases"), [(OPENAI_JUDGE, OPENAI), (GEMINI_JUDGE, GEMINI)], ids=["openai", "gemini"]
+)
+def test_the_judge_knows_its_own_cases(judge, cases):
+    for name, schema in cases["valid"].items():
+        assert judge.is_valid(schema), name
+    wrong = {name for name, schema in cases["invalid"].items() if judge.is_valid(schema)}
+    assert wrong <= UNSAID
+
+
+def rendered(annotation, provider):
+    try:
+        found = dialect_schema(Codec(annotation), provider.dialect, "tool", provider.name)
+    except SchemaError:
+        reject()
+    if found.complaints:
+        reject()
+    return found.schema
+
+
+@given(OBJECTS)
+def test_strict_schemas_for_openai_fit_its_profile(annotation):
+    schema = with_null_as_documented(rendered(annotation, openai_chat))
+    assert not list(OPENAI_JUDGE.iter_errors(schema))
+
+
+@given(OBJECTS)
+def test_validated_schemas_for_gemini_fit_its_profile(annotation):
+    schema = without_unions_and_references(rendered(annotation, gemini))
+    assert not list(GEMINI_JUDGE.iter_errors(schema))
