@@ -231,7 +231,7 @@ class Provider(Value):
         offered = _tools(tools)
         own = self._own_names(offered)
         renamed = [_renamed(answer, own) for answer in found] if own else found
-        dialect = self._dialect_in(strict=strict) if strict else self.always
+        dialect = self.dialect if strict else self.always
         if dialect is not None and dialect.required != "any":
             known = {tool.name: tool for tool in offered}
             return tuple([_without_nulls(answer, known) for answer in renamed])
