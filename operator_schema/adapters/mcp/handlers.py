@@ -53,8 +53,8 @@ class Handlers:
     """
 
     __slots__ = (
-        *("__weakref__", "_changes", "_confirmation", "_context", "_executor", "_page_size"),
-        *("_stop", "_structured", "listen", "log"),
+        *("__weakref__", "_changes", "_confirmation", "_context", "_executor", "_outputs"),
+        *("_page_size", "_stop", "_structured", "listen", "log"),
     )
 
     def __init__(
@@ -74,6 +74,8 @@ class Handlers:
         self.listen = ListenHandler(self._changes)
         self.log = log
         self._executor = executor
+        # It takes a fifth of a short call to find out.
+        self._outputs: dict[str, tuple[Tool[..., Any], StructuredOutput | None]] = {}
         self._stop = executor.registry.on_change(self._changes.changed)
 
     @property
@@ -119,7 +121,7 @@ class Handlers:
                 return refusal
         call = RawCall(str(ctx.request_id), params.name, params.arguments)
         result = await self._run(executor, call, tool, ctx, context)
-        output = None if tool is None else output_of(tool, self._structured)
+        output = None if tool is None or result.is_error else self._output_of(tool)
         return _answer(result, output, ctx.protocol_version)
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
@@ -163,6 +165,12 @@ class Handlers:
         if isinstance(outcome, ToolResult):
             return outcome
         raise outcome or RuntimeError
+
+    def _output_of(self, tool: Tool[..., Any]) -> StructuredOutput | None:
+        known = self._outputs.get(tool.name)
+        if known is None or known[0] is not tool:
+            known = self._outputs[tool.name] = tool, output_of(tool, self._structured)
+        return known[1]
 
     def _context_of(self, ctx: Ctx) -> Mapping[Any, Any]:
         own: dict[Any, Any] = {ServerRequestContext: ctx, ServerSession: ctx.session}

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 
 import pytest
-from mcp_processes import HERE, ROOT, command, environment, http_server
+from mcp_processes import HERE, ROOT, command, environment, http_server, installed_from_npm
 
-VERSION = "2.12.0"
-FOLDER = ROOT / ".venv-frameworks" / f"inspector-{VERSION}"
-MINUTES = 60  # seconds in one
+MINUTE = 60
 
 
 @pytest.fixture(scope="module")
 def inspector():
-    """Its command, which is installed once."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("there is no npm here, and the Inspector is a program for Node.js")
-    program = FOLDER / "node_modules" / ".bin" / "mcp-inspector"
-    if not program.exists():
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        options = ("--no-audit", "--no-fund", "--ignore-scripts", "--silent")
-        words = (npm, "install", *options, "--prefix", str(FOLDER))
-        done = subprocess.run(
-            [*words, f"@modelcontextprotocol/inspector@{VERSION}"], check=False, timeout=3 * MINUTES
-        )
-        if done.returncode != 0:
-            pytest.skip("npm can't install the Inspector: its registry isn't reached from here")
-    return program
+    """Its command."""
+    folder = installed_from_npm("@modelcontextprotocol/inspector", "2.12.0")
+    return folder / "node_modules" / ".bin" / "mcp-inspector"
 
 
 def asked(inspector, server, *words):
@@ -40,7 +25,7 @@ def asked(inspector, server, *words):
         env=environment(),
         capture_output=True,
         check=True,
-        timeout=MINUTES,
+        timeout=MINUTE,
         text=True,
     )
     return json.loads(done.stdout)
