@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from .tool_call import State, ToolCall
 
-__all__ = ["answered", "check_question", "decoded_call", "outcome_state"]
+__all__ = ["answer_codec", "answer_schema", "answered", "check_question", "decoded_call", "outcome_state"]
 
 
 def decoded_call(call: ToolCall[Any]) -> DecodedCall:
@@ -29,7 +29,7 @@ def decoded_call(call: ToolCall[Any]) -> DecodedCall:
         DecodeError: an answer no longer fits its parameter.
         ToolError: the tool has no such parameter any more.
     """
-    answers = {name: _parameter_codec(call.tool, name).decode(value) for name, value in call.answers.items()}
+    answers = {name: answer_codec(call.tool, name).decode(value) for name, value in call.answers.items()}
     return DecodedCall(call.metadata, call.input, answers)
 
 
@@ -50,11 +50,23 @@ def _handled(call: ToolCall[Any], result: ToolResult) -> HandledCall:
 
 
 def _question(tool: Tool[..., Any], raised: NeedsInput) -> Question:
-    codec = _parameter_codec(tool, raised.parameter)  # also where the answer has a type of its own
+    schema = answer_schema(tool, raised)
+    text = writable_text("a question", raised.question)
+    return Question(text, raised.parameter, schema, raised.answer_type)
+
+
+def answer_schema(tool: Tool[..., Any], raised: NeedsInput) -> dict[str, Any]:
+    """Return the JSON Schema of the answer that a function asked for.
+
+    Raises:
+        SchemaError: its type can't be read from JSON.
+        ToolError: the tool has no such parameter.
+    """
+    codec = answer_codec(tool, raised.parameter)  # also where the answer has a type of its own
     if raised.answer_type is not None:
         codec = codec_of(raised.answer_type)
-    text = writable_text("a question", raised.question)
-    return Question(text, raised.parameter, codec.json_schema(), raised.answer_type)
+    schema: dict[str, Any] = codec.json_schema()
+    return schema
 
 
 def _failed(call: ToolCall[Any], error: SchemaError | ToolError) -> ToolResult:
@@ -70,7 +82,7 @@ def answered(waiting: DeferredCall[Any], question: Question, answer: object) -> 
         DecodeError: the answer doesn't fit.
     """
     call = waiting.call
-    codecs = [_parameter_codec(call.tool, question.parameter)]
+    codecs = [answer_codec(call.tool, question.parameter)]
     if question._answer_type is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a value of this room
         codecs.append(codec_of(question._answer_type))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
     about = f"the answer for {call.name}"
@@ -96,10 +108,10 @@ def check_question(tool: Tool[..., Any], parameter: str) -> None:
         SchemaError: the type of the parameter can't be read from JSON.
         ToolError: the tool has no such parameter.
     """
-    _parameter_codec(tool, parameter)
+    answer_codec(tool, parameter)
 
 
-def _parameter_codec(tool: Tool[..., Any], parameter: str) -> Any:
+def answer_codec(tool: Tool[..., Any], parameter: str) -> Any:
     """Return what reads the answers for an injected parameter.
 
     Raises:

@@ -87,9 +87,9 @@ def document_tool(
     """
     of_codec = codec_options(options)
     later = {"examples", *of_codec}
-    made: Tool[..., Any] = tool(**{key: value for key, value in options.items() if key not in later})(
-        function
-    )
+    now: dict[str, Any] = {key: value for key, value in options.items() if key not in later}
+    decorate: Any = tool(**now)
+    made: Tool[..., Any] = decorate(function)
     codec = DocumentCodec(SchemaDocument(made.name, schema), **of_codec)
     made = made.with_input(codec, of_codec, output)
     return made.with_(examples=options["examples"]) if "examples" in options else made

@@ -181,6 +181,12 @@ class ToolProperties:
                 returns = self._plan.callee.returns  # as written, if it can't be evaluated
         return visible_signature(self._plan, self._codec.type, returns)
 
+    @property
+    def injected(self) -> tuple[str, ...]:
+        """Names of the parameters that your program injects, in their order."""
+        plan = self._plan
+        return () if plan is None else tuple([parameter.name for parameter, _, _ in plan.injected])
+
     def injected_type(self, name: str) -> Any:
         """Return the annotation of a parameter that your program injects, without `skip`.
 

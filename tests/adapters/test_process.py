@@ -1,0 +1,383 @@
+"""Programs as tools: one JSON request, one JSON answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+import pytest
+
+from operator_schema import (
+    CallError,
+    Executor,
+    Image,
+    NeedsInput,
+    RawCall,
+    Registry,
+    Text,
+    ToolError,
+    Toolset,
+    skip,
+    tool,
+)
+from operator_schema.adapters.process import answer, atools_of, tools_of
+from operator_schema.adapters.process.child import MAX_OUTPUT
+
+ROOT = Path(__file__).parents[2]
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+PROGRAM = '''
+import os
+import sys
+import time
+from typing import Annotated, Literal
+
+from operator_schema import CallError, Image, NeedsInput, skip, tool
+from operator_schema.adapters.process import main
+
+
+@tool(read_only=True, timeout=20)
+def add(a: int, b: int = 0) -> int:
+    """Add two numbers.
+
+    Args:
+        a: The first.
+    """
+    print("this goes to standard error")
+    os.write(1, b"and so does this")
+    return a + b
+
+
+@tool
+def drop(
+    table: str, sure: Annotated[bool | None, skip] = None, why: Annotated[str | None, skip] = None
+) -> str:
+    """Drop a table."""
+    if sure is None:
+        raise NeedsInput(f"Really drop {table}?", parameter="sure")
+    if not sure:
+        raise CallError("then not")
+    if why is None:
+        raise NeedsInput("Why?", parameter="why")
+    return f"dropped {table}: {why}"
+
+
+@tool
+def draw() -> list[object]:
+    """Draw."""
+    return ["here", Image(bytes([137]) + b"PNG\\r\\n\\x1a\\n" + bytes(20), "image/png")]
+
+
+@tool
+def sleep(seconds: float) -> None:
+    """Sleep."""
+    if os.fork() == 0:
+        time.sleep(seconds)
+        os._exit(0)
+    print(os.getpid(), file=sys.stderr, flush=True)
+    time.sleep(seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(main([add, drop, draw, sleep]))
+'''
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    path = tmp_path_factory.mktemp("program") / "program.py"
+    path.write_text(PROGRAM)
+    return [sys.executable, str(path)]
+
+
+@pytest.fixture(scope="module")
+def tools(script: list[str]) -> dict[str, Any]:
+    return {tool.name: tool for tool in tools_of(script, env=ENVIRONMENT, repair=True)}
+
+
+def stub(source: str) -> list[str]:
+    """Return the command of a program that doesn't import anything."""
+    return [sys.executable, "-S", "-c", source]
+
+
+# --- the program's side ------------------------------------------------------------------------------
+
+
+@tool
+def add(a: int, b: int = 0) -> int:
+    """Add two numbers. Any will do."""
+    return a + b
+
+
+@tool
+def ask(name: str, db: Annotated[dict[str, str], skip], answer: Annotated[bool | None, skip] = None) -> str:
+    """Ask."""
+    if answer is None:
+        raise NeedsInput("Really?")
+    return f"{db[name]} {answer}"
+
+
+def run(name: str, **more: Any) -> dict[str, Any]:
+    return answer([add, ask], {"action": "run", "tool": name, **more}, context={"db": {"n": "x"}})
+
+
+def test_the_schema_of_all_tools() -> None:
+    described = answer([add, ask], '{"action": "schema"}')["tools"]
+    assert [each["name"] for each in described] == ["add", "ask"]
+    assert described[0]["summary"] == "Add two numbers."
+    assert described[0]["description"] == "Any will do."
+    assert described[0]["parameters"]["a"] == {"type": "integer", "required": True}
+    assert described[0]["input_schema"] == add.input_schema()
+    assert described[0]["output_schema"] == {"type": "integer"}
+    assert described[1]["answers"]["answer"] == {"type": "boolean"}
+
+
+def test_one_run() -> None:
+    assert run("add", arguments={"a": 1, "b": 2}) == {"type": "success", "content": "3", "json": 3}
+    assert run("add", arguments='{"a": 1}')["content"] == "1"
+    wrong = run("add", arguments={"a": "x", "c": 1})
+    assert (wrong["type"], wrong["code"]) == ("error", "invalid_params")
+    assert "- a: expected integer" in wrong["message"]
+    assert run("ad")["message"].startswith('tool "ad" not found; did you mean "add"?')
+
+
+def test_a_question_and_its_answer() -> None:
+    asked = run("ask", arguments={"name": "n"})
+    assert asked == {
+        "type": "needs_input",
+        "question": {"id": "answer", "text": "Really?", "answer_schema": {"type": "boolean"}},
+    }
+    assert run("ask", arguments={"name": "n"}, answers={"answer": True})["content"] == "x True"
+    assert run("ask", arguments={"name": "n"}, answers={"answer": "x"})["code"] == "invalid_request"
+    assert run("ask", arguments={"name": "n"}, answers={"other": 1})["code"] == "invalid_request"
+    assert run("nobody", answers={"other": 1})["code"] == "tool_not_found"
+
+
+def test_a_question_whose_answer_nobody_can_give_is_an_error() -> None:
+    @tool
+    def odd() -> None:
+        raise NeedsInput("Really?")
+
+    assert answer([odd], {"action": "run", "tool": "odd"})["code"] == "execution_failed"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "",
+        "{",
+        b"\xff",
+        "[]",
+        None,
+        {},
+        {"action": "rnu"},
+        {"action": "run"},
+        {"action": "run", "tool": "add", "answers": []},
+    ],
+)
+def test_a_wrong_request_is_answered_too(request_: object) -> None:
+    answered = answer([add], request_)
+    assert (answered["type"], answered["code"]) == ("error", "invalid_request")
+
+
+def test_tools_that_are_off_are_not_described_and_not_run() -> None:
+    registry = Registry([add, ask])
+    registry.switch("add", enabled=False)
+    assert [each["name"] for each in answer(registry, {"action": "schema"})["tools"]] == ["ask"]
+    assert answer(registry, {"action": "run", "tool": "add", "arguments": {"a": 1}})["type"] == "error"
+
+
+# --- both sides --------------------------------------------------------------------------------------
+
+pytestmark = pytest.mark.needs_process
+
+
+def test_the_tools_of_a_program(tools: dict[str, Any]) -> None:
+    assert list(tools) == ["add", "drop", "draw", "sleep"]
+    own = tools["add"]
+    assert (own.summary, own.annotations.read_only, own.timeout) == ("Add two numbers.", True, 20)
+    assert own.input_schema()["properties"]["a"] == {"type": "integer", "description": "The first."}
+    assert own.output_schema() == {"type": "integer"}
+    assert tools["drop"].injected == ("sure", "why")
+    assert tools["drop"].injected_type("sure") == bool | None
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_calls_run_the_program(tools: dict[str, Any], backend: str) -> None:
+    executor = Executor(Registry(tools.values()))
+    results = anyio.run(
+        executor.execute_all,
+        [RawCall("1", "add", '{"a": "1", "b": 2}'), RawCall("2", "add", {"A": []}), RawCall("3", "draw")],
+        backend=backend,
+    )
+    assert (results[0].content, results[0].json) == ("3", 3)
+    assert "- a: missing" in results[1].content
+    assert results[2].parts == (Text("here"), Image(PNG, "image/png"))
+
+
+def test_calls_without_an_event_loop(tools: dict[str, Any]) -> None:
+    executor = Executor(Registry(tools.values()))
+    assert executor.execute_sync(RawCall("1", "add", {"a": 1})).json == 1
+
+
+def test_questions_of_a_program_reach_a_person(tools: dict[str, Any]) -> None:
+    toolset = Toolset(tools["drop"])
+    executor = Executor(Registry(tools.values()))
+
+    async def main() -> str:
+        plan = toolset.round([RawCall("1", "drop", {"table": "t"})]).plan()
+        plan = await executor.execute_round(plan)
+        assert plan.deferred[0].question.text == "Really drop t?"
+        assert plan.deferred[0].question.answer_schema == {"type": "boolean"}
+        plan = await executor.execute_round(plan.answer("1", True))
+        assert plan.deferred[0].question.text == "Why?"
+        plan = await executor.execute_round(plan.answer("1", "old"))
+        return plan.handled[0].result.content
+
+    assert anyio.run(main) == "dropped t: old"
+
+
+def is_gone(pid: int) -> bool:
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        with suppress(OSError):
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        time.sleep(0.01)
+    return False
+
+
+FORKS = """
+import os, sys, time
+sys.stdin.read()
+child = os.fork()
+if child == 0:
+    time.sleep(60)
+open(sys.argv[1], "w").write(f"{os.getpid()} {child}")
+time.sleep(60)
+"""
+
+
+def pids(path: Path) -> list[int]:
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        if path.exists() and len(found := path.read_text().split()) == 2:
+            return list(map(int, found))
+        time.sleep(0.01)
+    raise AssertionError(path)
+
+
+def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
+    path = tmp_path / "pids"
+    with pytest.raises(TimeoutError, match=r"longer than 0\.5 s"):
+        tools_of([*stub(FORKS), str(path)], timeout=0.5)
+    assert all(map(is_gone, pids(path)))
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_call_that_is_cancelled_ends_the_program_and_its_children(tmp_path: Path, backend: str) -> None:
+    path = tmp_path / "pids"
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(atools_of, [*stub(FORKS), str(path)])
+            while not path.exists():  # noqa: ASYNC110  # another process makes it
+                await anyio.sleep(0.01)
+            group.cancel_scope.cancel()
+
+    anyio.run(main, backend=backend)
+    assert all(map(is_gone, pids(path)))
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("print('hello')", "its answer isn't JSON: \"hello"),
+        ("print([1])", r"its answer isn't an object: \[1\]"),
+        ("pass", "it answered nothing"),
+        (
+            "import sys; sys.exit('no such file')",
+            r"\(exit status 1\): it answered nothing; it wrote: no such file",
+        ),
+        ("import sys; sys.stderr.write('x' * 9000 + 'end')", r"it wrote: x{100}.*end|it wrote: x+"),
+        (f"print('1' * {MAX_OUTPUT + 10})", "longer than 10,000,000 bytes"),
+        ("print('{}')", "doesn't describe its tools"),
+        ("""print('{"tools": [{"name": "a"}]}')""", "doesn't describe its tools"),
+    ],
+)
+def test_a_program_that_answers_something_else(source: str, fault: str) -> None:
+    with pytest.raises(ToolError, match=fault):
+        tools_of(stub(source))
+
+
+def test_a_program_that_cant_be_started() -> None:
+    with pytest.raises(ToolError, match="can't be started"):
+        tools_of("/no/such/program")
+    with pytest.raises(ValueError, match="a command has"):
+        tools_of([])
+    with pytest.raises(ValueError, match="timeout is"):
+        tools_of("true", timeout=-1)
+
+
+ODD = """
+import json, sys
+request = json.load(sys.stdin)
+tools = [{"name": "odd", "input_schema": {"type": "object"}, "output_schema": {"type": []}}]
+answers = {
+    "none": [],
+    "type": {"type": "done"},
+    "question": {"type": "needs_input", "question": {"id": "other", "text": "Really?"}},
+    "error": {"type": "error", "message": "the disk is full"},
+    "part": {"type": "success", "content": "x", "parts": [{"type": "image", "data": "%%%"},
+        {"type": "file", "data": "YQ==", "media_type": "text/plain"}]},
+    "plain": {"type": "success", "content": "x"},
+}
+given = request.get("arguments", {}).get("what")
+print(json.dumps({"tools": tools} if given is None else answers[given]))
+"""
+
+
+def test_programs_in_other_words() -> None:
+    executor = Executor(Registry(tools_of(stub(ODD), prefix="my_")))
+
+    calls = [
+        RawCall(what, "my_odd", {"what": what})
+        for what in ("plain", "error", "part", "none", "type", "question")
+    ]
+    plain, error, part, *others = executor.execute_all_sync(calls)
+    assert plain.json == "x"
+    assert error.content == "the disk is full"
+    assert [type(each).__name__ for each in part.parts] == ["Text", "File"]
+    faults = [str((each.details or {})["exception"]) for each in others]
+    assert "isn't an object" in faults[0]
+    assert "neither" in faults[1]
+    assert "isn't among its answers" in faults[2]
+
+
+def test_the_program_by_itself(script: list[str]) -> None:
+    request = json.dumps({"action": "run", "tool": "add", "arguments": {"a": 1, "b": 2}})
+    done = subprocess.run(script, input=request, capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert json.loads(done.stdout) == {"type": "success", "content": "3", "json": 3}
+    assert "this goes to standard error" in done.stderr
+    assert "and so does this" in done.stderr
+
+
+def test_errors_are_errors_of_the_call(tools: dict[str, Any]) -> None:
+    result = Executor(Registry(tools.values())).execute_sync(
+        RawCall("1", "drop", {"table": "t"}), context={"sure": False}
+    )
+    assert result.content == "then not"
+    assert isinstance(result.details["exception"], CallError)
