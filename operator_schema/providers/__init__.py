@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .answer import Answer
+    from .dialect import Dialect
     from .errors import ResponseError
+    from .names import NameRule
     from .provider import Provider
     from .stream import Stream
     from .streamed_call import StreamedCall
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Dialect",
+    "NameRule",
     "Provider",
     "ResponseError",
     "Stream",
@@ -52,6 +56,8 @@ __all__ = [
 
 _HOMES = {
     "Answer": ".answer",
+    "Dialect": ".dialect",
+    "NameRule": ".names",
     "Provider": ".provider",
     "ResponseError": ".errors",
     "Stream": ".stream",

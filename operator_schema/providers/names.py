@@ -22,9 +22,9 @@ class NameRule(Value):
     """Which names of tools a provider takes.
 
     Attributes:
-        pattern: that the whole name has to match.
         longest: characters that it may have.
         others: what may stand in a name besides letters, digits and `_`.
+        starts_with_letter: whether it has to begin with a letter or `_`.
     """
 
     longest: int = 64

@@ -188,6 +188,7 @@ JUDGES = {
     "cohere": CohereJudge(),
     "deepseek": CHAT,
     "gemini": GoogleJudge(),
+    "gemini_parameters": GoogleJudge(),
     "groq": TypedJudge("groq", GroqTool, GroqChoice, GroqMessage),
     "mistral": MistralJudge(),
     "ollama": OllamaJudge(),

@@ -1,7 +1,10 @@
 """Answers of providers: every recorded one, and what goes wrong."""
 
 import json
+import re
 from collections import Counter
+from doctest import DocTestParser
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -356,3 +359,29 @@ def test_what_bedrock_runs_itself_is_no_call():
         assert stream.feed({"contentBlockDelta": delta}) == []
     stream.feed({"messageStop": {"stopReason": "end_turn"}})
     assert (stream.close().calls, stream.close().message[0]["content"]) == ((), [{"toolUse": use}])
+
+
+# --- a provider of one's own -----------------------------------------------------------------------
+
+
+def test_a_new_provider_is_one_table():
+    """The tables of the page read what that provider answered, and have at most 30 lines."""
+    page = (Path(__file__).parents[2] / "docs" / "providers.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page.partition("## Another provider")[2], re.DOTALL)
+    examples = [example.source for block in blocks for example in DocTestParser().get_examples(block)]
+    tables = [source for source in examples if "= openai_compatible(" in source]
+    assert len(tables) == 2
+    for table in tables:
+        assert table.count("\n") <= 30
+        names = {}
+        exec("from operator_schema.providers import Dialect, NameRule, openai_compatible", names)  # noqa: S102  # the page's own code
+        exec(table, names)  # noqa: S102  # the same
+        provider = names[table.partition(" ")[0]]
+        read = 0
+        for exchange in unstreamed():
+            if exchange["provider"] in {"venice", "doubleword"}:
+                calls = [call for found in provider.answers(exchange["response"]) for call in found.calls]
+                found = [(call.name, parsed(call.arguments)) for call in calls]
+                assert found == calls_anywhere(json.loads(exchange["response"]))
+                read += 1
+        assert read == 34

@@ -29,11 +29,13 @@ def said(name, judge, what, cases, passed):
 
 
 def check_row(row, *, write):
-    """Check that a row is in the docs, or write it there."""
+    """Check that the docs have a row of these cases, or write it there."""
     if write:
         write.append(row)
-    else:
-        assert row in TABLE.read_text(encoding="utf-8").splitlines(), f"write the table again: {row}"
+        return
+    start = "|".join(row.split("|")[:4])
+    found = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith(start)]
+    assert found, f"write the table again: {row}"
 
 
 def judged(check, cases):
@@ -58,9 +60,16 @@ CASES = {
 }
 
 
+def is_there(name, what):
+    """Return whether a provider has a strict mode, or recorded answers of its own."""
+    if what == "strict requests":
+        return name in STRICT
+    return what != "turns" or name != "gemini_parameters"  # the answers are those of `gemini`
+
+
 @pytest.mark.parametrize(
     ("name", "what"),
-    [(name, what) for name in NAMES for what in CASES if what != "strict requests" or name in STRICT],
+    [(name, what) for name in NAMES for what in CASES if is_there(name, what)],
 )
 def test_the_types_of_the_sdk_take_it(name, what, table):
     judge = JUDGES[name]

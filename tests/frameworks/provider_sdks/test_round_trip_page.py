@@ -1,0 +1,101 @@
+"""The code for each SDK on the page about round trips; a server on this machine gives the responses."""
+
+from __future__ import annotations
+
+import ast
+import re
+from doctest import DocTestParser
+from pathlib import Path
+
+import pytest
+from local_server import serving
+
+PAGE = Path(__file__).parents[3] / "docs" / "provider-round-trips.md"
+COMMON, *SECTIONS = re.split(r"^## (?=(?!What all).*$)", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+WITH_SDK = {section.partition("\n")[0]: section for section in SECTIONS if "```py\n" in section}
+
+ADDRESSES = (
+    "ANTHROPIC_BASE_URL",
+    "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+    "CO_API_URL",
+    "GOOGLE_GEMINI_BASE_URL",
+    "GROQ_BASE_URL",
+    "OLLAMA_HOST",
+    "OPENAI_BASE_URL",
+)
+KEYS = (
+    "ANTHROPIC_API_KEY",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "CO_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "OPENAI_API_KEY",
+    "XAI_API_KEY",
+)
+
+
+def examples_in(text):
+    """List the examples of a page."""
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    return [example.source for block in blocks for example in DocTestParser().get_examples(block)]
+
+
+def run(source, names):
+    """Run code, and return the value of the last expression."""
+    *first, last = ast.parse(source).body
+    exec(compile(ast.Module(first, []), str(PAGE), "exec"), names)  # noqa: S102  # the page's own code
+    return eval(compile(ast.Expression(last.value), str(PAGE), "eval"), names)  # noqa: S307  # the same
+
+
+@pytest.mark.parametrize("title", WITH_SDK)
+def test_the_code_for_the_sdk_runs(title, monkeypatch):
+    names = {}
+    for source in examples_in(COMMON):
+        exec(source, names)  # noqa: S102  # the page's own code
+    section = WITH_SDK[title]
+    for source in examples_in(section):
+        if source.startswith("responses ="):
+            exec(source, names)  # noqa: S102  # the same
+    (code,) = re.findall(r"```py\n(.*?)```", section, re.DOTALL)
+    whole = [{**ENVELOPE.get(title, {}), **response} for response in names["responses"]]
+    with serving(*whole) as (address, requests):
+        for name in ADDRESSES:
+            monkeypatch.setenv(name, address)
+        for name in KEYS:
+            monkeypatch.setenv(name, "none")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        code = re.sub(r"https://[^\"]+", address, code)
+        code = code.replace("Mistral(", f"Mistral(server_url={address!r}, ")
+        assert run(code, names) == "It is 42."
+    first, second = requests
+    assert "add" in repr(first)
+    assert len(repr(second)) > len(repr(first)) + 100
+    assert "42" in repr(second).replace(repr(first), "")
+
+
+ENVELOPE = {
+    "OpenAI Responses": {
+        "id": "r1",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+    },
+    "Mistral": {"id": "r1", "object": "chat.completion", "created": 1, "model": "m", "usage": {}},
+    "Amazon Bedrock": {
+        "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+        "metrics": {"latencyMs": 1},
+    },
+    "Ollama": {"model": "m", "created_at": "2026-01-01T00:00:00Z"},
+}
+"""What some SDKs want to have in a response beside what the page shows."""
+
+
+def test_the_page_has_every_provider():
+    assert len(WITH_SDK) == 11
