@@ -26,6 +26,7 @@ pytest_collect_file = Sybil(
     excludes=[
         "CHANGELOG.md",
         "docs/mcp.md",  # it needs mcp: tests/frameworks/together/test_mcp.py runs it
+        "docs/frameworks.md",  # the tests of adapters run its examples, where the frameworks are
         *(
             [
                 "docs/approvals.md",

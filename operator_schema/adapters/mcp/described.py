@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from ...tools.tool import Tool
     from ...tools.tool_annotations import ToolAnnotations
 
-__all__ = ["Structured", "checked_structured", "described", "is_modern", "output_of", "structured_content"]
+__all__ = [
+    "Structured",
+    "checked_structured",
+    "described",
+    "hints_of",
+    "is_modern",
+    "output_of",
+    "structured_content",
+]
 
 Structured = Literal["objects", "all", "none"]
 """Which results a client gets as data beside the text: those that are objects, all that say more than
@@ -67,7 +75,7 @@ def described(tool: Tool[..., Any], structured: Structured, protocol_version: st
         description=definition["description"],
         input_schema=definition["input_schema"],
         output_schema=None if output is None else _output_schema(output, protocol_version),
-        annotations=_hints(said),
+        annotations=hints_of(said),
         _meta=said.meta or None,
     )
 
@@ -98,7 +106,8 @@ def _is_bare(output: StructuredOutput, protocol_version: str) -> bool:
     return "null" not in json_types_of(graph.resolve_root(), graph.definitions)
 
 
-def _hints(said: ToolAnnotations) -> types.ToolAnnotations | None:
+def hints_of(said: ToolAnnotations) -> types.ToolAnnotations | None:
+    """Return what a tool says about itself as hints of the protocol, None if it says nothing."""
     hints = types.ToolAnnotations(
         read_only_hint=said.read_only,
         destructive_hint=said.destructive,

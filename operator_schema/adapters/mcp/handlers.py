@@ -6,7 +6,6 @@ from collections import ChainMap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
@@ -14,23 +13,24 @@ from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
-from ...rounds.toolset import Toolset
 from ...tools.calls import RawCall, ToolResult
 from ...tools.execution.executor import Executor
 from ...tools.log import ERROR, write_log
-from ...tools.registry.registry import Registry
 from ...wording import kind, received
+from ..base import check_context, check_executor, registry_of
 from .changes import ChangeBus
 from .confirmation import Confirmation
 from .content import content_of
 from .described import checked_structured, described, output_of, structured_content
 from .log import ClientLog
-from .messages import Messages, progress_sender
+from .messages import Messages, progress_sender, sending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
+    from ...rounds.toolset import Toolset
+    from ...tools.registry.registry import Registry
     from ...tools.results.structured_output import StructuredOutput
     from ...tools.tool import Tool
     from .described import Structured
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Context: TypeAlias = "Mapping[Any, Any] | Callable[[Ctx], Mapping[Any, Any]]"
 
-__all__ = ["Handlers", "handlers", "registry_of"]
+__all__ = ["Handlers", "handlers"]
 
 
 class Handlers:
@@ -154,17 +154,9 @@ class Handlers:
         on_progress = progress_sender(messages, ctx.session.report_progress) if reports else None
         if self.log is not None:
             self.log.listen(ctx, messages)
-        outcome: ToolResult | Exception | None = None
-        async with anyio.create_task_group() as group:
-            group.start_soon(messages.send_all)
-            try:
-                outcome = await executor.execute(call, context=context, on_progress=on_progress)
-            except Exception as error:  # noqa: BLE001  # the group would wrap what is raised in it
-                outcome = error
-            messages.end()
-        if isinstance(outcome, ToolResult):
-            return outcome
-        raise outcome or RuntimeError
+        return await sending(
+            messages, lambda: executor.execute(call, context=context, on_progress=on_progress)
+        )
 
     def _output_of(self, tool: Tool[..., Any]) -> StructuredOutput | None:
         known = self._outputs.get(tool.name)
@@ -221,12 +213,12 @@ def handlers(
     """
     checked_structured(structured)
     _check_page_size(page_size)
-    _check_context(context)
+    check_context(context)
     registry = registry_of(tools)
     if executor is None:
         executor = Executor(registry, strict_results=True, pass_through=[MCPError])
     else:
-        _check_executor(executor, registry)
+        check_executor(executor, registry)
     return Handlers(
         executor,
         context,
@@ -237,37 +229,10 @@ def handlers(
     )
 
 
-def registry_of(tools: Tools) -> Registry:
-    """Return tools as a registry, in which those that a toolset has off are switched off."""
-    if isinstance(tools, Registry):
-        return tools
-    registry = Registry(tools)
-    if isinstance(tools, Toolset):
-        for name in tools.names:
-            if tools.is_off(name):
-                registry.switch(name, enabled=False)
-    return registry
-
-
-def _check_executor(executor: Executor, registry: Registry) -> None:
-    if not isinstance(executor, Executor):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
-        message = f"executor is an Executor, not {received(executor)}"
-        raise TypeError(message)
-    if executor.registry is not registry and list(executor.registry) != list(registry):
-        message = "the executor has other tools: give the same registry to both, Executor(registry, …)"
-        raise ValueError(message)
-
-
 def _check_page_size(size: Any) -> None:
     if size is not None and (type(size) is not int or size < 1):
         message = f"page_size is a positive integer or None, not {received(size)}"
         raise ValueError(message)
-
-
-def _check_context(context: Any) -> None:
-    if context is not None and not isinstance(context, Mapping) and not callable(context):
-        message = f"context is a mapping, or a function that returns one, not {received(context)}"
-        raise TypeError(message)
 
 
 def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from contextlib import suppress
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     Send = Callable[[], Awaitable[None]]
 
-__all__ = ["Messages", "progress_sender"]
+__all__ = ["Messages", "progress_sender", "sending"]
+
+T = TypeVar("T")
 
 MOST_WAITING = 1000
 """Messages of one call that wait for a slow client at most; the newest are kept."""
@@ -62,6 +64,30 @@ class Messages:
                 return
             await self._woken.wait()
             self._woken = anyio.Event()
+
+
+async def sending(messages: Messages, run: Callable[[], Awaitable[T]]) -> T:
+    """Run a call, and send what it has to say meanwhile.
+
+    Args:
+        messages: of the call.
+        run: starts it.
+
+    Raises:
+        Exception: what it raises, not in a group.
+    """
+    failure: Exception | None = None
+    results: list[T] = []
+    async with anyio.create_task_group() as group:
+        group.start_soon(messages.send_all)
+        try:
+            results.append(await run())
+        except Exception as error:  # noqa: BLE001  # the group would wrap what is raised in it
+            failure = error
+        messages.end()
+    if failure is not None:
+        raise failure
+    return results[0]
 
 
 def progress_sender(

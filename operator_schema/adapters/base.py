@@ -1,0 +1,234 @@
+"""What do all adapters share: their tools, their executor, and what a framework gives to a call?"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from ..immutable import Value
+from ..tools.calls import RawCall
+from ..tools.execution.executor import Executor
+from ..tools.registry.registry import Registry
+from ..tools.tool import Tool
+from ..wording import received
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from typing import TypedDict
+
+    from ..rounds.toolset import Toolset
+    from ..tools.calls import ToolResult
+    from ..tools.execution.reports import OnProgress
+
+    class ExecutorOptions(TypedDict, total=False):
+        """The options of an `Executor` that an adapter decides."""
+
+        native_results: Iterable[type]
+        pass_through: Iterable[type[BaseException]]
+
+
+__all__ = [
+    "Context",
+    "Runner",
+    "Tools",
+    "check_context",
+    "check_executor",
+    "check_tool",
+    "needing",
+    "registry_of",
+    "runner_of",
+    "runner_of_one",
+]
+
+Context: TypeAlias = Mapping[Any, Any] | Callable[[Any], Mapping[Any, Any]]
+"""What your program injects, or a function that makes it from the context of the framework."""
+
+Tools: TypeAlias = "Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
+"""Everything that is several tools."""
+
+
+@contextmanager
+def needing(module: str, requirement: str, extra: str) -> Generator[None]:
+    """Import a framework inside of this, to say what to install where it is missing.
+
+    Args:
+        module: that the adapter imports.
+        requirement: distribution and version, for the message.
+        extra: of operator-schema.
+
+    Raises:
+        ModuleNotFoundError: it is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        message = f"this adapter needs {requirement}: pip install 'operator-schema[{extra}]'"
+        raise ModuleNotFoundError(message, name=module) from None
+
+
+class Runner(Value):
+    """How an adapter runs the calls of its framework.
+
+    Attributes:
+        executor: what runs them.
+        context: what your program injects, or a function that takes the framework's own context and
+            returns that; None for nothing.
+    """
+
+    executor: Executor
+    context: Context | None
+
+    async def run(
+        self,
+        name: str,
+        arguments: Any,
+        own: Mapping[Any, Any],
+        *,
+        call_id: str | None = None,
+        host: Any = None,
+        on_progress: OnProgress | None = None,
+    ) -> ToolResult:
+        """Run one call.
+
+        Args:
+            name: of the tool.
+            arguments: as the framework gives them.
+            own: what the framework has for the call, by type. What your program gives wins.
+            call_id: None where the framework doesn't say.
+            host: what the function given as `context` gets.
+            on_progress: as for `Executor.execute`.
+
+        Raises:
+            BaseException: of `pass_through`; what the function given as `context` raises.
+        """
+        call = RawCall(call_id, name, arguments)
+        context = self.context_of(own, host)
+        return await self.executor.execute(call, context=context, on_progress=on_progress)
+
+    def run_sync(
+        self,
+        name: str,
+        arguments: Any,
+        own: Mapping[Any, Any],
+        *,
+        call_id: str | None = None,
+        host: Any = None,
+    ) -> ToolResult:
+        """Do what `run` does, and wait for it, as `Executor.execute_sync` does."""
+        call = RawCall(call_id, name, arguments)
+        return self.executor.execute_sync(call, context=self.context_of(own, host))
+
+    def context_of(self, own: Mapping[Any, Any], host: Any) -> Mapping[Any, Any]:
+        """Return what can be injected into a call; the arguments are those of `run`."""
+        given = self.context
+        if given is None:
+            return own
+        if not isinstance(given, Mapping):
+            given = given(host)
+        # Not a copy: a mapping may make its values when it is asked for them.
+        return ChainMap(cast("dict[Any, Any]", given), cast("dict[Any, Any]", own))
+
+
+def runner_of(
+    tools: Tools, context: Context | None, executor: Executor | None, options: ExecutorOptions
+) -> Runner:
+    """Return what runs the calls of several tools.
+
+    Args:
+        tools: as the user gave them.
+        context: as the user gave it.
+        executor: as the user gave it; None for one with `options`.
+        options: of an executor of the adapter's own.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: an argument is of another kind.
+        ValueError: the executor has other tools.
+    """
+    check_context(context)
+    registry = registry_of(tools)
+    if executor is None:
+        return Runner(Executor(registry, **options), context)
+    check_executor(executor, registry)
+    return Runner(executor, context)
+
+
+def runner_of_one(
+    tool: Tool[..., Any], context: Context | None, executor: Executor | None, options: ExecutorOptions
+) -> Runner:
+    """Return what runs the calls of one tool; the arguments are those of `runner_of`.
+
+    An executor that has more tools than this one is taken too.
+
+    Raises:
+        TypeError: an argument is of another kind.
+        ValueError: the executor has another tool of this name, or none.
+    """
+    check_tool(tool)
+    check_context(context)
+    if executor is None:
+        return Runner(Executor([tool], **options), context)
+    _check_is_executor(executor)
+    if tool.name not in executor.registry or executor.registry[tool.name] != tool:
+        message = f"the executor has no such tool {tool.name}: give both the same, Executor([{tool.name}], …)"
+        raise ValueError(message)
+    return Runner(executor, context)
+
+
+def registry_of(tools: Tools) -> Registry:
+    """Return tools as a registry, in which those that a toolset has off are switched off."""
+    from ..rounds.toolset import Toolset
+
+    if isinstance(tools, Registry):
+        return tools
+    registry = Registry(tools)
+    if isinstance(tools, Toolset):
+        for name in tools.names:
+            if tools.is_off(name):
+                registry.switch(name, enabled=False)
+    return registry
+
+
+def check_tool(tool: Any) -> None:
+    """Check what is given as a tool.
+
+    Raises:
+        TypeError: it isn't one.
+    """
+    if not isinstance(tool, Tool):
+        message = f"to_tool takes a tool made by @tool or @tool_input, not {received(tool)}"
+        raise TypeError(message)
+
+
+def check_executor(executor: Executor, registry: Registry) -> None:
+    """Check what is given as the executor of the tools of a registry.
+
+    Raises:
+        TypeError: it isn't one.
+        ValueError: it has other tools.
+    """
+    _check_is_executor(executor)
+    if executor.registry is not registry and list(executor.registry) != list(registry):
+        message = "the executor has other tools: give the same registry to both, Executor(registry, …)"
+        raise ValueError(message)
+
+
+def check_context(context: Any) -> None:
+    """Check what is given as the context.
+
+    Raises:
+        TypeError: it is neither a mapping nor a function.
+    """
+    if context is not None and not isinstance(context, Mapping) and not callable(context):
+        message = f"context is a mapping, or a function that returns one, not {received(context)}"
+        raise TypeError(message)
+
+
+def _check_is_executor(executor: Any) -> None:
+    if not isinstance(executor, Executor):
+        message = f"executor is an Executor, not {received(executor)}"
+        raise TypeError(message)

@@ -1,0 +1,14 @@
+"""The page about frameworks: its table is that of the tests with frameworks."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+TABLE = Path(__file__).parent / "frameworks" / "turn_table.py"
+
+
+def test_the_table_of_turns_is_that_of_the_tests():
+    module = runpy.run_path(str(TABLE))
+    remedy = "run python tests/frameworks/turn_table.py"
+    assert module["PAGE"].read_text(encoding="utf-8") == module["page_with"](module["written"]()), remedy
