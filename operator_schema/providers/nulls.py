@@ -6,6 +6,7 @@ import sys
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from ..codec.encode import encode_node
 from ..codec.interpret import interpret
 from ..codec.limits import MAX_DEPTH
 from ..codec.problems import INVALID
@@ -84,13 +85,28 @@ class _Cleaner:
         what the model wrote, and not the null that the strict mode asked for.
         """
         attempts: list[tuple[int, int, Any]] = []
-        for member in flat_members(node, self._definitions):
+        members = [
+            (self._strange_keys(member, value), member) for member in flat_members(node, self._definitions)
+        ]
+        for strange, member in sorted(members, key=itemgetter(0)):
             found = self.cleaned(member, value, depth)
             instance, problems = interpret(self._graph.replace(root=member), found, depth)
             if instance is not INVALID:
-                return found
-            attempts.append((self._strange_keys(member, value), len(problems.found), found))
+                return self._distinct(node, member, found, instance, depth)
+            attempts.append((strange, len(problems.found), found))
         return min(attempts, key=itemgetter(0, 1))[2]
+
+    def _distinct(self, node: UnionNode, member: Node, found: Any, instance: object, depth: int) -> Any:
+        """Return what the union reads as this member, too.
+
+        Where only the keys that were left out distinguish it from another member, its defaults are
+        written out.
+        """
+        whole = self._graph.replace(root=node)
+        if type(interpret(whole, found, depth)[0]) is type(instance):
+            return found
+        written, _ = encode_node(member, self._definitions, instance, depth, _no_graph)
+        return written if type(interpret(whole, written, depth)[0]) is type(instance) else found
 
     def _strange_keys(self, member: Node, value: Any) -> int:
         """Count the keys that only one of a member and a value has; a strict mode sends all keys of one."""
@@ -98,3 +114,7 @@ class _Cleaner:
         if isinstance(found, ObjectNode) and is_object(value):
             return len({field.key for field in found.fields} ^ value.keys())
         return sys.maxsize
+
+
+def _no_graph(_class: type[object]) -> None:
+    """Return the graph of a class in a value of any type, which no strict mode takes."""

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
@@ -273,6 +273,45 @@ def test_of_members_with_the_same_keys_the_one_with_fewer_problems_counts():
     sent = [{"way": way, "metres": "far", "speed": None} for way in ("up", "down")]
     cleaned = without_nulls(Codec(list[Up | Down]).graph, sent)
     assert cleaned == [{"way": "up", "metres": "far"}, {"way": "down", "metres": "far", "speed": None}]
+
+
+@dataclass
+class Ship:
+    """A ship; only its own key, which may be left out, distinguishes it from a train."""
+
+    name: str
+    decks: int = 1
+
+
+@dataclass
+class Train:
+    """A train."""
+
+    name: str
+    wagons: int = 9
+    stops: list[str] = field(default_factory=list)
+
+
+def test_a_member_that_only_its_null_distinguishes_stays_this_member():
+    codec = Codec(list[Ship | Train])
+    sent = [{"name": "a", "decks": None}, {"name": "b", "wagons": None, "stops": None}]
+    cleaned = without_nulls(codec.graph, sent)
+    assert codec.decode(cleaned) == [Ship("a"), Train("b")]
+    assert cleaned[0] == {"name": "a"}
+
+
+def test_a_null_that_nothing_can_replace_is_left_out():
+    """What is only for `__init__` can't be read from the instance again."""
+
+    @dataclass
+    class Bus:
+        """A bus."""
+
+        name: str
+        seats: InitVar[int] = 40
+
+    codec = Codec(list[Ship | Bus])
+    assert without_nulls(codec.graph, [{"name": "c", "seats": None}]) == [{"name": "c"}]
 
 
 def test_nulls_stay_in_what_is_like_no_member_of_a_union():
