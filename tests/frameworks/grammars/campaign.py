@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grammars.engine import RefusedSchemaError
 from grammars.of_llguidance import LLGuidance
+from grammars.of_outlines import Outlines
+from grammars.of_xgrammar import XGrammar
 from grammars.reasons import (
     ACCEPTED,
     DECODED,
@@ -31,15 +33,19 @@ if TYPE_CHECKING:
     from grammars.engine import Engine, Grammar
     from grammars.subjects import Subject
 
-ENGINES: dict[str, Callable[[], Engine]] = {"llguidance": LLGuidance}
+ENGINES: dict[str, Callable[[], Engine]] = {
+    "llguidance": LLGuidance,
+    "outlines-core": Outlines,
+    "xgrammar": XGrammar,
+}
 """By the name by which pip installs each."""
 
 WALKS = 5
 """Walks through the grammar of each schema, and instances."""
 
 COMPILED = "compiled"
-UnfinishedErrorINISHED = "did not end"
-GOOD = frozenset({COMPILED, DECODED, ACCEPTED, UnfinishedErrorINISHED})
+UNFINISHED = "did not end"
+GOOD = frozenset({COMPILED, DECODED, ACCEPTED, UNFINISHED})
 
 
 class Count(NamedTuple):
@@ -105,7 +111,7 @@ class Judge:
         try:
             text = walk(grammar, self._rng)
         except UnfinishedError as unfinished:
-            self._count(subject, "walks", UnfinishedErrorINISHED, str(unfinished))
+            self._count(subject, "walks", UNFINISHED, str(unfinished))
             return
         reason = why_refused(subject, text, self._engine.name)
         self._count(
@@ -114,6 +120,9 @@ class Judge:
 
     def _ask(self, subject: Subject, grammar: Grammar, value: Any) -> None:
         text = _compact(value)
+        if subject.problems(text):
+            self._count(subject, "instances", None, text, "the decoder refuses what the library wrote")
+            return
         offset = first_refused(grammar, text.encode())
         if offset is not None:
             reason = why_not_accepted(self._engine, subject.schema, text.encode(), offset)

@@ -29,6 +29,11 @@ def chunk(job: tuple[str, str, int, str]) -> Outcome:
     return compare(*job)
 
 
+def _silence() -> None:
+    """Drop what engines write to standard error, a line for each keyword that they ignore."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
 def shown(disagreements: list[Disagreement], console: Console) -> None:
     """Print the smallest disagreements of each kind."""
     seen: Counter[Count] = Counter()
@@ -65,7 +70,10 @@ def main() -> int:
     console, started = Console(), time.monotonic()
     counts: Counter[Count] = Counter()
     disagreements: list[Disagreement] = []
-    with ProcessPoolExecutor(options.processes) as pool, Progress(console=Console(stderr=True)) as progress:
+    with (
+        ProcessPoolExecutor(options.processes, initializer=_silence) as pool,
+        Progress(console=Console(stderr=True)) as progress,
+    ):
         task = progress.add_task("schemas", total=len(jobs) * TYPES_A_CHUNK)
         for outcome in pool.map(chunk, jobs):
             counts += outcome.counts

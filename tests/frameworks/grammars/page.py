@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grammars.campaign import COMPILED, ENGINES, UnfinishedErrorINISHED
+from grammars.campaign import COMPILED, ENGINES, UNFINISHED
 from grammars.reasons import ACCEPTED, DECODED, closed_list
 from grammars.subjects import WIRES
 
@@ -57,7 +57,7 @@ def _agreement(counts: Counter[Count]) -> str:
             schemas, walks, instances, forms = (_total(counts, engine, wire, step) for step in TITLES)
             taken = _number(counts, engine, wire, "schemas", COMPILED)
             decoded = _number(counts, engine, wire, "walks", DECODED)
-            unfinished = _number(counts, engine, wire, "walks", UnfinishedErrorINISHED)
+            unfinished = _number(counts, engine, wire, "walks", UNFINISHED)
             accepted = _number(counts, engine, wire, "instances", ACCEPTED)
             others = _number(counts, engine, wire, "other forms", ACCEPTED)
             rows.append([

@@ -33,9 +33,18 @@ LONE_SURROGATE = "a lone surrogate"
 OF_TEXT = (NOT_UTF8, NOT_JSON, KEY_TWICE, BEYOND_FLOATS, LONE_SURROGATE)
 """What a validator of JSON Schema doesn't see, since it gets the value alone."""
 
+ROUNDED = STRICTER["out_of_range"]
 SEVERAL = "several keywords"
 
+TOO_LONG = "a regular expression of more than 8,000 characters"
+"""Which isn't the engine's own limit: see `of_outlines`."""
+
 NUMBER_FORM = "the form of a number"
+TITLE = "a property with the name title"
+LENGTHS = "minLength and maxLength"
+DEPTH = "the depth of a recursive type"
+UNROLLED = 3
+"""Levels of a recursive type, past which outlines-core leaves out what is recursive."""
 
 ORDER = "the order of keys"
 ESCAPES = "escapes in strings"
@@ -52,7 +61,8 @@ class Known(NamedTuple):
         stricter_codes: of the problems in which a decoder is stricter than any schema, as documented.
         not_enforced: keywords that it takes, and doesn't hold the model to in every case; a format as
             `format uuid`.
-        stricter: keywords by which it refuses what JSON Schema allows; `NUMBER_FORM` is one.
+        stricter: what it refuses though JSON Schema allows it: keywords, several joined by "and", or `TITLE`,
+            `NUMBER_FORM` or `DEPTH`.
         forms: in which the library doesn't write, and its grammars refuse.
     """
 
@@ -72,11 +82,39 @@ KNOWN: dict[str, Known] = {
         },
         of_text=frozenset({KEY_TWICE, BEYOND_FLOATS}),
         stricter_codes=frozenset({"bad_format", "out_of_range"}),
-        not_enforced=frozenset({"format date-time", "format time"}),
+        not_enforced=frozenset({"format date", "format date-time", "format time"}),
         stricter=frozenset({"multipleOf"}),
         forms=frozenset({ORDER, ESCAPES}),
     ),
-}
+    "outlines-core": Known(
+        unsupported={
+            "Format ipv4 ": "format ipv4",
+            "Format ipv6 ": "format ipv6",
+            "the regular expression is too long": TOO_LONG,
+            "Unsupported JSON Schema structure": "a value of any type with a description",
+            "Found no transitions": "pattern",
+        },
+        of_text=frozenset({NOT_JSON, KEY_TWICE, BEYOND_FLOATS}),
+        stricter_codes=frozenset({"bad_format", "out_of_range"}),
+        not_enforced=frozenset({
+            "exclusiveMaximum", "exclusiveMinimum", "format date", "format date-time", "format time",
+            "maxProperties", "maximum", "minimum", "multipleOf", "propertyNames", "uniqueItems", SEVERAL,
+        }),
+        stricter=frozenset({"format date-time", "format time", "pattern", NUMBER_FORM, DEPTH}),
+        forms=frozenset({ORDER, ESCAPES, LINES}),
+    ),
+    "xgrammar": Known(
+        unsupported={},
+        of_text=frozenset({NOT_UTF8, NOT_JSON, KEY_TWICE, BEYOND_FLOATS}),
+        stricter_codes=frozenset({"bad_format", "out_of_range"}),
+        not_enforced=frozenset({
+            "format date", "format date-time", "format ipv4", "format ipv6", "format time", "multipleOf",
+            "pattern", "uniqueItems", SEVERAL, TITLE,
+        }),
+        stricter=frozenset({"pattern", LENGTHS, TITLE}),
+        forms=frozenset({ORDER, ESCAPES}),
+    ),
+}  # fmt: skip
 """By engine."""
 
 TOLD = frozenset({
@@ -154,16 +192,31 @@ def why_refused(subject: Subject, text: bytes, engine: str) -> str | None:
     of_text = _why_of_text(decoded)
     if of_text is not None:
         return of_text
-    ignored = _needed(subject.schema, value, KNOWN[engine].not_enforced)
+    known = KNOWN[engine].not_enforced
+    ignored = _needed(subject.schema, value, known)
     if ignored:
         return not_enforced(_named(ignored))
     if ignored is None:
-        return None
+        is_title = TITLE in known and _needed(_with_any_title(subject.schema), value, known) is not None
+        return not_enforced(TITLE) if is_title else None
     if subject.wire != PLAIN:
         ignored = _needed(_with_nulls(subject.full_schema), value, subject.told)
         if ignored:
             return told(_named(ignored))
     return next((STRICTER[problem.code] for problem in problems if is_excused(problem)), None)
+
+
+def _with_any_title(schema: Any) -> Any:
+    """Return a schema whose objects may have a property `title` with any value."""
+    if isinstance(schema, list):
+        return [_with_any_title(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: _with_any_title(item) for key, item in schema.items()}
+    if schema.get("type") == "object" and isinstance(made.get("properties"), dict):
+        made["properties"] = {**made["properties"], "title": {}}
+        made["required"] = [key for key in schema.get("required", ()) if key != "title"]
+    return made
 
 
 def _with_nulls(schema: Any) -> Any:
@@ -261,16 +314,30 @@ def why_not_accepted(engine: Engine, schema: dict[str, Any], text: bytes, offset
         text: that it refuses.
         offset: of the first byte that it refuses.
     """
-    for keyword in sorted(KNOWN[engine.name].stricter - {NUMBER_FORM}):
+    known = KNOWN[engine.name].stricter
+    for reason in sorted(known - {NUMBER_FORM, DEPTH}):
+        changed, same_text = schema, text
+        if reason == TITLE:
+            changed, same_text = _without_titles(schema), text.replace(b'"title"', b'"tutle"')
+        else:
+            for keyword in reason.split(" and "):
+                changed = _without(changed, keyword)
         try:
-            later = first_refused(engine.compile(_without(schema, keyword)), text)
+            later = first_refused(engine.compile(changed), same_text)
         except RefusedSchemaError:
             continue
         if later is None or later > offset:
-            return stricter(keyword)
-    if NUMBER_FORM in KNOWN[engine.name].stricter and _is_in_number(text, offset):
+            return stricter(reason)
+    if NUMBER_FORM in known and _is_in_number(text, offset):
         return stricter(NUMBER_FORM)
+    if DEPTH in known and "$defs" in schema and _depth_at(text, offset) >= UNROLLED:
+        return stricter(DEPTH)
     return None
+
+
+def _without_titles(schema: Any) -> Any:
+    """Return a schema whose properties with the name `title` have another name."""
+    return json.loads(json.dumps(schema).replace('"title"', '"tutle"'))
 
 
 def _without(schema: Any, keyword: str) -> Any:
@@ -290,3 +357,11 @@ def _without(schema: Any, keyword: str) -> Any:
 def _is_in_number(text: bytes, offset: int) -> bool:
     pieces = re.finditer(rb'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*', text)
     return any(piece[0][0] != ord('"') and piece.start() <= offset <= piece.end() for piece in pieces)
+
+
+def _depth_at(text: bytes, offset: int) -> int:
+    """Count the arrays and objects that are open at an offset."""
+    outside = re.sub(rb'"(?:[^"\\]|\\.)*"?', b"", text[:offset])
+    return sum(outside.count(bracket) for bracket in (b"{", b"[")) - sum(
+        outside.count(bracket) for bracket in (b"}", b"]")
+    )
