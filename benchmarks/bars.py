@@ -72,6 +72,7 @@ BARS = (
     Bar("schema_size", "msgspec", 0.7, cases=SMALL),
     Bar("schema_size", "pydantic", 0.85, cases=ALL[2:]),
     Bar("schema_size", "msgspec", 0.85, cases=ALL[2:]),
+    Bar("requests", None, 0.0001, cases=("later, small",), unit="s"),
     Bar("functions", "openai-agents", 0.15),
     Bar("functions", "mcp", 0.1),
 )

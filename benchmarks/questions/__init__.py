@@ -13,6 +13,7 @@ from . import (
     import_time,
     memory,
     registration,
+    requests,
     schema_size,
     start_up,
 )
@@ -32,5 +33,6 @@ QUESTIONS = {
         growth,
         schema_size,
         functions,
+        requests,
     )
 }

@@ -85,37 +85,33 @@ class Provider(Value):
         """
         offered = _fixed(tools)
         shown = _tools(offered)
-        names = [tool.name for tool in shown]
-        choice = _own_choice(offered) if choice is None else _checked_choice(choice, names)
+        choice = _own_choice(offered) if choice is None else _checked_choice(choice, shown)
         forms = self._forms(shown, strict=strict)
-        wire_names = [form.name for form in forms]
-        if len(set(wire_names)) < len(names):
-            self.names.wire_names(names, self.name)  # raises an error that says which
+        if len({form.name for form in forms}) < len(forms):
+            self.names.wire_names([tool.name for tool in shown], self.name)  # raises an error that says which
         if strict:
             self._check_size([form.size for form in forms if form.size is not None])
         sent = [form.original.copy() for form in forms]
-        for name, text in _descriptions(offered).items():
-            if name in names:
-                place = names.index(name)
-                (changed,) = self._made([shown[place]], strict=strict, description=text)
-                sent[place] = changed.original.copy()
-        named = wire_names[names.index(choice.name)] if choice.mode == "named" and choice.name else None
+        described = _descriptions(offered)
+        for place, tool in enumerate(shown if described else ()):
+            if tool.name in described:
+                (form,) = self._made([tool], strict=strict, description=described[tool.name])
+                sent[place] = form.original.copy()
+        named = self.names.wire_name(choice.name) if choice.mode == "named" and choice.name else None
         return self.wire.request(sent, Wanted(choice.mode, named, strict))
 
     def _forms(self, tools: Sequence[Tool[..., Any]], *, strict: bool) -> list[ToolForm]:
         """List the forms in which it gets tools; each tool keeps its own."""
         key = (self.name, strict)
-        found: list[ToolForm | None] = [
-            form
-            if (form := tool.kept_form(key)) and (form.provider is self or form.provider == self)
-            else None
-            for tool in tools
-        ]
-        missing = [tool for tool, form in zip(tools, found, strict=True) if form is None]
-        made = iter(self._made(missing, strict=strict) if missing else ())
+        kept: list[Any] = [tool.kept_form(key) for tool in tools]
+        known = [form is not None and (form.provider is self or form.provider == self) for form in kept]
+        if all(known):
+            return kept
+        missing = [tool for tool, is_known in zip(tools, known, strict=True) if not is_known]
+        made = iter(self._made(missing, strict=strict))
         return [
-            tool.keep_form(key, next(made)) if form is None else form
-            for tool, form in zip(tools, found, strict=True)
+            form if is_known else tool.keep_form(key, next(made))
+            for tool, form, is_known in zip(tools, kept, known, strict=True)
         ]
 
     def _made(
@@ -338,11 +334,11 @@ def _names(tools: Tools) -> list[str]:
     return [tool.name for tool in _tools(tools)]
 
 
-def _checked_choice(choice: object, names: Sequence[str]) -> ToolChoice:
+def _checked_choice(choice: object, tools: Sequence[Tool[..., Any]]) -> ToolChoice:
     if not isinstance(choice, ToolChoice):
         message = f"choice is a ToolChoice, such as toolset.offer(…).tool_choice, not {received(choice)}"
         raise TypeError(message)
-    if choice.mode == "named" and choice.name not in names:
+    if choice.mode == "named" and choice.name not in [tool.name for tool in tools]:
         message = f"the choice names {quote(str(choice.name))}, which isn't among the tools"
         raise ValueError(message)
     return choice
