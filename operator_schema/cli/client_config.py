@@ -28,6 +28,9 @@ _TOKENS: dict[Client, str] = {
 }
 """How each writes a secret that isn't in the file itself."""
 
+_PACKAGE = __name__.partition(".cli.")[0]
+"""The name of this package, which somebody may have vendored."""
+
 
 def place_of(client: Client) -> str:
     """Return the name of the file into which the configuration goes."""
@@ -67,7 +70,7 @@ def _started(words: Sequence[str]) -> dict[str, Any]:
     return {
         "type": "stdio",
         "command": sys.executable,
-        "args": ["-m", "operator_schema", *words],
+        "args": ["-m", _PACKAGE, *words],
         "env": {"PYTHONPATH": os.getcwd()},  # noqa: PTH109  # only text
     }
 

@@ -89,6 +89,8 @@ def delete(path: str) -> str:
 @tool
 def late() -> str:
     """Register another tool."""
+    if "later" in registry:
+        registry.unregister("later")
 
     @registry.register
     @tool

@@ -45,10 +45,13 @@ def taken_streams() -> Generator[tuple[BinaryIO, BinaryIO]]:
     """
     sys.stdout.flush()
     source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
+    nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # there is no standard error
+        os.dup2(nothing, 1)
     os.close(nothing)
-    os.dup2(2, 1)
     # Not closed: a thread may still read from one when the server ends.
     reader, writer = os.fdopen(source, "rb", closefd=False), os.fdopen(sink, "wb", 0, closefd=False)
     with redirect_stdout(sys.stderr):

@@ -19,6 +19,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.types import (
     ElicitResult,
+    InitializedNotification,
     ToolListChangedNotification,
 )
 
@@ -37,6 +38,7 @@ from operator_schema import (
     tool,
 )
 from operator_schema.adapters.mcp import handlers, server
+from operator_schema.adapters.mcp.server import server_of as server_from
 
 PATIENCE = 20  # seconds, on a machine that has much to do
 LEGACY, MODERN = "legacy", "2026-07-28"
@@ -660,6 +662,28 @@ def test_many_changes_in_a_row_are_told_as_one():
             return len((await client.list_tools()).tools)
 
     assert anyio.run(main) == 2001
+
+
+@both_protocols
+def test_connections_that_end_leave_nothing_behind(mode):
+    own = handlers(Registry())
+
+    async def main():
+        made = server_from(own, "test", may_change=True)
+        for _ in range(3):
+            async with Client(made, mode=mode) as client:
+                if mode == LEGACY:
+                    for _ in range(20):  # rude: once is what the protocol says
+                        await client.session.send_notification(InitializedNotification())
+                    await client.list_tools()
+                    assert len(own._changes._subscribers) == 1
+                else:
+                    async with client.listen(tools_list_changed=True):
+                        assert len(own._changes._subscribers) == 1
+        assert own._changes._subscribers == {}
+        assert own._changes._connections == set()
+
+    anyio.run(main)
 
 
 @both_protocols

@@ -19,6 +19,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.types import ToolListChangedNotification
 from mcp_processes import HERE, PATIENCE, http_server, request
 
 from operator_schema import Registry, tool
@@ -163,6 +164,56 @@ def test_a_client_that_gives_up_cancels_the_tool(mode):
         begun = time.monotonic()
         while "waited" not in process.stderr.readline():
             assert time.monotonic() - begun < PATIENCE
+
+
+@both_protocols
+def test_a_registry_that_changes_is_told(url, mode):
+    async def main():
+        told = anyio.Event()
+
+        async def handle(message):
+            if isinstance(message, ToolListChangedNotification):
+                told.set()
+
+        async with Client(url, mode=mode, message_handler=handle) as client:
+            with anyio.fail_after(PATIENCE):
+                if mode == MODERN:
+                    async with client.listen(tools_list_changed=True) as events:
+                        await client.call_tool("late", {})
+                        await anext(aiter(events))
+                else:
+                    while not told.is_set():  # until the client has opened its stream
+                        await client.call_tool("late", {})
+                        await anyio.sleep(0.05)
+            return [one.name for one in (await client.list_tools()).tools][-1]
+
+    assert anyio.run(main) == "later"
+
+
+def test_clients_that_read_slowly_hold_up_nobody(url):
+    parts = urlsplit(url)
+    opened = post(url, opening())
+    params = {"name": "make", "arguments": {"size": 3_000_000}}
+    lazy = [socket.create_connection((parts.hostname, parts.port), PATIENCE) for _ in range(10)]
+    for number, connection in enumerate(lazy):
+        body = json.dumps(request(number + 2, "tools/call", params)).encode()
+        head = {
+            "Host": parts.netloc,
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "Content-Length": len(body),
+            "Mcp-Session-Id": opened[1]["Mcp-Session-Id"],
+            "Connection": "close",
+        }
+        lines = ["POST /mcp HTTP/1.1", *[f"{name}: {value}" for name, value in head.items()], "", ""]
+        connection.sendall("\r\n".join(lines).encode() + body)
+    time.sleep(0.3)
+    assert post(url, opening())[0] == 200  # while nobody reads the others
+    for connection in lazy[:8]:
+        with connection, connection.makefile("rb") as answer:
+            assert answer.read().count(b"x" * 1000) >= 2000
+    for connection in lazy[8:]:
+        connection.close()  # and some never do
 
 
 def test_a_client_that_vanishes_in_the_middle_of_a_request(url):
