@@ -7,9 +7,10 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from provider_traffic import provider_of, unstreamed
+from provider_traffic import exchanges, provider_of, unstreamed
+from strategies import OBJECTS
 
-from operator_schema import RawCall, SchemaError, ToolResult, tool
+from operator_schema import RawCall, SchemaError, ToolResult, tool, tool_input
 from operator_schema import providers as all_providers
 from operator_schema.providers import Answer, Provider, ResponseError
 from operator_schema.providers.names import NameRule
@@ -239,3 +240,47 @@ def test_the_answer_of_another_provider_is_read_or_refused(provider):
     others = [read(provider, text) for other, text in samples()[::5] if other.wire != provider.wire]
     assert all(own)
     assert not all(others)
+
+
+# --- schemas that were refused ---------------------------------------------------------------------
+
+
+def judged_roots():
+    """List the schemas of tools that Anthropic judged: what it said, and the schema."""
+    return [
+        (exchange["status"], found["input_schema"])
+        for exchange in exchanges()
+        if exchange["provider"] == "anthropic"
+        for found in (exchange["request"] or {}).get("tools") or []
+        if "input_schema" in found
+    ]
+
+
+def has_fields(schema):
+    """Return whether the root of a schema is an object with a list of properties."""
+    return (
+        isinstance(schema, dict)
+        and schema.get("type") == "object"
+        and not {"anyOf", "oneOf", "allOf"} & schema.keys()
+    )
+
+
+def test_anthropic_took_only_objects_with_a_list_of_properties():
+    roots = judged_roots()
+    refused = [schema for status, schema in roots if status == 400 and not has_fields(schema)]
+    assert len(refused) == 6
+    assert all(has_fields(schema) for status, schema in roots if status == 200)
+    assert len(roots) > 150
+
+
+@settings(deadline=None, max_examples=60)
+@given(OBJECTS, st.booleans())
+def test_we_send_anthropic_nothing_else(annotation, strict):
+    try:
+        made = tool_input(annotation, name="made", description="Made.")
+        body = all_providers.anthropic.request([made], strict=strict)
+    except SchemaError:
+        return
+    schema = body["tools"][0]["input_schema"]
+    assert has_fields(schema)
+    assert "$ref" not in schema
