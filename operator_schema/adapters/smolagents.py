@@ -1,0 +1,190 @@
+"""smolagents: our tools as its tools; needs the extra `smolagents`."""
+
+# pyright: basic, reportMissingImports=false
+# smolagents isn't among what is installed for type checking: its own environment tests this module.
+
+from __future__ import annotations
+
+from copy import copy, deepcopy
+from typing import TYPE_CHECKING, Any, cast
+
+from .base import needing, runner_of, runner_of_one
+
+with needing("smolagents", "smolagents 1.26 or newer", "smolagents"):
+    from smolagents import AgentImage
+    from smolagents import Tool as SmolTool
+
+from ..tools.results.content import Image
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..tools.calls import ToolResult
+    from ..tools.execution.executor import Executor
+    from ..tools.tool import Tool
+    from .base import Context, ExecutorOptions, Runner, Tools
+
+__all__ = ["OperatorTool", "ToolCallError", "to_tool", "to_tools"]
+
+_OPTIONS: ExecutorOptions = {"native_results": (AgentImage,)}
+_ANY = ["string", "integer", "number", "boolean", "object", "array", "null"]
+
+
+class ToolCallError(ValueError):
+    """A call has no result; its message is what the model reads."""
+
+
+class OperatorTool(SmolTool):
+    """One of our tools as a tool of smolagents; made by `to_tool` and `to_tools`."""
+
+    skip_forward_signature_validation = True
+
+    def __init__(
+        self, tool: Tool[..., Any], runner: Runner, *, raise_errors: bool, native: Mapping[str, Any]
+    ):
+        self.name = tool.name
+        self.description = tool.definition()["description"]
+        structured = tool.structured_output()
+        is_object = structured is not None and not structured.is_wrapped
+        self.output_type = "object" if is_object else "any"
+        self.output_schema = tool.output_schema() if is_object else None
+        self.inputs: Any = _Inputs(_inputs(tool))
+        vars(self).update(native)
+        self._runner, self._signature, self._raises = runner, tool.signature, raise_errors
+        super().__init__()
+
+    def __call__(self, *args: Any, sanitize_inputs_outputs: bool = False, **kwargs: Any) -> Any:
+        """Run a call of an agent."""
+        if sanitize_inputs_outputs and len(args) == 1 and not kwargs and isinstance(args[0], str):
+            return self._outcome(args[0])  # the agent couldn't read this text as JSON
+        return super().__call__(*args, sanitize_inputs_outputs=sanitize_inputs_outputs, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a call, by position or by name as code makes it."""
+        try:
+            arguments = dict(self._signature.bind_partial(*args, **kwargs).arguments)
+        except TypeError:  # more of them than there are, or names of others: decoding says which
+            arguments = kwargs
+        return self._outcome(arguments)
+
+    def to_code_prompt(self) -> str:
+        """Return what an agent that writes code reads of the tool."""
+        shown = copy(self)
+        shown.inputs = deepcopy(self.inputs)
+        return SmolTool.to_code_prompt(shown)
+
+    def _outcome(self, arguments: Any) -> Any:
+        result: ToolResult = self._runner.run_sync(self.name, arguments, {})
+        if result.is_error:
+            if self._raises:
+                raise ToolCallError(result.content)
+            return result.content
+        if isinstance(result.value, AgentImage):
+            return result.value
+        match result.parts:
+            case (Image() as image,):
+                return AgentImage(image.data)
+            case _ if result.json is not None and not _has_media(result):
+                return result.json
+            case _:
+                return result.content
+
+
+def to_tool(
+    tool: Tool[..., Any],
+    /,
+    *,
+    context: Context | None = None,
+    executor: Executor | None = None,
+    raise_errors: bool = True,
+    **native: Any,
+) -> OperatorTool:
+    """Return a tool of smolagents.
+
+    Args:
+        tool: one of ours. Its name is a Python identifier.
+        context: what your program injects, by type or by name; or a plain function that takes None and
+            returns that, because smolagents has no context.
+        executor: what runs the calls, for limits of your own; it has this tool.
+        raise_errors: whether a call without a result raises `ToolCallError`. In a `ToolCallingAgent` this
+            ends the step, and the results of other calls of the step are lost; otherwise the model
+            gets the text as a result. In a `CodeAgent` code would go on with that text.
+        native: attributes of the tool, such as `output_type`.
+
+    Raises:
+        TypeError: an argument is of another kind.
+        ValueError: the executor doesn't have this tool, or smolagents can't show a recursive type.
+    """
+    runner = runner_of_one(tool, context, executor, _OPTIONS)
+    return OperatorTool(tool, runner, raise_errors=raise_errors, native=native)
+
+
+def to_tools(
+    tools: Tools,
+    /,
+    *,
+    context: Context | None = None,
+    executor: Executor | None = None,
+    raise_errors: bool = True,
+    **native: Any,
+) -> list[OperatorTool]:
+    """Return tools for those that are switched on now; the arguments are those of `to_tool`.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: an argument is of another kind.
+        ValueError: the executor has other tools, or smolagents can't show a recursive type.
+    """
+    runner = runner_of(tools, context, executor, _OPTIONS)
+    offered = runner.executor.registry.offered()
+    return [OperatorTool(one, runner, raise_errors=raise_errors, native=native) for one in offered]
+
+
+class _Input(dict[str, Any]):
+    """A property of the input, of which smolagents sees no type: else it would judge before us.
+
+    A copy of it, which goes to the model, has all.
+    """
+
+    def __getitem__(self, key: str) -> Any:
+        return "any" if key == "type" else super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return True if key == "nullable" else super().get(key, default)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        return deepcopy(dict(self.items()), memo)
+
+
+class _Inputs(dict[str, Any]):
+    """The properties of the input; a copy has all that is in them."""
+
+    def __init__(self, properties: Mapping[str, dict[str, Any]]) -> None:
+        super().__init__({name: _Input(part) for name, part in properties.items()})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        return {name: deepcopy(part, memo) for name, part in self.items()}
+
+
+def _inputs(tool: Tool[..., Any]) -> dict[str, dict[str, Any]]:
+    schema = tool.definition(inline=True, boolean_schemas=False)["input_schema"]
+    if "$defs" in schema:
+        message = f"smolagents can't show recursive types, and {tool.name} takes one"
+        raise ValueError(message)
+    required = schema.get("required", ())
+    return {
+        name: {**_property(part), **({} if name in required else {"nullable": True})}
+        for name, part in cast("dict[str, dict[str, Any]]", schema["properties"]).items()
+    }
+
+
+def _property(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema as smolagents takes it: it needs a type and a description, and takes `anyOf` apart."""
+    made = {"type": _ANY, "description": "", **part}
+    if "anyOf" in made:
+        made["allOf"] = [{"anyOf": made.pop("anyOf")}, *made.get("allOf", ())]
+    return made
+
+
+def _has_media(result: ToolResult) -> bool:
+    return any(type(part).__name__ != "Text" for part in result.parts)
