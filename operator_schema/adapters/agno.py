@@ -1,8 +1,5 @@
 """agno: our tools as its functions, one by one or as a toolkit; needs the extra `agno`."""
 
-# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
-# agno isn't among what is installed for type checking: its own environment tests this module.
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast

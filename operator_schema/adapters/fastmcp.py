@@ -1,8 +1,5 @@
 """fastmcp: our tools in a server of it, one by one or as a provider; needs the extra `fastmcp`."""
 
-# pyright: basic, reportMissingImports=false
-# fastmcp isn't among what is installed for type checking: its own environment tests this module.
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast

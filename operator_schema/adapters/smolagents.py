@@ -1,8 +1,5 @@
 """smolagents: our tools as its tools; needs the extra `smolagents`."""
 
-# pyright: basic, reportMissingImports=false
-# smolagents isn't among what is installed for type checking: its own environment tests this module.
-
 from __future__ import annotations
 
 from copy import copy, deepcopy
@@ -49,7 +46,7 @@ class OperatorTool(SmolTool):
         self.output_type = "object" if is_object else "any"
         self.output_schema = tool.output_schema() if is_object else None
         self.inputs: Any = _Inputs(_inputs(tool))
-        vars(self).update(native)
+        self.__dict__.update(native)
         self._runner, self._signature, self._raises = runner, tool.signature, raise_errors
         super().__init__()
 
@@ -71,7 +68,8 @@ class OperatorTool(SmolTool):
         """Return what an agent that writes code reads of the tool."""
         shown = copy(self)
         shown.inputs = deepcopy(self.inputs)
-        return SmolTool.to_code_prompt(shown)
+        prompt: str = SmolTool.to_code_prompt(shown)
+        return prompt
 
     def _outcome(self, arguments: Any) -> Any:
         result: ToolResult = self._runner.run_sync(self.name, arguments, {})

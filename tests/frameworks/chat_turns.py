@@ -8,11 +8,8 @@ from turns import Answer
 
 
 def completion(message, reason):
-    choice = {
-        "index": 0,
-        "finish_reason": reason,
-        "message": {"role": "assistant", "content": None, **message},
-    }
+    said = {"role": "assistant", "content": None, **message}
+    choice = {"index": 0, "finish_reason": reason, "message": said}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     head = {"id": "c1", "object": "chat.completion", "created": 1, "model": "gpt"}
     return {**head, "choices": [choice], "usage": usage}

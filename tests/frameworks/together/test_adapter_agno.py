@@ -26,7 +26,7 @@ TURNS = {
     "good": OURS,
     "problems": OURS,
     "malformed": "its own text: Error while decoding function arguments",
-    "unknown": "its own text: Could not find function to call.",
+    "unknown": "its own text: The requested tool does not exist",
     "call_error": OURS,
     "exception": OURS,
     "parallel": OURS,
@@ -59,7 +59,7 @@ def test_what_is_no_call_is_told_in_its_words():
         talk([Toolkit(TOOLS)], CALLS["unknown"]),
     )
     assert "json.loads()" in malformed.text
-    assert "Could not find function to call" in unknown.text
+    assert "The requested tool does not exist" in unknown.text
 
 
 def test_cancelling_the_run_cancels_the_tool():
@@ -76,10 +76,9 @@ def test_cancelling_the_run_cancels_the_tool():
         return 1
 
     async def main():
+        call = FunctionCall(function=to_tool(wait), arguments={})
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.05):
-                function = to_tool(wait)
-                await FunctionCall(function=function, arguments={}).aexecute()
+            await asyncio.wait_for(call.aexecute(), 0.05)
 
     asyncio.run(main())
     assert ended == [True]

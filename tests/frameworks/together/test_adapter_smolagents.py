@@ -25,7 +25,7 @@ TURNS = {
     "unknown": "its own text: Unknown tool ad",
     "call_error": OURS,
     "exception": OURS,
-    "parallel": "one error ends the step, and the results of the others are lost; ours with raise_errors=False",
+    "parallel": "an error ends the step and hides the other results, unless raise_errors=False",
     "context": OURS,
     "cancelled": "never comes: an agent stops between steps only",
     "rich": "a lone image becomes its AgentImage, everything else its text",
