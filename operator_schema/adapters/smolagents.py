@@ -38,7 +38,7 @@ class OperatorTool(SmolTool):
 
     def __init__(
         self, tool: Tool[..., Any], runner: Runner, *, raise_errors: bool, native: Mapping[str, Any]
-    ):
+    ) -> None:
         self.name = tool.name
         self.description = tool.definition()["description"]
         structured = tool.structured_output()
