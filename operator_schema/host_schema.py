@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .introspect.nodes import AnyNode, Graph, LeafNode, Node, Target, TupleNode
     from .schema_styles import SchemaStyle
 
-__all__ = ["MAX_WITHOUT_REFERENCES", "HostRenderer", "render_for_host"]
+__all__ = ["MAX_WITHOUT_REFERENCES", "HostRenderer", "render_for_host", "restyled"]
 
 
 def render_for_host(
@@ -82,7 +82,7 @@ class HostRenderer(Renderer):
             from .introspect.inlined_references import with_references_inlined
 
             document = with_references_inlined(document, self._may_write)
-        return self.hoist(_restyled(document, self.style))
+        return self.hoist(restyled(document, self.style))
 
     def _may_write(self) -> bool:
         self.left -= 1
@@ -102,7 +102,7 @@ _ANNOTATIONS: Final = _TEXTS | {
 """What says nothing about the values."""
 
 
-def _restyled(schema: Any, style: SchemaStyle) -> Any:
+def restyled(schema: Any, style: SchemaStyle) -> Any:
     """Return a schema in a style; the meaning is the same."""
     if isinstance(schema, bool) and not style.boolean_schemas:
         schema = {} if schema else {"not": {}}
@@ -119,11 +119,11 @@ def _restyled(schema: Any, style: SchemaStyle) -> Any:
 
 def _restyled_inside(keyword: str, value: Any, style: SchemaStyle) -> Any:
     if keyword in _ONE or (keyword in _OPEN and not isinstance(value, bool)):
-        return _restyled(value, style)
+        return restyled(value, style)
     if keyword in _LISTED and isinstance(value, list):
-        return [_restyled(inner, style) for inner in value]  # pyright: ignore[reportUnknownVariableType]  # of whatever items
+        return [restyled(inner, style) for inner in value]  # pyright: ignore[reportUnknownVariableType]  # of whatever items
     if keyword in _NAMED and isinstance(value, dict):
-        return {name: _restyled(inner, style) for name, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]  # of whatever items
+        return {name: restyled(inner, style) for name, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]  # of whatever items
     return value
 
 

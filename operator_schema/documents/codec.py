@@ -116,11 +116,20 @@ class DocumentCodec(ResultCodec[Any]):
         return self._judge is not None
 
     def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
-        """Return the document itself; with options, one that is made of its graph."""
-        if options and style_of(options) is not None:
+        """Return the document itself, with as few changes as the options ask for.
+
+        With `inline`, it is one that is made of the graph, without what that leaves out.
+        """
+        style = style_of(options) if options else None
+        if style is not None and style.inline:
             return super().json_schema(**options)
         document: dict[str, Any] = copy_json(self._shown)
-        return document
+        if style is None:
+            return document
+        from ..host_schema import restyled
+
+        styled: dict[str, Any] = restyled(document, style)
+        return styled
 
     def decode(self, value: object) -> Any:
         """Return a copy of a JSON value that fits, repaired if need be.

@@ -146,6 +146,13 @@ def test_the_document_stays_as_it_was_written() -> None:
     assert "$schema" not in own.json_schema(inline=True)
 
 
+def test_hosts_that_dont_take_all_of_json_schema_get_nearly_the_same() -> None:
+    schema = {**of({"type": "array", "uniqueItems": True, "items": True}), "title": "Find", "x-own": 1}
+    changed = {**of({"type": "array", "uniqueItems": True, "items": {}}), "title": "Find", "x-own": 1}
+    assert codec(schema).json_schema(boolean_schemas=False) == changed
+    assert codec(schema).json_schema(boolean_schemas=True) == schema
+
+
 def test_other_descriptions_can_be_given() -> None:
     own = codec(ISSUE, param_descriptions={"title": "What it is about"})
     assert own.json_schema()["properties"]["title"]["description"] == "What it is about"
