@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Judge", "make_judge"]
 
-_MAX_STEPS = 100_000
+_MAX_STEPS = 30_000
 _MAX_PROBLEMS = 20
 _MESSAGE_LENGTH = 200
 _CODES: Mapping[str, ProblemCode] = {

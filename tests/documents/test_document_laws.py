@@ -29,59 +29,50 @@ TYPES = st.sampled_from(["string", "integer", "number", "boolean", "null", "arra
 PATTERNS = st.sampled_from(["^a", "b+$", "^[a-z]+(-[a-z]+)*$", "."])
 
 
-def keywords(inner: st.SearchStrategy[object]) -> st.SearchStrategy[dict[str, object]]:
+def schema_of(inner: st.SearchStrategy[object]) -> st.SearchStrategy[dict[str, object]]:
+    """Make schemas of a type and a few keywords: with all of them, hardly any value fits."""
     schemas = st.lists(inner, min_size=1, max_size=3)
-    return st.fixed_dictionaries(
-        {},
-        optional={
-            "type": TYPES | TYPES | TYPES | st.lists(TYPES, min_size=1, max_size=3, unique=True),
-            "enum": st.lists(SCALARS | VALUES, min_size=1, max_size=3),
-            "const": SCALARS,
-            "minLength": LENGTHS,
-            "maxLength": LENGTHS,
-            "pattern": PATTERNS,
-            "minimum": NUMBERS,
-            "exclusiveMaximum": NUMBERS,
-            "multipleOf": st.sampled_from([1, 2, 0.5]),
-            "items": inner,
-            "prefixItems": schemas,
-            "minItems": LENGTHS,
-            "maxItems": LENGTHS,
-            "uniqueItems": st.booleans(),
-            "properties": st.dictionaries(KEYS, inner, max_size=3),
-            "required": st.lists(KEYS, max_size=2, unique=True),
-            "additionalProperties": inner,
-            "patternProperties": st.dictionaries(PATTERNS, inner, max_size=1),
-            "propertyNames": inner,
-            "minProperties": LENGTHS,
-            "maxProperties": LENGTHS,
-            "anyOf": schemas,
-            "oneOf": schemas,
-            "allOf": schemas,
-            "not": inner,
-            "default": VALUES,
-            "description": st.just("words"),
-            "format": st.sampled_from(["date-time", "uuid", "nonsense"]),
-        },
-    )
-
-
-def few(schema: dict[str, object]) -> st.SearchStrategy[dict[str, object]]:
-    """Keep a few of the keywords: with all of them, hardly any value fits."""
-    names = sorted(schema)
-    if not names:
-        return st.just(schema)
-    kept = st.lists(st.sampled_from(names), max_size=3)
-    always = {"type"} & schema.keys()
-    return kept.map(lambda some: {name: schema[name] for name in names if name in {*some, *always}})
+    keywords: dict[str, st.SearchStrategy[object]] = {
+        "enum": st.lists(SCALARS | VALUES, min_size=1, max_size=3),
+        "const": SCALARS,
+        "minLength": LENGTHS,
+        "maxLength": LENGTHS,
+        "pattern": PATTERNS,
+        "minimum": NUMBERS,
+        "exclusiveMaximum": NUMBERS,
+        "multipleOf": st.sampled_from([1, 2, 0.5]),
+        "items": inner,
+        "prefixItems": schemas,
+        "minItems": LENGTHS,
+        "maxItems": LENGTHS,
+        "uniqueItems": st.booleans(),
+        "properties": st.dictionaries(KEYS, inner, max_size=3),
+        "required": st.lists(KEYS, max_size=2, unique=True),
+        "additionalProperties": inner,
+        "patternProperties": st.dictionaries(PATTERNS, inner, max_size=1),
+        "propertyNames": inner,
+        "minProperties": LENGTHS,
+        "maxProperties": LENGTHS,
+        "anyOf": schemas,
+        "oneOf": schemas,
+        "allOf": schemas,
+        "not": inner,
+        "default": VALUES,
+        "description": st.just("words"),
+        "format": st.sampled_from(["date-time", "uuid", "nonsense"]),
+    }
+    types = st.fixed_dictionaries({"type": TYPES | st.lists(TYPES, min_size=1, max_size=3, unique=True)})
+    some = st.lists(st.sampled_from(sorted(keywords)), max_size=3, unique=True)
+    more = some.flatmap(lambda names: st.fixed_dictionaries({name: keywords[name] for name in names}))
+    return st.builds(lambda one, other: {**one, **other}, types | types | st.just({}), more)
 
 
 SCHEMAS = st.recursive(
     st.booleans()
     | st.sampled_from([{}, {"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}])
-    | keywords(st.just({})).flatmap(few),
-    lambda inner: keywords(inner).flatmap(few),
-    max_leaves=8,
+    | schema_of(st.just({})),
+    schema_of,
+    max_leaves=6,
 )
 OBJECTS = st.dictionaries(KEYS, SCHEMAS, max_size=3).map(
     lambda found: {"type": "object", "properties": found}
@@ -115,8 +106,8 @@ def decodes(codec: DocumentCodec, value: object) -> bool:
     return True
 
 
-@settings(max_examples=40)
-@given(DOCUMENTS, st.lists(ARGUMENTS, min_size=1, max_size=5))
+@settings(max_examples=120)
+@given(DOCUMENTS, st.lists(ARGUMENTS, min_size=2, max_size=5))
 def test_a_codec_takes_what_its_document_takes(schema: dict[str, object], values: list[object]) -> None:
     before = copy_json(schema)
     codec = DocumentCodec(SchemaDocument("tool", schema))
@@ -150,7 +141,7 @@ def test_whatever_a_document_is_it_is_read_or_refused(found: object, value: obje
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(schema=DOCUMENTS, value=ARGUMENTS)
 def test_compiled_codecs_and_repairing_ones_give_what_fits(
     compiled: bool, schema: dict[str, object], value: object
