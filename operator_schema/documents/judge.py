@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Judge", "make_judge"]
 
 _MAX_STEPS = 30_000
+_MAX_DEPTH = 100
 _MAX_PROBLEMS = 20
 _MESSAGE_LENGTH = 200
 _CODES: Mapping[str, ProblemCode] = {
@@ -64,7 +65,7 @@ class Judge:
 
     def problems(self, value: object) -> list[Problem]:
         """Return what is wrong with a value; nothing if that can't be found out in reasonable time."""
-        _steps.left = _MAX_STEPS
+        _steps.left, _steps.depth = _MAX_STEPS, 0
         try:
             found: dict[tuple[Any, ...], Problem] = {}
             for error in self._validator.iter_errors(value):
@@ -115,6 +116,7 @@ def _patterns(schema: Any) -> Iterator[object]:
 
 class _Steps(local):
     left = 0
+    depth = 0
 
 
 _steps = _Steps()
@@ -126,15 +128,23 @@ class _TooManyStepsError(Exception):
 
 @cache
 def _counting(cls: Any) -> Any:
-    """Return a validator class that gives up after so many keywords."""
+    """Return a validator class that gives up after so many keywords, or so many inside each other.
+
+    Without a limit on those, references that go round and round would use up the stack, and what
+    `jsonschema` is made of can't stand that everywhere.
+    """
     extend: Any = vars(import_module("jsonschema.validators"))["extend"]
 
     def counted(check: Callable[..., Any]) -> Callable[..., Any]:
-        def checked(*args: Any) -> Any:
+        def checked(*args: Any) -> Iterator[Any]:
             _steps.left -= 1
-            if _steps.left < 0:
-                raise _TooManyStepsError
-            return check(*args)
+            _steps.depth += 1
+            try:
+                if _steps.left < 0 or _steps.depth > _MAX_DEPTH:
+                    raise _TooManyStepsError
+                yield from check(*args) or ()
+            finally:
+                _steps.depth -= 1
 
         return checked
 

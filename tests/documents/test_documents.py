@@ -347,6 +347,14 @@ def test_jsonschema_is_left_out_where_it_could_take_too_long() -> None:
     started = time.thread_time()
     assert codec(schema).decode({"a": 1}) == {"a": 1}
     assert time.thread_time() - started < 5
+    for round_and_round in ({"not": {"$ref": "#/$defs/a"}}, {"$ref": "#/$defs/a"}):
+        schema = {**of(round_and_round), "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
+        assert codec(schema).decode({"a": 1}) == {"a": 1}
+    tree = {"type": "object", "properties": {"a": {"$ref": "#"}}, "not": {"required": ["x"]}}
+    deep: dict[str, object] = {}
+    for _ in range(90):
+        deep = {"a": deep}
+    assert codec(tree).decode(deep) == deep
 
 
 @pytest.mark.needs_process
