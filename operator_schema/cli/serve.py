@@ -190,7 +190,7 @@ def _offered(target: ObjectName, options: dict[str, Any]) -> tuple[Executor, Map
     """
     from mcp.shared.exceptions import MCPError
 
-    from ..adapters.mcp.handlers import registry_of
+    from ..adapters.base import registry_of
     from ..tools.execution.executor import Executor
     from ..tools.registry.registry import Registry
 

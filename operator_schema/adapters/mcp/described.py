@@ -8,6 +8,7 @@ import mcp_types as types
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ...introspect.traits import json_types_of
+from ...json_values import without_surrogates
 from ...wording import as_written, listed
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def described(tool: Tool[..., Any], structured: Structured, protocol_version: st
     return types.Tool(
         name=tool.name,
         title=said.title,
-        description=definition["description"],
+        description=without_surrogates(definition["description"]),
         input_schema=definition["input_schema"],
         output_schema=None if output is None else _output_schema(output, protocol_version),
         annotations=hints_of(said),

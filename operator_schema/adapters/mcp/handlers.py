@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import ChainMap
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import mcp_types as types
@@ -13,7 +15,8 @@ from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
-from ...tools.calls import RawCall, ToolResult
+from ...json_values import without_surrogates
+from ...tools.calls import RawCall, ToolResult, class_name_of
 from ...tools.execution.executor import Executor
 from ...tools.log import ERROR, write_log
 from ...wording import kind, received
@@ -26,7 +29,7 @@ from .log import ClientLog
 from .messages import Messages, progress_sender, sending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
     from typing import TypeAlias
 
     from ...rounds.toolset import Toolset
@@ -148,15 +151,14 @@ class Handlers:
     ) -> ToolResult:
         reports = tool is not None and tool.takes_progress
         if not reports and self.log is None:
-            return await executor.execute(call, context=context)
+            return await _outcome(call, executor.execute(call, context=context))
         messages = Messages()
         # The SDK sends none where the client didn't ask for it.
         on_progress = progress_sender(messages, ctx.session.report_progress) if reports else None
         if self.log is not None:
             self.log.listen(ctx, messages)
-        return await sending(
-            messages, lambda: executor.execute(call, context=context, on_progress=on_progress)
-        )
+        running = partial(executor.execute, call, context=context, on_progress=on_progress)
+        return await sending(messages, lambda: _outcome(call, running()))
 
     def _output_of(self, tool: Tool[..., Any]) -> StructuredOutput | None:
         known = self._outputs.get(tool.name)
@@ -278,6 +280,32 @@ def _page(
     end = len(offered) if size is None else start + size
     page = offered[start:end]
     return page, page[-1].name if page and end < len(offered) else None
+
+
+async def _outcome(call: RawCall, running: Awaitable[ToolResult]) -> ToolResult:
+    """Return what comes of a call, also of one that asks for the end of the process.
+
+    Raises:
+        MCPError: as the tool raised it, if it can be sent.
+    """
+    try:
+        return await running
+    except SystemExit as error:  # of a function made for a command line; the other calls go on
+        write_log(ERROR, "%s: the tool asked for the end of the process", call.name, error=error)
+        text = f"{call.name} failed: {class_name_of(error)}"
+        return ToolResult(call.id, call.name, text, is_error=True, code="execution_failed")
+    except MCPError as error:
+        raise _sendable(error) from error
+
+
+def _sendable(error: MCPError) -> MCPError:
+    """Return an error of the protocol without what can't be written, as that would end the connection."""
+    data = error.error.data
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        data = None
+    return MCPError(error.error.code, without_surrogates(error.error.message), data)
 
 
 def _answer(

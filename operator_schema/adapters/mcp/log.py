@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import mcp_types as types
 
+from ...json_values import without_surrogates
 from ...wording import received
 from .described import is_modern
 
@@ -41,7 +42,7 @@ class _Listening:
     """A call whose client wants its log records.
 
     Attributes:
-        logger: name of the logger above all that are sent.
+        logger: name of the logger above all whose records are sent.
         least: the least important level that the client wants, as a position in `_LEVELS`.
         send: takes level, name of the logger and text.
     """
@@ -59,12 +60,21 @@ _calling: ContextVar[_Listening | None] = ContextVar("operator_schema_mcp_log", 
 
 
 class _ToClient(logging.Handler):
-    """Hand records over to the call in which they are logged, if its client wants them."""
+    """Hand records over to the call in which they are logged, if its client wants them.
+
+    Args:
+        logger: name of the logger that it is attached to.
+    """
+
+    def __init__(self, logger: str) -> None:
+        super().__init__()
+        self._logger = logger
 
     def emit(self, record: logging.LogRecord) -> None:
         """Hand one over: its message alone, as a traceback may show what the client must not see."""
         listening = _calling.get()
-        if listening is None or not f"{record.name}.".startswith(listening.logger):
+        # Of a logger above or below, another server may want the same record.
+        if listening is None or listening.logger != self._logger:
             return
         level = _level_of(record.levelno)
         if _LEVELS.index(level) < listening.least:
@@ -74,7 +84,7 @@ class _ToClient(logging.Handler):
         except Exception:  # noqa: BLE001  # what is logged may be anything
             self.handleError(record)
             return
-        listening.send(level, record.name, text)
+        listening.send(level, without_surrogates(record.name), without_surrogates(text))
 
 
 _attached: dict[str, _ToClient] = {}
@@ -101,10 +111,10 @@ class ClientLog:
         if not logger:
             message = "logger is the name of a logger; the root logger also has what a client must not see"
             raise ValueError(message)
-        self._logger = f"{logger}."
+        self._logger = logger
         self._levels: dict[int, tuple[weakref.ref[Any], types.LoggingLevel]] = {}
         if logger not in _attached:
-            handler = _attached.setdefault(logger, _ToClient())
+            handler = _attached.setdefault(logger, _ToClient(logger))
             logging.getLogger(logger).addHandler(handler)
 
     async def set_level(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
+from ...json_values import without_surrogates
 from ...tools.execution.backends import current_backend
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def progress_sender(
         if _is_finite(done) and (last is None or done > last):
             last = done
             known = total if _is_finite(total) else None
-            messages.add(lambda: report(done, known, update.message))
+            text = None if update.message is None else without_surrogates(update.message)
+            messages.add(lambda: report(done, known, text))
 
     return on_progress
 

@@ -310,6 +310,55 @@ def test_what_is_printed_for_a_client_starts_the_server(tmp_path):
         assert process.wait(PATIENCE) == 0
 
 
+HOSTILE = [
+    *("lone_surrogate", "surrogates_inside", "surrogates_in_parts", "surrogates_said"),
+    *("error_of_the_protocol", "no_number", "ends", "ends_async", "cancels_itself"),
+]
+
+
+@pytest.fixture(scope="module")
+def bearing():
+    with raw_server("--log", "hostile", "--structured", "all", "mcp_hostile_app") as one:
+        one.begin()
+        yield one
+
+
+def answers_of(raw, *numbers):
+    """Read until these are answered."""
+    answers = {}
+    while set(numbers) - set(answers):
+        message = raw.receive()
+        answers[message.get("id")] = message
+    return [answers[number] for number in numbers]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_tool_that_misbehaves_fails_alone(bearing, name):
+    params = {"name": name, "arguments": {}, "_meta": {"progressToken": 1}}
+    bearing.send(request(1, "tools/call", params))
+    bearing.call(2, "fine")
+    bad, fine = answers_of(bearing, 1, 2)
+    assert fine["result"]["content"][0]["text"] == "fine"
+    assert "error" in bad if name == "error_of_the_protocol" else bad["result"]["isError"]
+
+
+@pytest.mark.parametrize("levels", [50, 100, 250, 900])
+def test_results_of_any_depth(bearing, levels):
+    bearing.call(1, "deep", levels=levels)
+    bearing.call(2, "fine")
+    answers = answers_of(bearing, 1, 2)
+    assert ["result" in answer for answer in answers] == [True, True]
+    assert answers[0]["result"]["isError"] == (levels > 50)
+
+
+def test_what_tools_say_can_be_listed(bearing):
+    bearing.send(request(1, "tools/list"))
+    bearing.call(2, "odd_progress")
+    listed, reported = answers_of(bearing, 1, 2)
+    assert "A tool \ufffd" in [one["description"].partition("\n")[0] for one in listed["result"]["tools"]]
+    assert reported["result"]["content"][0]["text"] == "reported"
+
+
 class TestMessages:
     """Every message is as the schema of its version says; the SDK ships one model for each."""
 
