@@ -12,6 +12,7 @@ import click
 from .. import __version__
 from ..errors import SchemaError
 from ..wording import escape, nearest
+from .lint_command import lint
 from .lookup import WrongUse
 from .output import Output
 from .serve import serve
@@ -34,6 +35,7 @@ examples:
   operator-schema decode tools:WebSearch arguments.json
   operator-schema decode --lines --quiet tools:WebSearch calls.jsonl
   operator-schema check tools more.tools
+  operator-schema lint --provider openai_chat tools
   operator-schema call tools:web_search query=rye
   operator-schema serve tools
 
@@ -79,7 +81,7 @@ def show_help(ctx: click.Context, command: str | None) -> int:
     return 0
 
 
-for _command in (schema, decode, check, tools, call, describe, serve, show_help):
+for _command in (schema, decode, check, lint, tools, call, describe, serve, show_help):
     app.add_command(_command)
 
 

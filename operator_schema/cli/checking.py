@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..codec.codec import Codec
 from ..errors import SchemaError
-from ..introspect.nodes import AnyNode, EnumNode, ObjectNode
+from ..introspect.nodes import ObjectNode
+from ..lint.checks import anything, no_docstring, numbered_choices, undescribed
 from ..tools.registry.discovery import tools_in
-from ..wording import escape
+from ..wording import escape, show_path
 from .lookup import dataclasses_of, load_module
 from .output import count, to_json
 
@@ -99,23 +100,17 @@ def _count_fields(codec: Codec[Any]) -> int | None:
 
 
 def _weak_texts(tool: Tool[..., Any]) -> Iterator[str]:
-    if tool.summary.endswith("Auto generated."):
-        yield "it has no docstring, so a model knows only its name"
+    for weakness in no_docstring(tool):
+        yield weakness.message
         return
-    properties = tool.input_schema().get("properties", {})
-    bare = [key for key, schema in properties.items() if "description" not in schema]
+    bare = [show_path(weakness.path) for weakness in undescribed(tool.codec)]
     if bare:
         yield f"no description: {', '.join(map(escape, bare))}"
 
 
 def _weak_nodes(codec: Codec[Any]) -> Iterator[str]:
-    root = codec.graph.resolve_root()
-    for field in root.fields if isinstance(root, ObjectNode) else ():
-        node = codec.graph.resolve(field.node)
-        if isinstance(node, AnyNode):
-            yield f"{escape(field.key)}: Any says nothing about the value"
-        elif isinstance(node, EnumNode) and node.values == tuple(range(1, len(node.values) + 1)):
-            yield f"{escape(field.key)}: {node.type.__name__} shows a model numbers; give its members text"
+    found = [*numbered_choices(codec), *anything(codec)]
+    yield from [f"{escape(show_path(weakness.path))}: {weakness.message}" for weakness in found]
 
 
 def write_verdict(verdict: Verdict, out: Output) -> None:

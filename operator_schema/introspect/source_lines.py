@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..complaints import Complaint
     from .nodes import Graph
 
-__all__ = ["with_places"]
+__all__ = ["place_of", "with_places"]
 
 _SHOWN_LENGTH = 200
 
@@ -36,11 +36,11 @@ def with_places(complaints: Sequence[Complaint], graph: Graph) -> list[Complaint
     for node in visit([graph.root, *graph.definitions.values()]):
         if isinstance(node, ObjectNode) and node is not root and node.name in wanted:
             classes.setdefault(node.name, set()).add(node.type)
-    places = {name: _place_of(*several) for name, several in classes.items() if len(several) == 1}
+    places = {name: place_of(*several) for name, several in classes.items() if len(several) == 1}
     return [complaint.replace(where=places.get(complaint.type)) for complaint in complaints]
 
 
-def _place_of(cls: type) -> str | None:
+def place_of(cls: type) -> str | None:
     """Return file and line of a class; None where a class statement of its name isn't found, or several."""
     module = sys.modules.get(cls.__module__)
     file: Any = getattr(module, "__dict__", {}).get("__file__")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..complaints import Complaint
 from ..errors import SchemaError
 from ..immutable import Value
-from ..json_values import is_object
+from ..json_values import is_object, to_json_text
 from ..rounds.offer import Offer, ToolChoice
 from ..rounds.toolset import Toolset
 from ..tools.registry.registry import Registry
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .dialect_limits import Size
     from .dialect_schema import DialectSchema, Loss
     from .names import NameRule
+    from .report import Report, ToolReport
     from .stream import Stream
     from .tool_forms import ToolForm
     from .wire import Wire
@@ -146,25 +147,64 @@ class Provider(Value):
             )
         return made
 
-    def losses(self, tools: Tools, /) -> dict[str, tuple[Loss, ...]]:
-        """Return what the strict schemas of tools say in another way than the usual ones.
+    def report(self, tools: Tools, /, *, strict: bool = False) -> Report:
+        """Tell what the provider gets of tools: what is kept, told in words, weakened, refused or renamed.
+
+        Unlike `request`, it lists what is refused.
 
         Args:
             tools: as for `request`.
-
-        Returns:
-            Name of the tool to its losses.
+            strict: as for `request`.
 
         Raises:
-            SchemaError: the strict mode can't take a tool.
-            ValueError: no strict mode of the provider is known.
+            TypeError: something isn't a tool.
+            ValueError: `strict`, where no strict mode of the provider is known.
         """
-        from .dialect_limits import size_of
+        from .report import Report
+        from .tokens import is_estimate
 
-        offered = _tools(tools)
-        schemas = self._schemas(offered, strict=True) or []
-        self._check_size([size_of(found.schema) for found in schemas])
-        return {tool.name: found.losses for tool, found in zip(offered, schemas, strict=True)}
+        self._dialect_in(strict=strict)
+        offered = _fixed(tools)
+        texts = _descriptions(offered)
+        shown = _tools(offered)
+        refused: list[Complaint] = []
+        try:
+            self.names.wire_names([tool.name for tool in shown], self.name)
+        except SchemaError as error:
+            refused += error.complaints
+        found = [self._reported(tool, texts.get(tool.name), strict=strict) for tool in shown]
+        try:
+            self._check_size([size for _, size in found if size is not None])
+        except SchemaError as error:
+            refused += error.complaints
+        return Report(self.name, strict, tuple([one for one, _ in found]), tuple(refused), is_estimate())
+
+    def _reported(
+        self, tool: Tool[..., Any], description: str | None, *, strict: bool
+    ) -> tuple[ToolReport, Size | None]:
+        """Return what it gets of a tool, and what that counts against the limits of the strict mode."""
+        from ..introspect.places import places_of
+        from .report import ToolReport
+        from .tokens import count_tokens
+
+        places = dict.fromkeys([place.path for place in places_of(tool.codec.graph) if place.path])
+        losses = self._losses(tool, strict=strict)
+        name = self.names.wire_name(tool.name)
+        try:
+            (form,) = self._made([tool], strict=strict, description=description)
+        except SchemaError as error:
+            return ToolReport(
+                tool.name, name, tuple(places), losses, tuple(error.complaints), None, None
+            ), None
+        text = to_json_text(form.original.copy())
+        size, tokens = len(text.encode(errors="replace")), count_tokens(text)
+        return ToolReport(tool.name, name, tuple(places), losses, (), size, tokens), form.size
+
+    def _losses(self, tool: Tool[..., Any], *, strict: bool) -> tuple[Loss, ...]:
+        from .dialect_schema import dialect_schema
+
+        dialect = self._dialect_in(strict=strict)
+        return () if dialect is None else dialect_schema(tool.codec, dialect, tool.name, self.name).losses
 
     def _dialect_in(self, *, strict: bool) -> Dialect | None:
         """Return the dialect of a request; None for all of JSON Schema."""

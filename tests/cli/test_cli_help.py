@@ -17,7 +17,7 @@ from operator_schema.cli.app import app
 PAGE = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
 
 
-COMMANDS = [[], ["schema"], ["decode"], ["check"], ["tools"], ["call"], ["describe"], ["serve"]]
+COMMANDS = [[], ["schema"], ["decode"], ["check"], ["lint"], ["tools"], ["call"], ["describe"], ["serve"]]
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])

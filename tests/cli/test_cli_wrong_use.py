@@ -117,7 +117,8 @@ def test_traceback_shows_all_of_it(run):
         (["scheme"], "no command 'scheme'; did you mean schema?"),
         (
             ["zzz"],
-            "no command 'zzz'; the commands are schema, decode, check, tools, call, describe, serve, help",
+            "no command 'zzz'; the commands are schema, decode, check, lint, tools, call, describe, serve, "
+            "help",
         ),
         (["schema"], "Missing argument 'MODULE:TYPE'"),
         (["check"], "Missing argument 'MODULE...'"),

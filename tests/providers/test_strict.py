@@ -449,7 +449,7 @@ def test_a_provider_without_a_known_strict_mode_says_so():
     with pytest.raises(ValueError, match="no strict mode of Groq is known: leave strict out"):
         groq.request([invite], strict=True)
     with pytest.raises(ValueError, match="no strict mode of Groq is known"):
-        groq.losses([invite])
+        groq.report([invite], strict=True)
 
 
 def test_what_is_told_in_words_is_listed():
@@ -466,13 +466,12 @@ def test_what_is_told_in_words_is_listed():
         """
         return f"{text} {pages} {mark}"
 
-    assert openai_chat.losses([note]) == {
-        "note": (
-            Loss(("text",), "told", "minLength"),
-            Loss(("pages",), "told", "uniqueItems"),
-            Loss(("mark",), "told", "default"),
-        )
-    }
+    (report,) = openai_chat.report([note], strict=True).tools
+    assert report.losses == (
+        Loss(("text",), "told", "minLength"),
+        Loss(("pages",), "told", "uniqueItems"),
+        Loss(("mark",), "told", "default"),
+    )
     properties = openai_chat.request([note], strict=True)["tools"][0]["function"]["parameters"]["properties"]
     assert properties == {
         "text": {"type": "string", "description": "What to write. (at least 3 characters)"},
@@ -491,10 +490,10 @@ def test_what_is_told_in_words_is_listed():
             "description": "Default a.",
         },
     }
-    losses = anthropic.losses(Toolset(note, off(invite)))["note"]
+    losses = anthropic.report(Toolset(note, off(invite)), strict=True).tools[0].losses
     assert Loss(("pages",), "told", "minItems") in losses
     assert not any(loss.kind == "null" for loss in losses)
-    assert Loss(("seats",), "null", "required") in openai_chat.losses([invite])["invite"]
+    assert Loss(("seats",), "null", "required") in openai_chat.report([invite], strict=True).tools[0].losses
 
 
 def test_a_reference_stands_alone():

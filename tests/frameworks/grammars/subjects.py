@@ -104,7 +104,9 @@ def _strict(wire: str, rng: random.Random) -> Subject:
     tool = tool_input(_input_class(rng))
     sent = json.loads(json.dumps(provider.request([tool], strict=True)))["tools"][0]
     schema = sent["input_schema"] if "input_schema" in sent else sent["function"]["parameters"]
-    told = frozenset(loss.keyword for loss in provider.losses([tool])[tool.name] if loss.kind == "told")
+    told = frozenset(
+        loss.keyword for loss in provider.report([tool], strict=True).tools[0].losses if loss.kind == "told"
+    )
     filled = (_filled(schema, schema, value) for value in _encoded(tool.codec, rng))
     return Subject(
         wire, schema, tool.input_schema(), told, partial(_problems_of_call, provider, tool), filled

@@ -1,0 +1,8 @@
+"""What is wrong with tools for a model, and for the providers that get them."""
+
+from __future__ import annotations
+
+from .finding import Finding, Severity
+from .linting import lint
+
+__all__ = ["Finding", "Severity", "lint"]

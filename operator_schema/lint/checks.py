@@ -1,0 +1,168 @@
+"""What leaves a model guessing, whichever provider it is from: a function for each check."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, UnionNode
+from ..introspect.places import places_of
+from ..json_values import to_json_text
+from ..wording import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ..codec.codec import Codec
+    from ..tools.tool import Tool
+
+__all__ = ["CODEC_CHECKS", "SET_CHECKS", "TOOL_CHECKS", "Weakness"]
+
+MOST_CHOICES = 100
+MOST_BYTES = 8_000
+MOST_LEVELS = 5
+MOST_TOOLS = 40
+
+
+class Weakness(NamedTuple):
+    """What a check finds.
+
+    Attributes:
+        code: what kind of thing it is.
+        path: where it is.
+        message: what it is.
+        remedy: what to do about it.
+    """
+
+    code: str
+    path: tuple[str, ...]
+    message: str
+    remedy: str
+
+
+def no_docstring(tool: Tool[..., Any]) -> Iterator[Weakness]:
+    """Yield that a tool has no description of its own."""
+    if tool.summary.endswith("Auto generated."):
+        message = "it has no docstring, so a model knows only its name"
+        yield Weakness("no_description", (), message, "Write one: what it does, and when to use it")
+
+
+def repeated_name(tool: Tool[..., Any]) -> Iterator[Weakness]:
+    """Yield that a description says no more than the name."""
+    if _words(tool.summary) == _words(tool.name):
+        message = f"its description only repeats its name: {quote(tool.summary)}"
+        yield Weakness("description_repeats_name", (), message, "Say what it does, and when to use it")
+
+
+def large_definition(tool: Tool[..., Any]) -> Iterator[Weakness]:
+    """Yield that each request pays for a large definition."""
+    size = len(to_json_text(tool.definition()).encode(errors="replace"))
+    if size > MOST_BYTES:
+        message = f"its definition has {size:,} bytes, which every request sends"
+        remedy = "Shorten descriptions, or split the tool; examples and details can go to tool.documentation"
+        yield Weakness("large_definition", (), message, remedy)
+
+
+def undescribed(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield the fields without a description; where only a member of a union has one, say so."""
+    members: dict[tuple[str, ...], bool] = {}
+    bare: list[tuple[str, ...]] = []
+    for place in places_of(codec.graph):
+        if place.field is not None and not _is_described(place.field.description, place.node.description):
+            bare.append(place.path)
+            if isinstance(place.node, UnionNode):
+                members[place.path] = any(member.description for member in place.node.members)
+    for path in bare:
+        if members.get(path):
+            message = "only a member of its union has a description, which some providers move or drop"
+            yield Weakness("description_in_union", path, message, "Describe the parameter itself")
+        else:
+            yield Weakness("undescribed", path, "it has no description", "Say what it is, and in which unit")
+
+
+def anything(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield the places that take a value of any type."""
+    for place in places_of(codec.graph):
+        if isinstance(place.node, AnyNode):
+            yield Weakness("any_value", place.path, "Any says nothing about the value", "Name the type")
+
+
+def numbered_choices(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield the enums that show a model numbers without a meaning."""
+    for place in places_of(codec.graph):
+        node = place.node
+        if isinstance(node, EnumNode) and node.values == tuple(range(1, len(node.values) + 1)):
+            message = f"{node.type.__name__} shows a model numbers; give its members text"
+            yield Weakness("numbered_choices", place.path, message, 'Write RED = "red" in place of RED = 1')
+
+
+def many_choices(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield the enums that are too long to choose from."""
+    for place in places_of(codec.graph):
+        node = place.node
+        if isinstance(node, (EnumNode, LiteralNode)) and len(node.values) > MOST_CHOICES:
+            message = f"it has {len(node.values)} choices, all of which every request sends"
+            remedy = (
+                "Take text, and answer a wrong one with the nearest names; or offer a tool that searches them"
+            )
+            yield Weakness("many_choices", place.path, message, remedy)
+
+
+def deep(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield where the arguments nest deep."""
+    places = list(places_of(codec.graph))
+    deepest = max(places, key=lambda place: place.level)
+    if deepest.level > MOST_LEVELS:
+        message = f"it nests {deepest.level} levels of objects and arrays; models lose their way in these"
+        yield Weakness("deep", deepest.path, message, "Make a flat list of parameters, or several tools")
+
+
+def same_first_sentence(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Weakness]]:
+    """Yield the tools whose first sentence is that of another one."""
+    first: dict[str, str] = {}
+    for tool in tools:
+        text = " ".join(re.split(r"(?<=[.!?])\s", tool.summary.strip(), maxsplit=1)[0].casefold().split())
+        other = first.setdefault(text, tool.name)
+        if other != tool.name and not tool.summary.endswith("Auto generated."):
+            message = f"its first sentence is that of {quote(other)}"
+            remedy = "Say first what makes it different"
+            yield tool.name, Weakness("same_first_sentence", (), message, remedy)
+
+
+def many_tools(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Weakness]]:
+    """Yield that there are more tools than a model chooses well from."""
+    if len(tools) > MOST_TOOLS:
+        message = f"there are {len(tools)} tools; models choose worse among many"
+        remedy = "Offer those that a turn needs: toolset.offer(…), or switches of the registry"
+        yield "", Weakness("many_tools", (), message, remedy)
+
+
+CODEC_CHECKS: tuple[Callable[[Codec[Any]], Iterator[Weakness]], ...] = (
+    undescribed,
+    anything,
+    numbered_choices,
+    many_choices,
+    deep,
+)
+"""What may be wrong with an input."""
+
+TOOL_CHECKS: tuple[Callable[[Tool[..., Any]], Iterator[Weakness]], ...] = (
+    no_docstring,
+    repeated_name,
+    large_definition,
+)
+"""What may be wrong with a tool beside its input."""
+
+SET_CHECKS: tuple[Callable[[Sequence[Tool[..., Any]]], Iterator[tuple[str, Weakness]]], ...] = (
+    same_first_sentence,
+    many_tools,
+)
+"""What may be wrong with tools together; the name of the tool comes first, empty for all."""
+
+
+def _is_described(*texts: str | None) -> bool:
+    return any(texts)
+
+
+def _words(text: str) -> str:
+    return "".join(re.findall(r"[a-z0-9]+", text.casefold()))

@@ -1,0 +1,109 @@
+"""All checks over the tools of a program, and what providers make of them."""
+
+from __future__ import annotations
+
+from inspect import unwrap
+from typing import TYPE_CHECKING, Any
+
+from ..tools.tool_lists import tools_of
+from .checks import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS
+from .finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..complaints import Complaint
+    from ..providers.provider import Provider
+    from ..tools.tool import Tool
+    from .checks import Weakness
+    from .finding import Severity
+
+__all__ = ["lint"]
+
+_ORDER = {"error": 0, "warning": 1, "note": 2}
+
+
+def lint(
+    tools: Iterable[Tool[..., Any]], providers: Sequence[Provider] = (), *, strict: bool = False
+) -> list[Finding]:
+    """List what is wrong with tools for a model, and what providers refuse or get in another way.
+
+    Args:
+        tools: a list, a registry or a toolset.
+        providers: of `operator_schema.providers`; none for the checks that hold for all.
+        strict: whether the requests are strict; providers without a strict mode are then asked without it.
+
+    Returns:
+        The findings: errors first, then warnings and notes, each in the order of the tools.
+
+    Raises:
+        TypeError: something isn't a tool.
+    """
+    found = tools_of(list(tools))
+    places = {tool.name: _place_of(tool) for tool in found}
+    findings = [*_weaknesses(found)]
+    for provider in providers:
+        findings += _of_provider(provider, found, strict=strict and provider.dialect is not None)
+    named = [_placed(finding, places.get(finding.tool)) for finding in findings]
+    return sorted(named, key=lambda finding: _ORDER[finding.severity])
+
+
+def _weaknesses(tools: Sequence[Tool[..., Any]]) -> Iterator[Finding]:
+    for tool in tools:
+        for tool_check in TOOL_CHECKS:
+            yield from [_warning(tool.name, weakness) for weakness in tool_check(tool)]
+        for codec_check in CODEC_CHECKS:
+            yield from [_warning(tool.name, weakness) for weakness in codec_check(tool.codec)]
+    for set_check in SET_CHECKS:
+        yield from [_warning(name, weakness) for name, weakness in set_check(tools)]
+
+
+def _warning(tool: str, weakness: Weakness) -> Finding:
+    return Finding(weakness.code, "warning", tool, weakness.path, weakness.message, weakness.remedy)
+
+
+def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict: bool) -> Iterator[Finding]:
+    report = provider.report(tools, strict=strict)
+    yield from [_refused("", one, provider) for one in report.refused]
+    for tool in report.tools:
+        yield from [_refused(tool.name, one, provider) for one in tool.refused]
+        if tool.wire_name != tool.name:
+            message = f"{provider.name} doesn't take its name, and gets {tool.wire_name} in its place"
+            remedy = "Give the tools to answers and results too, or rename it: tool.with_(name=…)"
+            yield Finding("renamed", "warning", tool.name, (), message, remedy, provider.name)
+        for loss in tool.losses:
+            code, message = _LOSSES[loss.kind]
+            text = message.format(provider=provider.name, keyword=loss.keyword)
+            severity: Severity = "warning" if loss.kind == "weakened" else "note"
+            remedy = "Decoding still checks it"
+            yield Finding(code, severity, tool.name, loss.path, text, remedy, provider.name)
+
+
+_LOSSES = {
+    "told": ("told", "{provider} doesn't take {keyword}, which is told in the description"),
+    "null": ("null", "{provider} requires it, so null stands for leaving it out"),
+    "weakened": ("weakened", "{provider} can't say all of its type, so its schema takes more"),
+}
+
+
+def _refused(tool: str, complaint: Complaint, provider: Provider) -> Finding:
+    message, remedy = complaint.message, complaint.remedy
+    return Finding("refused", "error", tool, complaint.path, message, remedy, provider.name)
+
+
+def _place_of(tool: Tool[..., Any]) -> tuple[str, int] | None:
+    """Return file and line of the function of a tool, or of the class of its input."""
+    code = getattr(unwrap(tool), "__code__", None)
+    if code is not None:
+        return code.co_filename, code.co_firstlineno
+    from ..introspect.source_lines import place_of
+
+    found = place_of(tool.input_type) if isinstance(tool.input_type, type) else None
+    if found is None:
+        return None
+    file, _, line = found.rpartition(":")
+    return file, int(line)
+
+
+def _placed(finding: Finding, place: tuple[str, int] | None) -> Finding:
+    return finding if place is None else finding.replace(file=place[0], line=place[1])

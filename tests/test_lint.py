@@ -1,0 +1,229 @@
+"""What is wrong with tools for a model, and for the providers that get them."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from operator_schema import Registry, Toolset, tool, tool_input
+from operator_schema.lint import lint
+from operator_schema.lint.checks import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS
+from operator_schema.providers import anthropic, gemini, gemini_parameters, openai_chat
+
+
+@tool
+def good(city: str, days: int = 1) -> str:
+    """Get the forecast of a city.
+
+    Args:
+        city: Its name, in English.
+        days: How many days to look ahead.
+    """
+    return f"{city} {days}"
+
+
+def codes(*tools, providers=(), strict=False):
+    return [
+        (finding.code, finding.tool, ".".join(finding.path))
+        for finding in lint(tools, providers, strict=strict)
+    ]
+
+
+def test_nothing_is_wrong_with_a_good_tool():
+    assert codes(good) == []
+    assert lint(Registry([good])) == lint(Toolset(good)) == []
+    assert codes(good, providers=[anthropic]) == []
+
+
+def test_a_tool_without_a_docstring():
+    @tool
+    def run(code: Annotated[str, "What to run."]) -> str:
+        return code
+
+    assert codes(run) == [("no_description", "run", "")]
+
+
+def test_a_description_that_repeats_the_name():
+    @tool
+    def send_mail() -> str:
+        """Send mail."""
+        return ""
+
+    assert codes(send_mail) == [("description_repeats_name", "send_mail", "")]
+
+
+def test_parameters_and_fields_without_a_description():
+    @dataclass
+    class Row:
+        text: str
+        note: Annotated[str, "What to add."] = ""
+
+    @tool
+    def save(rows: list[Row], either: Annotated[int, "A number."] | str) -> str:
+        """Save some rows of text.
+
+        Args:
+            rows: What to save.
+        """
+        return f"{rows} {either}"
+
+    assert codes(save) == [("undescribed", "save", "rows.*.text"), ("description_in_union", "save", "either")]
+
+
+def test_values_of_any_type_and_enums_of_numbers():
+    class Color(Enum):
+        RED = 1
+        BLUE = 2
+
+    @tool
+    def paint(color: Color, extra: dict[str, Any]) -> str:
+        """Paint the house.
+
+        Args:
+            color: Of the walls.
+            extra: Whatever else.
+        """
+        return f"{color} {extra}"
+
+    assert codes(paint) == [("any_value", "paint", "extra.*"), ("numbered_choices", "paint", "color")]
+
+
+def test_too_many_choices():
+    choice = Literal[tuple(f"country {number}" for number in range(101))]
+
+    @tool
+    def visit(country: Annotated[choice, "Where to."], other: Annotated[Literal["a", "b"], "What."]) -> str:
+        """Visit a country once."""
+        return f"{country} {other}"
+
+    assert codes(visit) == [("many_choices", "visit", "country")]
+
+
+def test_deep_arguments():
+    @tool
+    def nest(values: list[list[list[list[list[int]]]]]) -> str:
+        """Take nested lists of numbers.
+
+        Args:
+            values: The numbers.
+        """
+        return str(values)
+
+    assert codes(nest) == [("deep", "nest", "values.*.*.*.*.*")]
+
+
+def test_a_large_definition():
+    long = tool_input(Note, name="note", description="x" * 9000)
+    assert ("large_definition", "note", "") in codes(long)
+
+
+@dataclass
+class Note:
+    """A note."""
+
+    text: Annotated[str, "What to write."]
+
+
+def test_two_tools_with_the_same_first_sentence():
+    @tool
+    def direct() -> str:
+        """Search for flights. Direct ones alone."""
+        return ""
+
+    @tool
+    def onestop() -> str:
+        """Search  for flights. Those with one stop."""
+        return ""
+
+    (finding,) = lint([direct, onestop])
+    assert (finding.code, finding.tool) == ("same_first_sentence", "onestop")
+    assert finding.message == 'its first sentence is that of "direct"'
+
+
+def test_too_many_tools():
+    many = [good.with_(name=f"tool_{number}", description=f"Get number {number}.") for number in range(41)]
+    assert codes(*many) == [("many_tools", "", "")]
+    assert codes(*many[:40]) == []
+
+
+def test_a_recursive_type_ends():
+    found = lint([tool_input(Tree, name="tree", description="Plant a tree.")])
+    assert [(finding.code, finding.path) for finding in found] == [("undescribed", ("below",))]
+
+
+@dataclass
+class Tree:
+    """A tree."""
+
+    below: "list[Tree]" = field(default_factory=list)
+
+
+# --- providers ---------------------------------------------------------------------------------------
+
+
+@tool(name="3d_render")
+def render(sizes: dict[str, int], pages: Annotated[int, "How many."] = 1) -> str:
+    """Render a file.
+
+    Args:
+        sizes: Width and height.
+    """
+    return f"{sizes} {pages}"
+
+
+def test_what_a_provider_refuses_is_an_error():
+    (finding, *_) = lint([good, render], [openai_chat], strict=True)
+    assert (finding.severity, finding.code, finding.tool, finding.path) == (
+        "error",
+        "refused",
+        "3d_render",
+        ("sizes",),
+    )
+    assert finding.provider == "OpenAI Chat Completions"
+    assert (
+        finding.message
+        == "it is an object with free keys, which the strict mode of OpenAI Chat Completions doesn't take"
+    )
+    assert finding.remedy.startswith("Write a list of a dataclass")
+
+
+def test_what_a_provider_gets_in_another_way():
+    found = lint([render], [gemini_parameters, gemini])
+    assert [(one.severity, one.code, one.path, one.provider) for one in found] == [
+        ("warning", "renamed", (), "Gemini with parameters"),
+        ("warning", "weakened", ("sizes",), "Gemini with parameters"),
+        ("warning", "renamed", (), "Gemini"),
+        ("note", "told", ("pages",), "Gemini with parameters"),
+    ]
+
+
+def test_a_request_that_is_too_large():
+    many = [good.with_(name=f"tool_{number}", description=f"Get number {number}.") for number in range(21)]
+    found = lint(many, [anthropic], strict=True)
+    assert [(one.code, one.tool, one.message) for one in found if one.severity == "error"] == [
+        ("refused", "", "there are 21 strict tools, of which a request takes 20")
+    ]
+
+
+def test_a_finding_says_where_the_tool_is():
+    @tool
+    def run() -> str:
+        return ""
+
+    (finding,) = lint([run])
+    assert finding.file == __file__
+    assert finding.line == run.__wrapped__.__code__.co_firstlineno
+    (of_class,) = lint([tool_input(Tree, name="tree", description="Plant it.")])
+    assert (of_class.file, of_class.line is not None) == (__file__, True)
+    assert finding.as_dict()["path"] == []
+
+
+def test_what_is_no_tool_is_refused():
+    with pytest.raises(TypeError):
+        lint([print])
+
+
+def test_each_check_has_its_test():
+    checks = {*CODEC_CHECKS, *TOOL_CHECKS, *SET_CHECKS}
+    assert len(checks) == 10
