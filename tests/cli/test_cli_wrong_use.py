@@ -117,8 +117,7 @@ def test_traceback_shows_all_of_it(run):
         (["scheme"], "no command 'scheme'; did you mean schema?"),
         (
             ["zzz"],
-            "no command 'zzz'; the commands are schema, decode, check, lint, tools, call, describe, serve, "
-            "help",
+            "no command 'zzz'; the commands are schema, decode, check, lint, tools, call, describe, serve",
         ),
         (["schema"], "Missing argument 'MODULE:TYPE'"),
         (["check"], "Missing argument 'MODULE...'"),
