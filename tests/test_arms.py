@@ -37,6 +37,7 @@ OTHERS = {
     "introspect/ambiguity.py: node_name": "named by their JSON types",
     "introspect/annotations.py: _key_node": "can't be keys of maps",
     "introspect/constraints.py: constrained": "take no constraints",
+    "introspect/places.py: _inside": "have nothing inside",
     "introspect/set_items.py: _numbers_of": "hold no numbers",
     "schema.py: module": "are never shared",
     "testing/near_misses.py: _near": "missed by values of other JSON types",
