@@ -107,7 +107,7 @@ class Toolset(HaystackToolset):
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the tools that are switched on now."""
         return iter(
-            [_made(tool, self._runner, self._blocks, self._native) for tool in self.registry.offered()]
+            [_made(tool, self._runner, self._native, blocks=self._blocks) for tool in self.registry.offered()]
         )
 
     def get_selectable_tools(self) -> list[Any]:
@@ -158,7 +158,7 @@ def to_tool(
         TypeError: an argument is of another kind.
         ValueError: the executor doesn't have this tool.
     """
-    return _made(tool, runner_of_one(tool, context, executor, _OPTIONS), blocks, native)
+    return _made(tool, runner_of_one(tool, context, executor, _OPTIONS), native, blocks=blocks)
 
 
 def to_tools(
@@ -178,15 +178,10 @@ def to_tools(
         ValueError: the executor has other tools.
     """
     runner = runner_of(tools, context, executor, _OPTIONS)
-    return [_made(tool, runner, blocks, native) for tool in runner.executor.registry.offered()]
+    return [_made(tool, runner, native, blocks=blocks) for tool in runner.executor.registry.offered()]
 
 
-def _made(
-    tool: Tool[..., Any],
-    runner: Runner,
-    blocks: bool,
-    native: dict[str, Any],  # as given
-) -> OperatorTool:
+def _made(tool: Tool[..., Any], runner: Runner, native: dict[str, Any], *, blocks: bool) -> OperatorTool:
     # Haystack asks for a function, and gives its `State` to one that has it among its parameters.
     def function(_operator_state: State | None = None, **arguments: Any) -> Any:
         return made.invoke(**{_STATE: _operator_state}, **arguments)
