@@ -10,7 +10,7 @@ from grammars.engine import END, Grammar, RefusedSchemaError, State
 from outlines_core.json_schema import build_regex_from_schema
 
 LONGEST_REGEX = 8_000
-"""Characters of a regular expression, past which its automaton takes long to make."""
+"""Characters of a regular expression, past which its automaton can take a minute to make."""
 
 
 class Outlines:

@@ -34,6 +34,10 @@ OF_TEXT = (NOT_UTF8, NOT_JSON, KEY_TWICE, BEYOND_FLOATS, LONE_SURROGATE)
 """What a validator of JSON Schema doesn't see, since it gets the value alone."""
 
 ROUNDED = STRICTER["out_of_range"]
+EQUAL = STRICTER["duplicate"]
+DOCUMENTED = frozenset({STRICTER["bad_format"], ROUNDED, EQUAL})
+"""Where the decoder is stricter than any schema; the random types have no checks of their own."""
+
 SEVERAL = "several keywords"
 
 TOO_LONG = "a regular expression of more than 8,000 characters"
@@ -58,7 +62,6 @@ class Known(NamedTuple):
     Attributes:
         unsupported: a pattern in the engine's message to what it says that it can't do.
         of_text: those of `OF_TEXT` that its grammars allow.
-        stricter_codes: of the problems in which a decoder is stricter than any schema, as documented.
         not_enforced: keywords that it takes, and doesn't hold the model to in every case; a format as
             `format uuid`.
         stricter: what it refuses though JSON Schema allows it: keywords, several joined by "and", or `TITLE`,
@@ -68,7 +71,6 @@ class Known(NamedTuple):
 
     unsupported: dict[str, str]
     of_text: frozenset[str]
-    stricter_codes: frozenset[str]
     not_enforced: frozenset[str]
     stricter: frozenset[str]
     forms: frozenset[str]
@@ -81,7 +83,6 @@ KNOWN: dict[str, Known] = {
             r'Unimplemented keys: \["uniqueItems"': "uniqueItems",
         },
         of_text=frozenset({KEY_TWICE, BEYOND_FLOATS}),
-        stricter_codes=frozenset({"bad_format", "out_of_range"}),
         not_enforced=frozenset({"format date", "format date-time", "format time"}),
         stricter=frozenset({"multipleOf"}),
         forms=frozenset({ORDER, ESCAPES}),
@@ -95,7 +96,6 @@ KNOWN: dict[str, Known] = {
             "Found no transitions": "pattern",
         },
         of_text=frozenset({NOT_JSON, KEY_TWICE, BEYOND_FLOATS}),
-        stricter_codes=frozenset({"bad_format", "out_of_range"}),
         not_enforced=frozenset({
             "exclusiveMaximum", "exclusiveMinimum", "format date", "format date-time", "format time",
             "maxProperties", "maximum", "minimum", "multipleOf", "propertyNames", "uniqueItems", SEVERAL,
@@ -106,7 +106,6 @@ KNOWN: dict[str, Known] = {
     "xgrammar": Known(
         unsupported={},
         of_text=frozenset({NOT_UTF8, NOT_JSON, KEY_TWICE, BEYOND_FLOATS}),
-        stricter_codes=frozenset({"bad_format", "out_of_range"}),
         not_enforced=frozenset({
             "format date", "format date-time", "format ipv4", "format ipv6", "format time", "multipleOf",
             "pattern", "uniqueItems", SEVERAL, TITLE,
@@ -145,7 +144,7 @@ def closed_list(engine: str) -> dict[str, frozenset[str]]:
     return {
         "schemas": frozenset(known.unsupported.values()),
         "walks": known.of_text
-        | {STRICTER[code] for code in known.stricter_codes}
+        | DOCUMENTED
         | {not_enforced(keyword) for keyword in known.not_enforced}
         | {told(keyword) for keyword in TOLD},
         "instances": frozenset(map(stricter, known.stricter)),

@@ -14,7 +14,7 @@ import pytest
 from grammars.campaign import COMPILED, ENGINES, UNFINISHED, Judge, compare
 from grammars.engine import END, tokens_of
 from grammars.page import BEGIN, PAGE, listed_on, replaced, written
-from grammars.reasons import ACCEPTED, DECODED, ROUNDED, SEVERAL, TITLE, closed_list, not_enforced
+from grammars.reasons import ACCEPTED, DECODED, EQUAL, ROUNDED, SEVERAL, TITLE, closed_list, not_enforced
 from grammars.subjects import PLAIN, WIRES, Subject
 from grammars.walks import first_refused, walk
 
@@ -92,6 +92,7 @@ def test_the_same_seed_gives_the_same_run():
 
 
 RARE = {
+    *[(name, EQUAL) for name in ENGINES],
     ("llguidance", not_enforced("format date")),
     ("outlines-core", "a value of any type with a description"),
     ("outlines-core", ROUNDED),
@@ -130,6 +131,18 @@ NESTED = {
     "$defs": {"N": {"type": "object", "properties": {"n": {"$ref": "#/$defs/N"}}}},
 }
 
+REQUIRED = {
+    "$ref": "#/$defs/N",
+    "$defs": {
+        "N": {
+            "type": "object",
+            "properties": {"k": {"type": "integer"}, "n": {"$ref": "#/$defs/N"}},
+            "required": ["k", "n"],
+        }
+    },
+}
+ENDED = '{"k":1,"n":{"k":1,"n":{"k":1,}}}'
+
 
 @pytest.mark.parametrize(
     ("name", "schema", "allowed", "refused"),
@@ -141,11 +154,12 @@ NESTED = {
         ("outlines-core", DATE_TIME, '"2026-01-31T09:30:00Z"', '"2026-01-31T09:30:00+01:00"'),
         ("outlines-core", DATE_TIME, '"2026-01-31T09:30:00.123"', '"2026-01-31T09:30:00.123456"'),
         ("outlines-core", TWO_DIGITS, '"12"', '"a12"'),
+        ("outlines-core", REQUIRED, f'{{"k":1,"n":{ENDED}}}', '{"k":1,"n":1}'),
         ("outlines-core", NESTED, '{"n":{"n":{}}}', '{"n":{"n":{"n":{"n":{}}}}}'),
         ("xgrammar", TITLES, '{"a":{"title":"x"},"b":{"title":"x"}}', '{"a":{"title":"x"},"b":{"title":1}}'),
         ("xgrammar", {"type": "string", "pattern": "^([0-9]+D)?T$"}, '"3T"', '"3"'),
         ("xgrammar", TWO_DIGITS, '"12"', '"a12"'),
-        ("xgrammar", {"type": "string", "maxLength": 4}, '"a"', r'"\"a"'),
+        ("xgrammar", {"type": "string", "maxLength": 4}, '"\x01"', r'"\"a"'),
     ],
 )
 def test_engines_have_the_weak_points_that_the_page_names(name, schema, allowed, refused):
