@@ -220,3 +220,15 @@ def answers(provider):
             if answer.calls:
                 found.append((exchange["response"], answer))
     return found
+
+
+def streams(provider):
+    """List the recorded streams with calls, as text that this version of google-genai knows."""
+    found = []
+    for exchange in streamed():
+        if provider_of(exchange) is provider and exchange["provider"] in {"anthropic", "gemini", "openai"}:
+            stream = provider.stream()
+            stream.feed(exchange["response"])
+            if stream.close().calls:
+                found.append(exchange["response"].replace('"serviceTier":"standard",', ""))
+    return found

@@ -346,6 +346,15 @@ def test_citations_of_bedrock_are_read_from_a_stream():
     assert (answer.text, answer.message[0]["content"]) == ("It rains.", [CITED])
 
 
+def test_a_call_of_bedrock_may_have_no_input():
+    stream = bedrock.stream()
+    stream.feed({"messageStart": {"role": "assistant"}})
+    start = {"toolUseId": "t1", "name": "now"}
+    stream.feed({"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolUse": start}}})
+    stream.feed({"messageStop": {"stopReason": "tool_use"}})
+    assert stream.close().calls[0].arguments == {}
+
+
 def test_what_bedrock_runs_itself_is_no_call():
     use = {"toolUseId": "s1", "name": "web", "type": "server_tool_use", "input": {"q": "x"}}
     answer = bedrock.answer(converse({"toolUse": use}, {"text": "Found."}))

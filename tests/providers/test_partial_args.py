@@ -147,11 +147,13 @@ def test_calls_in_parts_follow_each_other():
 
 def test_a_call_that_lacks_its_end_is_text():
     stream = gemini.stream([weather])
+    whole = {"name": "now", "args": {}}
+    stream.feed(event(whole))
     stream.feed(event({"name": "weather", "willContinue": True, "partialArgs": [part("$.city", "Os")]}))
     answer = stream.close()
-    assert (answer.stop, answer.calls[0].arguments) == ("interrupted", '{"city":"Os')
+    assert (answer.stop, answer.calls[1].arguments) == ("interrupted", '{"city":"Os')
     call = {"name": "weather", "args": {"arguments": '{"city":"Os'}}
-    assert answer.message == [{"role": "model", "parts": [{"functionCall": call}]}]
+    assert answer.message[0]["parts"] == [{"functionCall": whole}, {"functionCall": call}]
 
 
 def test_all_arguments_may_come_again_at_the_end():
@@ -176,3 +178,10 @@ def test_many_pieces_take_linear_time():
 def test_a_path_that_cant_be_read_is_an_error(path):
     with pytest.raises(ResponseError, match="can't be read"):
         gemini.stream().feed(event({"name": "f", "partialArgs": [{"jsonPath": path, "boolValue": True}]}))
+
+
+def test_a_text_goes_on_as_text():
+    stream = gemini.stream()
+    stream.feed(event({"name": "f", "willContinue": True, "partialArgs": [part("$.a", "x")]}))
+    with pytest.raises(ResponseError, match="an event has another form"):
+        stream.feed(event({"partialArgs": [{"jsonPath": "$.a", "boolValue": True}], "willContinue": True}))

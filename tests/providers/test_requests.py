@@ -425,6 +425,8 @@ def test_a_description_may_be_for_one_request():
             usual = provider.request(TOOLS, strict=strict)["tools"][0]["function"]
             assert changed == {**usual, "description": "Search our shop."}
             assert usual["description"] == "Search the web."
+    both = openai_chat.request(TOOLS.offer("all", descriptions={"now": "Look at the clock."}))["tools"]
+    assert [each["function"]["description"] for each in both] == ["Search the web.", "Look at the clock."]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
 from anthropic import Anthropic
 from google import genai
 from google.genai import types as google
-from judge_cases import answers, requests, results, tools, turns
+from judge_cases import answers, requests, results, streams, tools, turns
 from local_server import serving
 from openai import OpenAI
 from pydantic import ValidationError
@@ -106,28 +107,37 @@ def wrongs(body):
 # --- sent by the SDKs themselves -------------------------------------------------------------------
 
 
-def by_chat(address, body, messages):
+def by_chat(address, body, messages, **options):
     client = OpenAI(api_key="none", base_url=address)
-    return client.chat.completions.create(model="m", messages=messages, **body)
+    return client.chat.completions.create(model="m", messages=messages, **body, **options)
 
 
-def by_responses(address, body, messages):
-    return OpenAI(api_key="none", base_url=address).responses.create(model="m", input=messages, **body)
+def by_responses(address, body, messages, **options):
+    client = OpenAI(api_key="none", base_url=address)
+    return client.responses.create(model="m", input=messages, **body, **options)
 
 
-def by_messages(address, body, messages):
+def by_messages(address, body, messages, **options):
     return Anthropic(api_key="none", base_url=address).messages.create(
-        model="m", max_tokens=9, messages=messages, **body
+        model="m", max_tokens=9, messages=messages, **body, **options
     )
 
 
-def by_generate_content(address, body, messages):
+@cache
+def google_client(address):
+    """Return a client, which takes half a second to make."""
+    return genai.Client(api_key="none", http_options={"base_url": address})
+
+
+def by_generate_content(address, body, messages, *, stream=False):
     config = google.GenerateContentConfig(
         tools=[google.Tool.model_validate(found) for found in body["tools"]],
         tool_config=google.ToolConfig.model_validate(body["toolConfig"]),
     )
-    client = genai.Client(api_key="none", http_options={"base_url": address})
+    client = google_client(address)
     contents = [google.Content.model_validate(message) for message in messages]
+    if stream:
+        return client.models.generate_content_stream(model="m", contents=contents, config=config)
     return client.models.generate_content(model="m", contents=contents, config=config)
 
 
@@ -143,14 +153,6 @@ SENT = [
     ("openai_chat", "openai", by_chat, "messages", [{"role": "user", "content": "Go on."}]),
     ("openai_responses", "openai", by_responses, "input", [{"role": "user", "content": "Go on."}]),
 ]
-
-
-def is_known_to_the_sdk(exchange):
-    """Return whether this version of google-genai knows all that an answer says."""
-    return (
-        "serviceTier" not in exchange["response"]
-        and '"id"' not in exchange["response"].split("candidates")[0]
-    )
 
 
 @pytest.mark.parametrize(("name", "package", "ask", "key", "asked"), SENT, ids=[row[0] for row in SENT])
@@ -172,6 +174,27 @@ def test_a_recorded_turn_is_sent_by_the_sdk(name, package, ask, key, asked, tabl
             assert sent[-1][key] == [*asked, *answer.message, *provider.results(given)]
             assert same_tools(sent[-1], body)
     check_row(said(name, f"{JUDGES[name].name}, HTTP", "turns", len(found), len(found)), write=table)
+
+
+@pytest.mark.parametrize(("name", "package", "ask", "key", "asked"), SENT, ids=[row[0] for row in SENT])
+def test_a_recorded_stream_is_read_from_the_sdk(name, package, ask, key, asked, table):
+    provider = getattr(providers, name)
+    body = provider.request(tools()[:2])
+    found = streams(provider)
+    with serving(*found) as (address, sent):
+        for text in found:
+            stream, whole = provider.stream(tools()[:2]), provider.stream()
+            for event in ask(address, body, asked, stream=True):
+                stream.feed(event)
+            whole.feed(text)
+            read, wanted = stream.close(), whole.close()
+            assert [(call.name, call.arguments) for call in read.calls] == [
+                (call.name, call.arguments) for call in wanted.calls
+            ]
+            assert (read.text, read.stop) == (wanted.text, wanted.stop)
+            assert sent[-1][key] == asked
+            assert same_tools(sent[-1], body)
+    check_row(said(name, f"{JUDGES[name].name}, HTTP", "streams", len(found), len(found)), write=table)
 
 
 def same_tools(sent, body):
