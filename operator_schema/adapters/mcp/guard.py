@@ -22,6 +22,9 @@ LARGEST_BODY = 16 * 2**20
 SECONDS_FOR_BODY = 30.0
 """Seconds in which a whole request has to arrive after its headers."""
 
+_PREFLIGHT = b"access-control-request-method"
+_LOOKED_AT = (b"host", b"origin", b"authorization", _PREFLIGHT)
+
 _REASONS = {
     401: "the bearer token is missing or wrong",
     403: "this Origin isn't allowed",
@@ -43,9 +46,9 @@ def hosts_of(names: Iterable[str], port: int) -> frozenset[str]:
 
 
 def origins_of(hosts: Collection[str], given: Iterable[str]) -> frozenset[str]:
-    """Return the values that the header `Origin` may have: this server's own, and those given."""
+    """Return the values that the header `Origin` may have: this server's own, and given ones in lower case."""
     own = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
-    return frozenset([*own, *[origin.lower().rstrip("/") for origin in given]])
+    return frozenset([*own, *given])
 
 
 class Guard:
@@ -60,6 +63,8 @@ class Guard:
         hosts: the values that `Host` may have, in lower case.
         origins: the values that `Origin` may have if there is one, in lower case.
         token: what has to be sent as `Authorization: Bearer …`; None if everybody may come.
+        answers_preflights: whether the application answers the questions by which browsers find out what a
+            page of another origin may send (CORS). They come without a token.
     """
 
     def __init__(
@@ -68,10 +73,13 @@ class Guard:
         hosts: Collection[str],
         origins: Collection[str],
         token: str | None,
+        *,
+        answers_preflights: bool = False,
     ) -> None:
         self._app = app
         self._hosts = hosts
         self._origins = origins
+        self._answers_preflights = answers_preflights
         # Digests are of one length, so that the time of a comparison doesn't show that of the token.
         self._digest = None if token is None else sha256(token.encode()).digest()
 
@@ -80,7 +88,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status, body = self._status_of(scope["headers"]), b""
+        status, body = self._status_of(scope["method"], scope["headers"]), b""
         if status is None:
             status, body = await self._body_of(receive)
         if status is not None:
@@ -93,9 +101,9 @@ class Guard:
 
         await self._app(scope, replay, send)
 
-    def _status_of(self, headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+    def _status_of(self, method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None:
         """Return the status with which headers are refused, None if they are not."""
-        found: dict[bytes, list[bytes]] = {b"host": [], b"origin": [], b"authorization": []}
+        found: dict[bytes, list[bytes]] = {name: [] for name in _LOOKED_AT}
         for name, value in headers:
             if name in found:
                 found[name].append(value)
@@ -104,7 +112,9 @@ class Guard:
             return 421
         if any(origin.decode("latin-1").lower() not in self._origins for origin in found[b"origin"]):
             return 403
-        return None if self._digest is None or self._is_known(found[b"authorization"]) else 401
+        is_preflight = method == "OPTIONS" and bool(found[_PREFLIGHT]) and self._answers_preflights
+        is_known = self._digest is None or is_preflight or self._is_known(found[b"authorization"])
+        return None if is_known else 401
 
     def _is_known(self, given: list[bytes]) -> bool:
         scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")

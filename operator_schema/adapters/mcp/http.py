@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.middleware.cors import CORSMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...immutable import Value
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcp.server.lowlevel import Server
+    from starlette.types import ASGIApp
 
 __all__ = ["Address", "serve_http"]
 
@@ -74,13 +76,18 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
     hosts = hosts_of([*_LOOPBACK, *own, *address.allowed_hosts], port)
     # Host and Origin are the guard's matter, for all paths and before a byte of the body is read.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    app = server.streamable_http_app(
+    app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH,
         transport_security=security,
         max_request_body_size=LARGEST_BODY,
         max_sessions=_MOST_SESSIONS,
     )
-    guarded = Guard(app, hosts, origins_of(hosts, address.allowed_origins), address.token)
+    pages = [page.lower().rstrip("/") for page in address.allowed_origins]
+    if pages:  # their browsers ask first, and show them an answer only if it names them
+        methods = ("GET", "POST", "DELETE")
+        app = CORSMiddleware(app, pages, methods, allow_headers=["*"], expose_headers=["Mcp-Session-Id"])
+    origins = origins_of(hosts, pages)
+    guarded = Guard(app, hosts, origins, address.token, answers_preflights=bool(pages))
     config = uvicorn.Config(
         guarded,
         http=_Punctual,

@@ -29,6 +29,7 @@ from operator_schema.cli import main as operator_schema
 
 LEGACY, MODERN = "legacy", "2026-07-28"
 SECRET = "swordfish-swordfish-swordfish"  # noqa: S105  # what must not be found anywhere
+PAGE = "https://inspector.example.com"
 both_protocols = pytest.mark.parametrize("mode", [LEGACY, MODERN])
 
 
@@ -43,7 +44,7 @@ def url():
 def guarded():
     """Of a server that wants a token; afterwards its log is searched for that."""
     words = ("--token-env", "TOKEN", "--allow-host", "tools.example.com")
-    origin = ("--allow-origin", "https://inspector.example.com")
+    origin = ("--allow-origin", f"{PAGE.upper()}/")
     with http_server(*words, *origin, "mcp_app:registry", TOKEN=SECRET) as (found, process):
         yield found, process
     assert "is refused with 401: the bearer token is missing or wrong" in process.said
@@ -266,7 +267,24 @@ class TestRefusals:
         for host in ("tools.example.com", "Tools.Example.com:443"):
             status = post(url, opening(), headers=known, Host=host)[0]
             assert status == (200 if host.islower() else 421)
-        assert post(url, opening(), headers=known, Origin="https://inspector.example.com")[0] == 200
+        status, answered, _ = post(url, opening(), headers=known, Origin=PAGE)
+        assert (status, answered["Access-Control-Allow-Origin"]) == (200, PAGE)
+
+    @pytest.mark.parametrize(
+        ("origin", "asks", "status"),
+        [(PAGE, "POST", 200), (PAGE, "PUT", 400), (PAGE, None, 401), ("https://evil.example", "POST", 403)],
+    )
+    def test_browsers_that_ask_what_a_page_may_send(self, guarded, origin, asks, status):
+        wanted = {} if asks is None else {"Access-Control-Request-Method": asks}
+        headers = {"Origin": origin, "Access-Control-Request-Headers": "authorization", **wanted}
+        connection = http.client.HTTPConnection("127.0.0.1", port_of(guarded[0]), timeout=PATIENCE)
+        connection.request("OPTIONS", "/mcp", headers=headers)
+        answer = connection.getresponse()
+        connection.close()
+        assert answer.status == status
+        if status == 200:
+            assert answer.headers["Access-Control-Allow-Origin"] == PAGE
+            assert answer.headers["Access-Control-Allow-Headers"] == "authorization"
 
     @pytest.mark.parametrize(
         "given",
