@@ -46,7 +46,7 @@ def hosts_of(names: Iterable[str], port: int) -> frozenset[str]:
 
 
 def origins_of(hosts: Collection[str], given: Iterable[str]) -> frozenset[str]:
-    """Return the values that the header `Origin` may have: this server's own, and given ones in lower case."""
+    """Return the values that the header `Origin` may have: this server's own, and those given."""
     own = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
     return frozenset([*own, *given])
 

@@ -7,6 +7,7 @@ import doctest
 import logging
 import re
 import sys
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.types import (
     ElicitResult,
+    ErrorData,
     InitializedNotification,
     ToolListChangedNotification,
 )
@@ -801,3 +803,117 @@ def test_the_examples_of_the_page_work(monkeypatch):
             exec(block, names)  # noqa: S102  # as a reader does
     assert runner.summarize().attempted >= 3
     assert runner.summarize().failed == 0
+
+
+def test_data_with_an_address_arrive_as_such():
+    @tool
+    def find() -> Any:
+        """Find."""
+        return Resource("https://example.com/a.png", data=PNG)
+
+    (found,) = call(find).content
+    assert (found.resource.uri, found.resource.mime_type) == ("https://example.com/a.png", "image/png")
+    assert base64.b64decode(found.resource.blob) == PNG
+
+
+def test_a_client_that_fails_to_ask_a_person():
+    @tool(confirm=True)
+    def delete() -> str:
+        """Delete."""
+        return "gone"
+
+    async def fail(_context, _params):
+        return ErrorData(code=-32603, message="no window")
+
+    async def main():
+        made = server([delete], confirm=True)
+        async with Client(made, mode=LEGACY, elicitation_callback=fail) as client:
+            return await client.call_tool("delete", {})
+
+    result = anyio.run(main)
+    assert result.is_error
+    assert result.content[0].text.endswith("and the client failed to ask one")
+
+
+@both_protocols
+def test_the_state_of_the_lifespan_is_injected(mode):
+    @tool
+    def who(db: Annotated[Db, skip]) -> str:
+        """Say who."""
+        return str(db.name)
+
+    @asynccontextmanager
+    async def lifespan(_server):
+        db = Db()
+        db.name = "ann"
+        yield db
+
+    async def main():
+        async with Client(server([who], lifespan=lifespan), mode=mode) as client:
+            return (await client.call_tool("who", {})).content[0].text
+
+    assert anyio.run(main) == "ann"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "message"),
+    [
+        (5, -32603, "the server failed to prepare the request"),
+        (MCPError(-32001, "who are you?"), -32001, "who are you?"),
+    ],
+)
+def test_a_context_that_is_none(answer, code, message):
+    @tool
+    def work() -> str:
+        """Work."""
+        return ""
+
+    def context(ctx):
+        if isinstance(answer, MCPError):
+            raise answer
+        return answer
+
+    async def question(client):
+        with pytest.raises(MCPError) as caught:
+            await client.list_tools()
+        return caught.value.error.code, caught.value.error.message
+
+    assert ask(question, work, context=context) == (code, message)
+
+
+@both_protocols
+def test_a_switch_that_takes_the_context_hides_a_tool(mode):
+    @tool(enabled=lambda context: context.get("user") == "ann")
+    def secret() -> str:
+        """Tell."""
+        return "secret"
+
+    async def main(user):
+        async with Client(server([secret], context={"user": user}), mode=mode) as client:
+            return len((await client.list_tools()).tools), (await client.call_tool("secret", {})).is_error
+
+    assert anyio.run(main, "ann") == (1, False)
+    assert anyio.run(main, "bob") == (0, True)
+
+
+def test_a_record_that_cannot_be_written_is_left_out(monkeypatch):
+    monkeypatch.setattr(logging.getLogger("acme"), "propagate", False)  # pytest would raise it
+    monkeypatch.setattr(logging, "raiseExceptions", False)
+    told = []
+
+    @tool
+    def work() -> str:
+        """Work."""
+        wrong = "%d of %s"
+        logging.getLogger("acme").warning(wrong, "wrong")
+        return "done"
+
+    async def take(params):
+        told.append(params.data)
+
+    async def main():
+        async with Client(server([work], logger="acme"), mode=LEGACY, logging_callback=take) as client:
+            return (await client.call_tool("work", {})).content[0].text
+
+    assert anyio.run(main) == "done"
+    assert told == []
