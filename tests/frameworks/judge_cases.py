@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import sys
 from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,10 @@ from operator_schema import SchemaError, ToolChoice, ToolResult, tool, tool_inpu
 from operator_schema.tools.results.content import Audio, File, Image, Resource, Text
 
 sys.path.append(str(Path(__file__).parents[1]))
-from provider_traffic import provider_of, streamed, unstreamed
+sys.path.append(str(Path(__file__).parents[1] / "providers"))
+from provider_traffic import exchanges, provider_of, streamed, unstreamed
+from test_answers import calls_anywhere, parsed, without_tools
+from test_follow_ups import ACCEPTED, SENT_OTHERWISE, all_paths, answered
 
 
 class Color(Enum):
@@ -232,3 +236,42 @@ def streams(provider):
             if stream.close().calls:
                 found.append(exchange["response"].replace('"serviceTier":"standard",', ""))
     return found
+
+
+FOLDERS = sorted({exchange["provider"] for exchange in exchanges()})
+
+
+def recorded(folder):
+    """Compare what is read of a folder of recordings with an independent reading of it.
+
+    Yields:
+        What was compared, how often, and where it differs.
+    """
+    own = [found for found in unstreamed() if found["provider"] == folder]
+    differing = []
+    for exchange in own:
+        found = provider_of(exchange).answers(exchange["response"])
+        calls = [(call.name, parsed(call.arguments)) for answer in found for call in answer.calls]
+        if calls != calls_anywhere(without_tools(json.loads(exchange["response"]))):
+            differing.append(exchange["cassette"])
+    yield "answers", len(own), differing
+    own = [found for found in streamed() if found["provider"] == folder]
+    differing = []
+    for exchange in own:
+        is_text = exchange["response_encoding"] == "text"
+        stream = provider_of(exchange).stream()
+        stream.feed(exchange["response"] if is_text else base64.b64decode(exchange["response"]))
+        answer = stream.close()
+        names = [call.name for call in answer.calls]
+        if not stream.is_complete or any(name not in exchange["response"] for name in names if is_text):
+            differing.append(exchange["cassette"])
+    yield "streams", len(own), differing
+    turns = [turn for turn in ACCEPTED if turn[0]["provider"] == folder]
+    compared = [(turn, answer) for turn in turns if (answer := answered(turn[3], turn[1])) is not None]
+    others = SENT_OTHERWISE.get(folder, set())
+    differing = [
+        turn[0]["cassette"]
+        for turn, answer in compared
+        if not all_paths(turn[1]) - others <= all_paths(answer.message)
+    ]
+    yield "turns that were accepted", len(compared), differing

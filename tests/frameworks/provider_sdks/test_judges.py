@@ -10,7 +10,7 @@ import pytest
 from anthropic import Anthropic
 from google import genai
 from google.genai import types as google
-from judge_cases import answers, requests, results, streams, tools, turns
+from judge_cases import FOLDERS, answers, recorded, requests, results, streams, tools, turns
 from local_server import serving
 from openai import OpenAI
 from pydantic import ValidationError
@@ -201,3 +201,14 @@ def same_tools(sent, body):
     # google-genai writes some names in its own spelling, which the API takes too.
     text = json.dumps({key: sent[key] for key in body}, sort_keys=True)
     return json.loads(text.replace("parameters_json_schema", "parametersJsonSchema")) == body
+
+
+# --- recordings ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_recordings_are_read(folder, table):
+    for what, count, refused in recorded(folder):
+        assert refused == []
+        if count:
+            check_row(said(folder, "recordings", what, count, count), write=table)
