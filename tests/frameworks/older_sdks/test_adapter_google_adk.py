@@ -1,0 +1,191 @@
+"""google-adk: our tools in its agent, with a model that says what the test wants."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from google.adk.agents import LlmAgent
+from google.adk.models import BaseLlm, LlmResponse
+from google.adk.runners import InMemoryRunner
+from google.adk.tools.tool_context import ToolContext
+from google.genai import types
+from pydantic import PrivateAttr
+from turn_table import run_section
+from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Answer, Call, check, turns
+
+from operator_schema import Registry, tool
+from operator_schema.adapters.google_adk import Toolset, to_tool, to_tools
+
+TURNS = {
+    "good": OURS,
+    "problems": OURS,
+    "malformed": "never comes: its models give objects",
+    "unknown": "its own text, which lists the tools",
+    "call_error": OURS,
+    "exception": OURS,
+    "parallel": OURS,
+    "context": OURS,
+    "cancelled": OURS,
+    "rich": OURS,
+}
+
+
+class Scripted(BaseLlm):
+    """A model that makes calls, and then says "done"."""
+
+    model: str = "scripted"
+    _calls: Any = PrivateAttr()
+    _seen: Any = PrivateAttr()
+
+    @classmethod
+    def of(cls, calls):
+        self = cls()
+        self._calls, self._seen = list(calls), []
+        return self
+
+    async def generate_content_async(self, llm_request, stream=False):
+        self._seen.append(llm_request)
+        calls, self._calls = self._calls, []
+        parts = [
+            types.Part(function_call=types.FunctionCall(id=f"t{number}", name=name, args=arguments))
+            for number, (name, arguments) in enumerate(calls)
+        ] or [types.Part(text="done")]
+        yield LlmResponse(content=types.Content(role="model", parts=parts))
+
+
+def talk(tools, calls):
+    """Return the responses that the model gets, all events, and its first request."""
+
+    async def main():
+        model = Scripted.of(calls)
+        agent = LlmAgent(name="agent", model=model, tools=tools)
+        runner = InMemoryRunner(agent=agent, app_name="app")
+        session = await runner.session_service.create_session(app_name="app", user_id="u")
+        go = types.Content(role="user", parts=[types.Part(text="go")])
+        events = [one async for one in runner.run_async(user_id="u", session_id=session.id, new_message=go)]
+        return events, model._seen[0]
+
+    events, request = asyncio.run(main())
+    return [one for event in events for one in event.get_function_responses()], events, request
+
+
+def answer_of(response):
+    told = response.response
+    text = told.get("error") or told.get("result", told)
+    return Answer(text if isinstance(text, str) else json.dumps(text), "error" in told, bool(response.parts))
+
+
+@pytest.mark.parametrize("turn", turns(TURNS))
+def test_a_turn_goes_as_everywhere(turn):
+    got, events, _ = talk([Toolset(TOOLS, context=CONTEXT)], CALLS[turn])
+    check(turn, [answer_of(one) for one in got])
+    assert events[-1].content.parts[0].text == "done"
+
+
+def test_an_unknown_tool_is_told_in_its_words():
+    (got,), _, _ = talk([Toolset(TOOLS)], CALLS["unknown"])
+    assert "no tool with that name is available" in answer_of(got).text
+
+
+def test_cancelling_the_run_cancels_the_tool():
+    ended = []
+
+    @tool
+    async def wait() -> int:
+        """Wait."""
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ended.append(True)
+            raise
+        return 1
+
+    async def main():
+        agent = LlmAgent(name="agent", model=Scripted.of([Call("wait", {})]), tools=[to_tool(wait)])
+        runner = InMemoryRunner(agent=agent, app_name="app")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(runner.run_debug("go", quiet=True), 2)
+
+    asyncio.run(main())
+    assert ended == [True]
+
+
+def test_the_schemas_on_the_wire_are_ours():
+    _, _, request = talk([Toolset(TOOLS)], CALLS["good"])
+    (offered,) = request.config.tools
+    shown = [(one.name, one.description, one.parameters_json_schema) for one in offered.function_declarations]
+    assert shown == [
+        (one["name"], one["description"], one["input_schema"]) for one in Registry(TOOLS).definitions()
+    ]
+
+
+def test_its_context_is_found_and_an_object_is_the_response():
+    @tool
+    def note(word: str, ctx: ToolContext) -> dict[str, str]:
+        """Note.
+
+        Args:
+            word: What.
+        """
+        ctx.state["word"] = word
+        return {"word": word, "call": ctx.function_call_id}
+
+    (got,), events, _ = talk([to_tool(note)], [Call("note", {"word": "a"})])
+    assert got.response == {"word": "a", "call": "t0"}
+    assert any(event.actions.state_delta == {"word": "a"} for event in events)
+
+
+def test_their_parts_arrive_untouched():
+    picture = types.Part.from_bytes(data=PNG, mime_type="image/png")
+
+    @tool
+    def look() -> Any:
+        """Look."""
+        return picture
+
+    @tool
+    def compare() -> Any:
+        """Compare."""
+        return ["Two:", picture, picture]
+
+    (one,), _, _ = talk([to_tool(look)], [Call("look", {})])
+    (two,), _, _ = talk([to_tool(compare)], [Call("compare", {})])
+    assert [len(one.parts), len(two.parts)] == [1, 2]
+    assert one.parts[0].inline_data.data == PNG
+
+
+def test_a_person_confirms_a_call():
+    @tool(confirm=True)
+    def delete() -> int:
+        """Delete."""
+        raise AssertionError
+
+    (got, *_), events, _ = talk([to_tool(delete)], [Call("delete", {})])
+    assert "requires confirmation" in str(got.response)
+    assert any(event.actions.requested_tool_confirmations for event in events)
+
+
+def test_a_toolset_follows_the_registry_the_filter_and_the_prefix():
+    registry = Registry(TOOLS[:3])
+
+    def names(**options):
+        return [one.name for one in asyncio.run(Toolset(registry, **options).get_tools_with_prefix())]
+
+    assert names() == ["add", "book", "refuse"]
+    registry.switch("book", enabled=False)
+    assert names(tool_filter=["add", "book"], tool_name_prefix="x") == ["x_add"]
+    assert [one.name for one in to_tools(registry)] == ["add", "refuse"]
+
+
+def test_a_prefix_doesnt_change_which_tool_is_called():
+    (got,), _, _ = talk([Toolset(TOOLS, tool_name_prefix="x")], [Call("x_add", {"a": 1})])
+    assert got.response == {"result": 1}
+
+
+def test_the_example_of_the_page_works():
+    names = run_section("google-adk")
+    (got,), _, _ = talk([names["toolset"]], [Call("weather", {"city": "Rome"})])
+    assert got.response == {"degrees": 20}
