@@ -16,11 +16,13 @@ from ..wording import received
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from typing import TypedDict
+    from typing import TypedDict, Unpack
 
     from ..rounds.toolset import Toolset
+    from ..schema_styles import StyleOptions
     from ..tools.calls import ToolResult
     from ..tools.execution.reports import OnProgress
+    from ..tools.tool_properties import ToolDefinition
 
     class ExecutorOptions(TypedDict, total=False):
         """The options of an `Executor` that an adapter decides."""
@@ -36,6 +38,7 @@ __all__ = [
     "check_context",
     "check_executor",
     "check_tool",
+    "flat_definition",
     "needing",
     "registry_of",
     "runner_of",
@@ -191,6 +194,24 @@ def registry_of(tools: Tools) -> Registry:
             if tools.is_off(name):
                 registry.switch(name, enabled=False)
     return registry
+
+
+def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleOptions]) -> ToolDefinition:
+    """Return what the model reads of a tool, for a framework that drops definitions of a schema.
+
+    Args:
+        tool: as the model sees it.
+        framework: its name, for the message.
+        style: as `Tool.definition` takes it.
+
+    Raises:
+        ValueError: the tool takes a recursive type.
+    """
+    definition = tool.definition(**{**style, "inline": True})
+    if "$defs" in definition["input_schema"]:
+        message = f"{framework} can't show recursive types, and {tool.name} takes one"
+        raise ValueError(message)
+    return definition
 
 
 def check_tool(tool: Any) -> None:

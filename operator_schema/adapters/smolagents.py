@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, cast
 
-from .base import needing, runner_of, runner_of_one
+from .base import flat_definition, needing, runner_of, runner_of_one
 
 with needing("smolagents", "smolagents 1.26 or newer", "smolagents"):
     from smolagents import AgentImage
@@ -165,10 +165,7 @@ class _Inputs(dict[str, Any]):
 
 
 def _inputs(tool: Tool[..., Any]) -> dict[str, dict[str, Any]]:
-    schema = tool.definition(inline=True, boolean_schemas=False)["input_schema"]
-    if "$defs" in schema:
-        message = f"smolagents can't show recursive types, and {tool.name} takes one"
-        raise ValueError(message)
+    schema = flat_definition(tool, "smolagents", boolean_schemas=False)["input_schema"]
     required = schema.get("required", ())
     return {
         name: {**_property(part), **({} if name in required else {"nullable": True})}
