@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from threading import local
@@ -64,17 +65,16 @@ class Judge:
         self._validator = validator
 
     def problems(self, value: object) -> list[Problem]:
-        """Return what is wrong with a value; nothing if that can't be found out in reasonable time."""
+        """Return what is wrong with a value, as far as that can be found out in reasonable time."""
         _steps.left, _steps.depth = _MAX_STEPS, 0
-        try:
-            found: dict[tuple[Any, ...], Problem] = {}
+        found: dict[tuple[Any, ...], Problem] = {}
+        # References may lead nowhere, expressions be none of Python's, and steps too many.
+        with suppress(Exception):
             for error in self._validator.iter_errors(value):
                 problem = _problem(error)
                 found[problem.path, problem.message] = problem
                 if len(found) >= _MAX_PROBLEMS:
                     break
-        except Exception:  # noqa: BLE001  # references that lead nowhere, expressions that Python can't read, too many steps
-            return []
         return list(found.values())
 
 

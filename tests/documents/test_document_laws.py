@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operator_schema.codec.interpret import interpret
+from operator_schema.documents import judge
 from operator_schema.documents.codec import DocumentCodec
 from operator_schema.documents.document import SchemaDocument
 from operator_schema.errors import DecodeError
@@ -89,11 +90,13 @@ DOCUMENTS = st.builds(
 ARGUMENTS = st.dictionaries(KEYS, VALUES, max_size=3)
 
 
-def is_valid(codec: DocumentCodec, schema: dict[str, object], value: object) -> bool | None:
+def is_valid(schema: dict[str, object], value: object) -> bool | None:
     """Return what `jsonschema` says; None where references go round and round, which it can't stand."""
-    if any("back to itself" in each.reason or each.keyword == "not" for each in codec.left):
+    judge._steps.left, judge._steps.depth = 100_000, 0
+    try:
+        return judge._counting(jsonschema.Draft202012Validator)(schema).is_valid(value)
+    except judge._TooManyStepsError:
         return None
-    return jsonschema.Draft202012Validator(schema).is_valid(value)
 
 
 def decodes(codec: DocumentCodec, value: object) -> bool:
@@ -115,7 +118,7 @@ def test_a_codec_takes_what_its_document_takes(schema: dict[str, object], values
     jsonschema.Draft202012Validator.check_schema(again)
     for value in values:
         fits = not interpret(codec.graph, value, 100)[1].found
-        expected = is_valid(codec, schema, value)
+        expected = is_valid(schema, value)
         assert jsonschema.Draft202012Validator(again).is_valid(value) is fits
         if expected is None:
             continue
