@@ -10,80 +10,20 @@ from typing import Annotated, Any, NamedTuple
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
-from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, ToolException
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config, get_stream_writer
-from langgraph.errors import GraphBubbleUp
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
 from langgraph.types import Command, interrupt
 
-from operator_schema import Executor, Image, RawCall, Registry, Text, skip, tool
+from operator_schema import Image, skip, tool
+from operator_schema.adapters.langchain_core import to_tools
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
 
-def _marker(operator_runtime: ToolRuntime):
-    """Tell a ToolNode, which looks at `func`, what it should inject."""
-
-
-class OperatorTool(BaseTool):
-    executor: Any
-    func: Any = _marker
-    handle_tool_error: Any = True
-    response_format: Any = "content_and_artifact"
-
-    @classmethod
-    def of(cls, made, executor):
-        return cls(
-            name=made.name,
-            description=made.definition()["description"],
-            args_schema=made.input_schema(inline=True),
-            executor=executor,
-        )
-
-    def _to_args_and_kwargs(self, tool_input, tool_call_id):
-        # By position: no parameter of a tool can meet `config`, `run_manager` or `runtime`.
-        arguments = dict(tool_input)
-        runtime = arguments.pop("operator_runtime", None)
-        return (RawCall(tool_call_id or "", self.name, arguments), runtime), {}
-
-    def _run(self, call, runtime, *, config: RunnableConfig):
-        return outcome(self.executor.execute_sync(call, context=context_of(runtime)))
-
-    async def _arun(self, call, runtime, *, config: RunnableConfig):
-        return outcome(await self.executor.execute(call, context=context_of(runtime)))
-
-
-def context_of(runtime):
-    return {} if runtime is None else {ToolRuntime: runtime, type(runtime.context): runtime.context}
-
-
-def outcome(result):
-    if result.is_error:
-        raise ToolException(result.content)
-    if isinstance(result.value, Command):
-        return result.value, None
-    if all(isinstance(part, Text) for part in result.parts):
-        return result.content, result.value
-    # A checkpoint holds the artifact: JSON can be written there, our parts can't.
-    return [block_of(part) for part in result.parts], result.json
-
-
-def block_of(part):
-    match part:
-        case Text():
-            return {"type": "text", "text": part.text}
-        case Image():
-            return {"type": "image", "base64": part.base64, "mime_type": part.media_type}
-        case _:
-            raise NotImplementedError(type(part))
-
-
 def theirs(*tools):
-    executor = Executor(Registry(tools), pass_through=(GraphBubbleUp,), native_results=(Command,))
-    return [OperatorTool.of(made, executor) for made in tools]
+    return to_tools(tools)
 
 
 def graph_of(tools, *calls, context_schema=None):

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import pytest
 from agents import (
     Agent,
-    FunctionTool,
     Model,
     ModelResponse,
     RunConfig,
@@ -24,7 +23,8 @@ from agents import (
 from agents.tool_context import ToolContext
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
-from operator_schema import Executor, Image, RawCall, Registry, Text, skip, tool
+from operator_schema import Image, skip, tool
+from operator_schema.adapters.openai_agents import to_tools
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
@@ -57,56 +57,9 @@ class Scripted(Model):
         raise NotImplementedError
 
 
-def image_url(image):
-    return f"data:{image.media_type};base64,{image.base64}"
-
-
-NATIVE = (ToolOutputImage, ToolOutputText)
-
-
-def output_of(part):
-    match part:
-        case Text():
-            return ToolOutputText(text=part.text)
-        case Image():
-            return ToolOutputImage(image_url=image_url(part))
-        case _:
-            raise NotImplementedError(type(part))
-
-
-def is_native(value):
-    return isinstance(value, NATIVE) or (
-        isinstance(value, list) and any(isinstance(one, NATIVE) for one in value)
-    )
-
-
-def function_tool(made, executor):
-    async def invoke(ctx: ToolContext[Any], arguments: str):
-        context = {ToolContext: ctx, type(ctx.context): ctx.context}
-        result = await executor.execute(RawCall(ctx.tool_call_id, made.name, arguments), context=context)
-        if is_native(result.value):
-            return result.value
-        if all(isinstance(part, Text) for part in result.parts):
-            return result.content
-        return [output_of(part) for part in result.parts]
-
-    return FunctionTool(
-        name=made.name,
-        description=made.definition()["description"],
-        params_json_schema=made.input_schema(),
-        on_invoke_tool=invoke,
-        strict_json_schema=False,
-        needs_approval=bool(made.annotations.confirm),
-        is_enabled=lambda ctx, _agent: executor.registry.is_enabled(
-            made.name, context={type(ctx.context): ctx.context}
-        ),
-    )
-
-
 def agent_with(*tools, calls=()):
-    executor = Executor(Registry(tools), native_results=NATIVE)
     model = Scripted(*calls)
-    return Agent(name="a", model=model, tools=[function_tool(made, executor) for made in tools]), model
+    return Agent(name="a", model=model, tools=to_tools(tools)), model
 
 
 def run(tools, *calls, context=None):

@@ -18,15 +18,13 @@ from pydantic_ai import (
     DeferredToolResults,
     ModelRetry,
     RunContext,
-    ToolDefinition,
-    ToolFailed,
     ToolReturn,
 )
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import FunctionModel
-from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
-from operator_schema import DecodeError, Executor, Image, RawCall, Registry, Text, skip, tool
+from operator_schema import Image, skip, tool
+from operator_schema.adapters.pydantic_ai import Toolset
 
 
 @dataclass
@@ -34,67 +32,9 @@ class Db:
     rows: dict[str, int]
 
 
-class Checked:
-    """The validator that a toolset gives: JSON in, JSON out, our report as the reason to try again."""
-
-    def __init__(self, checked):
-        self.checked = checked
-
-    def validate_json(self, text, **_):
-        return self._validate(text)
-
-    def validate_python(self, arguments, **_):
-        return self._validate(arguments)
-
-    def _validate(self, arguments):
-        try:
-            return self.checked.encode_input(self.checked.decode(arguments))
-        except DecodeError as error:
-            raise ModelRetry(str(error)) from None
-
-
-class OperatorToolset(AbstractToolset[Any]):
-    id = "operator"
-
+class OperatorToolset(Toolset):
     def __init__(self, *tools):
-        self.executor = Executor(
-            Registry(tools),
-            pass_through=(ModelRetry, ToolFailed, ApprovalRequired),
-            native_results=(ToolReturn, BinaryContent),
-        )
-
-    async def get_tools(self, ctx):
-        return {
-            offered.name: ToolsetTool(
-                toolset=self,
-                max_retries=3,
-                args_validator=Checked(offered),
-                tool_def=ToolDefinition(
-                    name=offered.name,
-                    description=offered.definition()["description"],
-                    parameters_json_schema=offered.input_schema(),
-                    strict=False,
-                    kind="unapproved"
-                    if offered.annotations.confirm and not ctx.tool_call_approved
-                    else "function",
-                ),
-            )
-            for offered in self.executor.registry.offered()
-        }
-
-    async def call_tool(self, name, tool_args, ctx, tool):
-        context = {RunContext: ctx, type(ctx.deps): ctx.deps}
-        result = await self.executor.execute(RawCall(ctx.tool_call_id, name, tool_args), context=context)
-        if result.is_error:
-            raise ToolFailed(result.content)
-        if isinstance(result.value, (ToolReturn, BinaryContent)):
-            return result.value
-        if all(isinstance(part, Text) for part in result.parts):
-            return result.json
-        return [
-            part.text if isinstance(part, Text) else BinaryContent(part.data, media_type=part.media_type)
-            for part in result.parts
-        ]
+        super().__init__(tools, id="operator")
 
 
 def model_that_calls(*calls, seen=None):

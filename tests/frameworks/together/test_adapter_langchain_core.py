@@ -1,0 +1,111 @@
+"""langchain-core and langgraph: our tools in a graph, whose model says what the test wants."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from turn_table import run_section
+from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, check, turns
+
+from operator_schema import Registry, tool
+from operator_schema.adapters.langchain_core import Toolkit, to_tool, to_tools
+
+TURNS = {
+    "good": OURS,
+    "problems": OURS,
+    "malformed": "never comes: the model's class keeps such a call back",
+    "unknown": "its own text: Error: ad is not a valid tool",
+    "call_error": OURS,
+    "exception": OURS,
+    "parallel": OURS,
+    "context": OURS,
+    "cancelled": OURS,
+    "rich": OURS,
+}
+
+
+def graph_of(tools, calls):
+    made = [ToolCall(name=one.name, args=one.arguments, id=f"t{place}") for place, one in enumerate(calls)]
+    model = FakeMessagesListChatModel(responses=[AIMessage("", tool_calls=made), AIMessage("done")])
+    builder = StateGraph(MessagesState)
+    builder.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    builder.add_node("tools", ToolNode(tools))
+    builder.add_edge(START, "model")
+    builder.add_conditional_edges("model", tools_condition)
+    builder.add_edge("tools", "model")
+    return builder.compile()
+
+
+GO = {"messages": [("user", "go")]}
+
+
+def talk(tools, calls, *, is_async=True):
+    """Return what the model reads of its calls."""
+    graph = graph_of(tools, calls)
+    state = asyncio.run(graph.ainvoke(GO)) if is_async else graph.invoke(GO)
+    assert state["messages"][-1].content == "done"
+    told = [message for message in state["messages"] if isinstance(message, ToolMessage)]
+    return [
+        Answer(message.text, message.status == "error", "image" in str(message.content))
+        for message in sorted(told, key=lambda message: message.tool_call_id)
+    ]
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+@pytest.mark.parametrize("turn", turns(TURNS))
+def test_a_turn_goes_as_everywhere(turn, is_async):
+    check(turn, talk(to_tools(TOOLS, context=CONTEXT), CALLS[turn], is_async=is_async))
+
+
+def test_an_unknown_tool_is_told_in_its_words():
+    (answer,) = talk(to_tools(TOOLS), CALLS["unknown"])
+    assert "ad is not a valid tool" in answer.text
+
+
+def test_cancelling_the_graph_cancels_the_tool():
+    ended = []
+
+    @tool
+    async def hang() -> int:
+        """Hang."""
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+        return 1
+
+    from turns import Call
+
+    async def main():
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(graph_of([to_tool(hang)], [Call("hang", {})]).ainvoke(GO), 0.5)
+
+    asyncio.run(main())
+    assert ended == [True]
+
+
+def test_a_model_that_is_bound_gets_our_schemas():
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+
+    for made, theirs in zip(TOOLS, to_tools(TOOLS), strict=True):
+        function = convert_to_openai_tool(theirs)["function"]
+        assert function["parameters"] == made.input_schema()
+        assert function["description"] == made.definition()["description"]
+
+
+def test_a_toolkit_follows_the_switches():
+    registry = Registry(TOOLS[:2])
+    toolkit = Toolkit(registry, tags=["ours"])
+    assert [one.name for one in toolkit.get_tools()] == ["add", "book"]
+    registry.switch("book", enabled=False)
+    (only,) = toolkit.get_tools()
+    assert (only.name, only.tags) == ("add", ["ours"])
+
+
+def test_the_examples_of_the_page_run():
+    assert run_section("langchain-core and langgraph")["node"].tools_by_name.keys() == {"search"}

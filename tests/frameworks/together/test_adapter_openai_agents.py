@@ -1,0 +1,91 @@
+"""openai-agents: our tools in its runner, with a model on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner, UserError
+from agents.exceptions import ModelBehaviorError
+from chat_turns import DONE, answers, asked
+from local_server import serving
+from openai import AsyncOpenAI
+from turn_table import run_section
+from turns import CALLS, CONTEXT, OURS, TOOLS, check, turns
+
+from operator_schema import Registry, tool
+from operator_schema.adapters.openai_agents import answer_of_unknown_tool, to_tool, to_tools
+
+TURNS = {
+    "good": OURS,
+    "problems": OURS,
+    "malformed": OURS,
+    "unknown": "ends the run, unless RunConfig says otherwise: then ours, see below",
+    "call_error": OURS,
+    "exception": OURS,
+    "parallel": OURS,
+    "context": OURS,
+    "cancelled": OURS,
+    "rich": "text over chat completions, which take no images from tools; images over Responses",
+}
+
+
+def talk(calls, **config):
+    """Return what the model reads of its calls, and its first request."""
+    with serving(asked(calls), DONE) as (address, requests):
+        model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
+        agent = Agent(name="a", model=model, tools=to_tools(TOOLS, context=CONTEXT))
+        run_config = RunConfig(tracing_disabled=True, **config)
+        result = asyncio.run(Runner.run(agent, "go", run_config=run_config))
+        assert result.final_output == "done"
+    return answers(requests[1]), requests[0]
+
+
+@pytest.mark.parametrize("turn", turns(TURNS))
+def test_a_turn_goes_as_everywhere(turn):
+    got, _ = talk(CALLS[turn])
+    check(turn, got)
+
+
+def test_an_unknown_tool_ends_the_run_or_is_answered_by_us():
+    with pytest.raises(ModelBehaviorError):
+        talk(CALLS["unknown"])
+    formatter = answer_of_unknown_tool(TOOLS)
+    got, _ = talk(
+        CALLS["unknown"], tool_not_found_behavior="return_error_to_model", tool_error_formatter=formatter
+    )
+    check("unknown", got)
+
+
+def test_an_image_is_told_in_text_over_chat_completions():
+    ((answer,), _) = talk(CALLS["rich"])
+    assert "Here:" in answer.text
+
+
+def test_the_schemas_on_the_wire_are_ours():
+    _, request = talk(CALLS["good"])
+    offered = [one["function"] for one in request["tools"]]
+    assert [(one["name"], one["description"], one["parameters"]) for one in offered] == [
+        (one["name"], one["description"], one["input_schema"]) for one in Registry(TOOLS).definitions()
+    ]
+    assert {one.get("strict") for one in offered} <= {False, None}
+
+
+def test_a_strict_schema_of_theirs_is_refused():
+    with pytest.raises(UserError, match="makes all parameters required without null"):
+        to_tool(TOOLS[0], strict_json_schema=True)
+
+
+def test_options_of_theirs_go_before_ours():
+    @tool(confirm=True)
+    def delete() -> int:
+        """Delete."""
+        return 1
+
+    assert to_tool(delete).needs_approval is True
+    assert to_tool(delete, needs_approval=False).needs_approval is False
+
+
+def test_the_examples_of_the_page_run():
+    names = run_section("openai-agents")
+    assert [one.name for one in names["agent"].tools] == ["search"]
