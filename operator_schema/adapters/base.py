@@ -207,7 +207,8 @@ def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleO
     Raises:
         ValueError: the tool takes a recursive type.
     """
-    definition = tool.definition(**{**style, "inline": True})
+    style["inline"] = True
+    definition = tool.definition(**style)
     if "$defs" in definition["input_schema"]:
         message = f"{framework} can't show recursive types, and {tool.name} takes one"
         raise ValueError(message)
