@@ -39,14 +39,29 @@ def _union(others: list[Any], count: int, about: dict[str, Any]) -> dict[str, An
     """Return a union: `anyOf` stands alone in its schema, so a member has what is said about all of them."""
     made = [openapi_schema(member) for member in others] or [{"type": "NULL"}]
     first = made[0]
-    said = [text for text in (about.get("description"), first.get("description")) if text]
-    if said:
-        first["description"] = " ".join(said)
+    if about.get("description"):
+        _say(first, about["description"])
     if len(made) == 1:
         if len(others) < count and others:
-            first["nullable"] = True
-        return {**first, **{key: value for key, value in about.items() if key not in first}}
+            _take_null(first)
+        return first if "anyOf" in first else {**about, **first}
     if len(others) < count:
         for member in made:
-            member["nullable"] = True
+            _take_null(member)
     return {"anyOf": made}
+
+
+def _say(document: dict[str, Any], text: str) -> None:
+    """Put a text before the description of a schema, or of the first member of a union."""
+    while "anyOf" in document:
+        document = document["anyOf"][0]
+    own = document.get("description")
+    document["description"] = f"{text} {own}" if own else text
+
+
+def _take_null(document: dict[str, Any]) -> None:
+    """Let a schema take null; of a union, each member."""
+    if "anyOf" not in document:
+        document["nullable"] = True
+    for member in document.get("anyOf", ()):
+        _take_null(member)

@@ -301,13 +301,3 @@ def test_characters_of_names_and_choices_are_counted():
     assert over_limits(openai_chat.dialect, [size_of(long)]) == [
         "120,001 characters in names of properties and values of enums, of which a request takes 120,000"
     ]
-
-
-@given(OBJECTS)
-def test_examples_decode_whatever_dialect_their_schema_was_in(annotation):
-    try:
-        codec = Codec(annotation)
-    except SchemaError:
-        reject()
-    dialect_schema(codec, gemini_parameters.always, "tool", "Gemini")
-    codec.decode(codec.example())

@@ -39,6 +39,9 @@ def with_null_as_documented(part):
     kept = {key: with_null_as_documented(value) for key, value in part.items()}
     if kept.get("type") == "null":
         kept["type"] = ["string", "null"]
+    members = kept.get("anyOf", ())
+    if len(members) == 1 and "$ref" in members[0]:  # a reference with a description beside it
+        kept["anyOf"] = members * 2
     return kept
 
 

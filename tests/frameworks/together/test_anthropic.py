@@ -8,47 +8,14 @@ from typing import Any
 
 import pytest
 from anthropic import Anthropic, AsyncAnthropic, beta_tool, transform_schema
-from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
 from local_server import serving
 from pydantic import PydanticUserError
+from turn_table import run_section
 
-from operator_schema import Executor, Image, RawCall, Registry, Text, tool
+from operator_schema import Image, RawCall, Registry, tool
+from operator_schema.adapters.anthropic import to_async_tools, to_tool, to_tools
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
-
-
-def block_of(part):
-    match part:
-        case Text():
-            return {"type": "text", "text": part.text}
-        case Image():
-            source = {"type": "base64", "media_type": part.media_type, "data": part.base64}
-            return {"type": "image", "source": source}
-        case _:
-            raise NotImplementedError(type(part))
-
-
-def outcome(result):
-    if result.is_error:
-        raise ToolError(result.content)
-    return [block_of(part) for part in result.parts]
-
-
-class PlainTool(BetaBuiltinFunctionTool):
-    def __init__(self, made, executor):
-        self.made, self.executor = made, executor
-
-    def to_dict(self):
-        return self.made.definition()
-
-    def call(self, input):  # noqa: A002  # its name there
-        # The runner doesn't say which call this is.
-        return outcome(self.executor.execute_sync(RawCall(name=self.made.name, arguments=input)))
-
-
-class AsyncTool(PlainTool, BetaAsyncBuiltinFunctionTool):
-    async def call(self, input):  # noqa: A002  # its name there
-        return outcome(await self.executor.execute(RawCall(name=self.made.name, arguments=input)))
 
 
 def message(*content, reason):
@@ -75,22 +42,21 @@ ASK = {"model": "claude", "max_tokens": 100, "messages": [{"role": "user", "cont
 
 def run(tools, *calls, is_async=False):
     """Return the results that the model gets for its calls of one turn."""
-    executor = Executor(Registry(tools))
     with serving(uses(*calls), DONE) as (address, requests):
         if is_async:
 
             async def main():
                 async with AsyncAnthropic(base_url=address, api_key="x") as client:
-                    made = [AsyncTool(one, executor) for one in tools]
+                    made = to_async_tools(tools)
                     return await client.beta.messages.tool_runner(tools=made, **ASK).until_done()
 
             final = asyncio.run(main())
         else:
             with Anthropic(base_url=address, api_key="x") as client:
-                made = [PlainTool(one, executor) for one in tools]
+                made = to_tools(tools)
                 final = client.beta.messages.tool_runner(tools=made, **ASK).until_done()
         assert final.content[0].text == "done"
-        assert requests[0]["tools"] == executor.registry.definitions()
+        assert requests[0]["tools"] == Registry(tools).definitions()
         return requests[1]["messages"][-1]["content"]
 
 
@@ -108,7 +74,7 @@ def add(a: int, b: int = 0) -> int:
 @pytest.mark.parametrize("is_async", [False, True])
 def test_calls_without_an_id_get_results_and_errors_in_our_words(is_async):
     good, bad = run([add], ("add", {"a": 2}), ("add", {"a": "x", "b": "y"}), is_async=is_async)
-    assert (good["tool_use_id"], good["content"]) == ("t0", [{"type": "text", "text": "2"}])
+    assert (good["tool_use_id"], good["content"]) == ("t0", "2")
     assert bad["is_error"]
     assert str(bad["content"]).count("add: 2 problems with the arguments") == 1
 
@@ -118,7 +84,7 @@ def test_the_plain_runner_works_where_an_event_loop_runs():
         return run([add], ("add", {"a": 2}))
 
     (good,) = asyncio.run(main())
-    assert good["content"] == [{"type": "text", "text": "2"}]
+    assert good["content"] == "2"
 
 
 def test_an_image_arrives_as_a_block():
@@ -181,3 +147,14 @@ def test_it_does_not_take_the_usual_ones(annotation):
 def test_a_tool_where_a_function_is_expected_is_refused_by_name():
     with pytest.raises(PydanticUserError, match=r"AddTool 'add'.*should be applied to functions"):
         beta_tool(add)
+
+
+def test_options_of_theirs_are_sent():
+    assert to_tool(add, cache_control={"type": "ephemeral"}).to_dict()["cache_control"] == {
+        "type": "ephemeral"
+    }
+
+
+def test_the_examples_of_the_page_run():
+    (made,) = run_section("anthropic")["tools"]
+    assert made.name == "search"

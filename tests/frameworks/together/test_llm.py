@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 from typing import Annotated, Any
 
 import llm
 import pytest
+from turn_table import run_section
 
-from operator_schema import Executor, RawCall, Registry, skip, tool
+from operator_schema import Image, Registry, skip, tool
+from operator_schema.adapters.llm import Toolbox, ToolCallError, to_tools
 
 
 class Scripted(llm.Model):
@@ -45,35 +46,9 @@ class AsyncScripted(llm.AsyncModel):
             yield said
 
 
-class FailedError(Exception):
-    pass
-
-
-def theirs(made, executor):
-    """Return one of our tools as one of theirs, for plain models and async ones."""
-
-    def run(*, llm_tool_call, **_):
-        call = RawCall(llm_tool_call.tool_call_id, made.name, llm_tool_call.arguments)
-        result = executor.execute_sync(call, context={llm.ToolCall: llm_tool_call})
-        if result.is_error:
-            raise FailedError(result.content)
-        return result.value if isinstance(result.value, llm.ToolOutput) else result.content
-
-    parameters = [*made.signature.parameters.values()]
-    its_own = inspect.Parameter("llm_tool_call", inspect.Parameter.KEYWORD_ONLY)
-    run.__signature__ = made.signature.replace(parameters=[*parameters, its_own])
-    return llm.Tool(
-        name=made.name,
-        description=made.definition()["description"],
-        input_schema=made.input_schema(),
-        implementation=run,
-    )
-
-
 def run(tools, *calls, is_async=False, **options):
     """Return the results that the model gets."""
-    executor = Executor(Registry(tools), pass_through=(llm.PauseChain,), native_results=(llm.ToolOutput,))
-    made = [theirs(one, executor) for one in tools]
+    made = to_tools(tools)
     results = []
 
     if is_async:
@@ -125,7 +100,7 @@ def test_plain_and_async_tools_run_in_plain_and_async_chains(is_async):
 def test_errors_are_told_in_our_words_and_logged_as_exceptions():
     (result,) = run([add], ("add", {"a": "x"}))
     assert result.output.startswith("Error: add: 1 problem with the arguments")
-    assert type(result.exception) is FailedError
+    assert type(result.exception) is ToolCallError
 
 
 def test_a_parameter_of_any_name_arrives():
@@ -172,3 +147,32 @@ def test_output_with_attachments_arrives_untouched():
 def test_the_list_of_tools_shows_the_parameters_that_the_model_gives():
     # The command line prints the signature.
     assert str(add.signature) == "(a: int, b: int = 0) -> dict[str, typing.Any]"
+
+
+def test_our_images_are_attachments():
+    @tool
+    def look() -> Any:
+        """Look."""
+        return ["Here:", Image.from_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))]
+
+    (result,) = run([look], ("look", {}))
+    assert "Here:" in result.output
+    assert [one.type for one in result.attachments] == ["image/png"]
+
+
+def test_a_toolbox_follows_the_switches():
+    registry = Registry([add, wait])
+    toolbox = Toolbox(registry)
+    assert [one.name for one in toolbox.tools()] == ["add", "wait"]
+    registry.switch("wait", enabled=False)
+    assert [one.name for one in toolbox.tools()] == ["add"]
+    results = []
+    chain = Scripted(("add", {"a": 1})).chain(
+        "go", tools=[toolbox], after_call=lambda *a: results.append(a[2])
+    )
+    assert chain.text() == "done"
+    assert json.loads(results[0].output)["sum"] == 1
+
+
+def test_the_examples_of_the_page_run():
+    assert [one.name for one in run_section("llm")["toolbox"].tools()] == ["search"]
