@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
+_INTERRUPTED = 130
 _PORT = 8000
 _HOST = "127.0.0.1"
 _SECONDS_BETWEEN_LOOKS = 0.3
@@ -176,7 +177,9 @@ async def _talk(made: Server[Any], place: Address | Streams, announce: Callable[
     from ..adapters.mcp.http import serve_http
 
     await serve_http(made, place, announce)
-    return 0
+    return (
+        _INTERRUPTED  # only a signal ends it; uvicorn sends it again, which may come too late to be noticed
+    )
 
 
 def _offered(target: ObjectName, options: dict[str, Any]) -> tuple[Executor, Mapping[Any, Any] | None, bool]:
