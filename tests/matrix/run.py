@@ -32,6 +32,10 @@ PYODIDE = "pyodide@314"
 # The last releases without compiled parts; the tests skip what has none, or needs threads or processes.
 PURE = {
     "anyio": [],
+    "tree-sitter": [],
+    "tree-sitter-go": [],
+    "tree-sitter-python": [],
+    "tree-sitter-rust": [],
     "hypothesis": ["hypothesis==6.155.2"],
     "ipykernel": [],
     "jsonschema": ["jsonschema[format-nongpl]==4.17.3", "pyrsistent==0.20.0"],
@@ -173,7 +177,7 @@ def cpython(version: str) -> Suite:
 def pure_requirements() -> list[str]:
     """List what the tests need, in releases without compiled parts."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    declared = [requirement for extra in ("cli", "testing", "test") for requirement in extras[extra]]
+    declared = [requirement for extra in ("cli", "code", "testing", "test") for requirement in extras[extra]]
     wanted = [PURE.get(re.split(r"[^\w-]", requirement)[0], [requirement]) for requirement in declared]
     return [pure for some in wanted for pure in some if not pure.startswith("operator-schema")]
 

@@ -1,0 +1,274 @@
+"""A folder of source files, and what can be asked about it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, TypeVar
+
+from ..wording import nearest_names, quote, received
+from .budget import SMALLEST, Budget
+from .declarations import KINDS
+from .function_text import FUNCTIONS, read_function
+from .index import Index
+from .index_cache import IndexCache
+from .inspection import inspected
+from .language import LANGUAGES, language_named
+from .names import Pattern
+from .results import Inspection, ReadFunction, SearchResult, SyntaxCheck, SyntaxErrorShown
+from .source_text import ChangedError, match
+from .type_checkers import type_checked
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from .declarations import Kind
+    from .language import Context
+
+__all__ = ["CodeBase"]
+
+Result = TypeVar("Result")
+
+_TRIES = 5
+_MOST_RESULTS = 200
+_MOST_NEAREST = 5
+_MOST_PATTERN = 200
+_LONGEST_SNIPPET = 200_000
+
+
+class CodeBase:
+    """The source files under a folder that git would not ignore; nothing of them is run or imported.
+
+    Each call sees the files as they are now: what is new or has changed is read again before it answers.
+    Calls may come from several threads; they take turns.
+
+    Args:
+        root: the folder. Links in it are not followed.
+        cache: file in which parsed files are kept for the next process (sqlite3); None to keep nothing.
+        budget: characters that a result may have as JSON, at least 1,000.
+        type_check_seconds: time that a type checker may take.
+
+    Raises:
+        NotADirectoryError: `root` isn't a folder.
+        ValueError: the budget is too small.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] = ".",
+        *,
+        cache: str | os.PathLike[str] | None = None,
+        budget: int = 20_000,
+        type_check_seconds: float = 30.0,
+    ) -> None:
+        self.root = Path(root).resolve()
+        if not self.root.is_dir():
+            message = f"the root of a code base is a folder: {self.root}"
+            raise NotADirectoryError(message)
+        if budget < SMALLEST:
+            message = f"the budget is at least {SMALLEST:,} characters, not {budget:,}"
+            raise ValueError(message)
+        self.budget = budget
+        self.type_check_seconds = type_check_seconds
+        self._cache = None if cache is None else Path(cache)
+        self._index: Index | None = None
+        self._lock = RLock()
+
+    def refresh(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Read what is new or has changed; the other methods do this by themselves.
+
+        Args:
+            progress: called with the number of files that were read, and of all that have to be read.
+
+        Returns:
+            How many files were parsed.
+        """
+        with self._lock:
+            if self._index is None:
+                cache = None if self._cache is None else IndexCache(self._cache)
+                self._index = Index(str(self.root), cache)
+            return self._index.refresh(progress)
+
+    @property
+    def skipped(self) -> Mapping[str, str]:
+        """Files that aren't read, with the reason: binary, too large, no right to read them."""
+        with self._lock:
+            return {} if self._index is None else dict(self._index.skipped)
+
+    def inspect(self, name: str) -> Inspection:
+        """Describe a declaration.
+
+        Args:
+            name: such as `Codec`, `Codec.decode`, `codec.Codec.decode` or `codec/codec.py:Codec`.
+        """
+
+        def answer(index: Index) -> Inspection:
+            found = index.named(name)
+            if found:
+                return inspected(index, found, Budget(self.budget))
+            nearest, note = self._missed(index, name)
+            result = Inspection(found=False, name=name[:_MOST_PATTERN])
+            if nearest:
+                result["nearest"] = nearest
+            if note:
+                result["note"] = note
+            return result
+
+        return self._answered(answer)
+
+    def search(self, pattern: str, kind: Kind | None = None, limit: int = 10) -> SearchResult:
+        """Find declarations by a pattern of their names.
+
+        Args:
+            pattern: with `*` for any characters and `?` for one; with a dot in it, of the qualified name.
+                Case counts, unless nothing fits.
+            kind: of the declarations; struct and class are one kind, so are interface and protocol.
+            limit: how many are returned, from 1 to 200.
+
+        Raises:
+            ValueError: the pattern is longer than 200 characters, the kind isn't known, or the limit is
+                out of bounds.
+        """
+        if len(pattern) > _MOST_PATTERN:
+            message = f"a pattern has at most {_MOST_PATTERN} characters"
+            raise ValueError(message)
+        if kind is not None and kind not in KINDS:
+            message = f"the kind is one of {', '.join(KINDS)}, not {received(kind)}"
+            raise ValueError(message)
+        if not 1 <= limit <= _MOST_RESULTS:
+            message = f"the limit is from 1 to {_MOST_RESULTS}, not {limit}"
+            raise ValueError(message)
+
+        def answer(index: Index) -> SearchResult:
+            budget = Budget(self.budget)
+            found, more = index.search(pattern.strip(), kind, limit)
+            shown = budget.items([match(index, one, Budget(self.budget)) for one in found], 1, "results")
+            result = SearchResult(results=shown)
+            if more + len(found) - len(shown):
+                result["more"] = more + len(found) - len(shown)
+                result["note"] = "There are more: make the pattern longer, give a kind, or raise the limit."
+            elif not found and kind is not None and index.search(pattern.strip(), None, 1)[0]:
+                result["note"] = "Nothing of this kind fits, but declarations of other kinds do."
+            return result
+
+        return self._answered(answer)
+
+    def read_func(
+        self, name: str, *, line_numbers: bool = False, first_line: int | None = None
+    ) -> ReadFunction:
+        """Read the text of a function or method.
+
+        Args:
+            name: such as `decode` or `Codec.decode`; see `inspect`.
+            line_numbers: whether each line gets its number in the file.
+            first_line: of the file, where the text shall begin; None for all of it.
+        """
+
+        def answer(index: Index) -> ReadFunction:
+            found = index.named(name)
+            functions = [one for one in found if one.declaration.kind in FUNCTIONS]
+            if functions:
+                budget = Budget(self.budget)
+                return read_function(
+                    index, functions, budget, line_numbers=line_numbers, first_line=first_line
+                )
+            result = ReadFunction(found=False, name=name[:_MOST_PATTERN])
+            if found:
+                kind = found[0].declaration.kind
+                result["note"] = f"This name is a {kind}, not a function: call inspect."
+                return result
+            nearest, note = self._missed(index, name, functions=True)
+            if nearest:
+                result["nearest"] = nearest
+            if note:
+                result["note"] = note
+            return result
+
+        return self._answered(answer)
+
+    def check_syntax(
+        self, code: str, context: Context = "file", *, type_check: bool = False, language: str | None = None
+    ) -> SyntaxCheck:
+        """Say whether a snippet is valid; it isn't run.
+
+        Args:
+            code: of at most 200,000 characters.
+            context: what it is a part of.
+            type_check: whether a type checker of the project reads it too.
+            language: of the snippet; None for the language of most files under the root.
+
+        Raises:
+            ValueError: the language isn't known.
+        """
+        language = self._main_language() if language is None else language.lower()
+        if language not in LANGUAGES:
+            message = f"the language is one of {', '.join(LANGUAGES)}, not {quote(language)}"
+            raise ValueError(message)
+        if len(code) > _LONGEST_SNIPPET:
+            message = f"the code is longer than {_LONGEST_SNIPPET:,} characters"
+            return SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
+        problems = language_named(language).problems(code, context)
+        checked_with = None
+        if type_check and not problems:
+            problems, checked_with = type_checked(self.root, code, context, language, self.type_check_seconds)
+        budget = Budget(self.budget)
+        errors = [
+            SyntaxErrorShown(position=f"{one.line}:{one.column}", message=budget.line(one.message))
+            for one in problems
+        ]
+        result = SyntaxCheck(valid=not problems, errors=budget.items(errors, 0.9, "errors"))
+        suggestions = list(dict.fromkeys([one.suggestion for one in problems if one.suggestion]))
+        if suggestions:
+            result["suggestions"] = budget.items(suggestions, 1, "suggestions")
+        if checked_with is not None:
+            result["checked_with"] = checked_with
+        if budget.note:
+            result["note"] = budget.note
+        return result
+
+    def _answered(self, answer: Callable[[Index], Result]) -> Result:
+        """Return an answer that is of the files as they are now."""
+        with self._lock:
+            for _ in range(_TRIES):
+                self.refresh()
+                assert self._index is not None  # noqa: S101  # refresh made it
+                try:
+                    return answer(self._index)
+                except ChangedError:
+                    continue
+        message = "the files change while they are read: try again"
+        raise RuntimeError(message)
+
+    def _missed(self, index: Index, name: str, *, functions: bool = False) -> tuple[list[str], str | None]:
+        """Return names that are like one that wasn't found, and what may explain it."""
+        last = re.split(r"[.:/]", name.strip())[-1][:_MOST_PATTERN].replace("*", "").replace("?", "")
+        words = [word for word in re.findall(r"[A-Z]?[a-z\d]+|[A-Z]+", last) if len(word) > 3]  # noqa: PLR2004  # shorter words are everywhere
+        patterns = [f"*{word}*" for word in sorted(words, key=len, reverse=True)[:2]]
+        patterns += [f"{last[:3]}*", f"*{last[-4:]}"] if len(last) > 3 else [last]  # noqa: PLR2004  # as above
+        known: dict[str, None] = {}
+        for pattern in patterns:
+            for found in index.matching(Pattern(pattern, any_case=True), 200):
+                if not functions or found.declaration.kind in FUNCTIONS:
+                    known[found.declaration.name] = None
+        skipped = len(index.skipped)
+        note = (
+            f"{skipped} files under the root aren't read, such as {next(iter(index.skipped))}."
+            if skipped
+            else None
+        )
+        return nearest_names(last, known, _MOST_NEAREST), note
+
+    def _main_language(self) -> str:
+        self.refresh()
+        assert self._index is not None  # noqa: S101  # refresh made it
+        counts = dict.fromkeys(LANGUAGES, 0)
+        suffixes = {suffix: name for name, each in LANGUAGES.items() for suffix in each}
+        with self._lock:
+            for file in self._index.files():
+                counts[suffixes[file.path[file.path.rfind(".") :]]] += 1
+        return max(counts, key=lambda name: counts[name])
+
+    def __repr__(self) -> str:
+        return f"CodeBase({str(self.root)!r})"

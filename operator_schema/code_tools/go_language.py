@@ -1,0 +1,217 @@
+"""Declarations of Go."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .declarations import Declaration, Import, Parsed, Span
+from .go_syntax import go_problems
+from .language import Field, nodes_in, parse_tree, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tree_sitter import Node
+
+    from .declarations import Kind
+    from .language import Context, SyntaxProblem
+
+__all__ = ["LANGUAGE", "GoLanguage"]
+
+_GRAMMAR = "tree_sitter_go"
+_KINDS: Mapping[str, Kind] = {"struct_type": "struct", "interface_type": "interface"}
+_SPECS = frozenset({"const_spec", "type_alias", "type_spec", "var_spec"})
+
+
+class GoLanguage:
+    """How declarations are read from Go."""
+
+    name = "go"
+    bodies_inside = False
+    package_is_folder = True
+    self_names: frozenset[str] = frozenset()
+
+    def parse(self, source: bytes) -> Parsed:
+        """Read the declarations and imports of a file, as far as it can be read."""
+        root = parse_tree(_GRAMMAR, source)
+        declarations: list[Declaration] = []
+        imports: list[Import] = []
+        for node, doc in _with_docs(root):
+            if node.type == "import_declaration":
+                imports += _imports(node)
+            elif node.type in {"function_declaration", "method_declaration"}:
+                declarations.append(_function(node, doc))
+            elif node.type.endswith("_declaration"):
+                for spec, own in _specs(node):
+                    # `type A struct{}` alone: its comment and its text are those of the declaration.
+                    is_alone = not own.end
+                    declarations += _declared(
+                        spec, doc if is_alone else own, node if _is_single(node) else spec
+                    )
+        return Parsed(tuple(declarations), tuple(imports), root.has_error)
+
+    def fields(self, source: bytes) -> list[Field]:
+        """Read the fields out of the text of one struct; one that is embedded has the name of its type."""
+        found: list[Field] = []
+        for node in _all(parse_tree(_GRAMMAR, source), "field_declaration", "struct_type"):
+            names = node.children_by_field_name("name")
+            kind = node.child_by_field_name("type")
+            span = Span() if kind is None else Span(kind.start_byte, kind.end_byte)
+            texts = [text_of(name) for name in names] or ([] if kind is None else [_last_part(text_of(kind))])
+            found += [Field(text, span, Span()) for text in texts]
+        return found
+
+    def called(self, source: bytes) -> list[tuple[str, str]]:
+        """List what the text of one function calls, and the names that it uses."""
+        found: list[tuple[str, str]] = []
+        for node in nodes_in(_GRAMMAR, source):
+            if node.type == "call_expression":
+                function = node.child_by_field_name("function")
+                if function is not None and function.type in {"identifier", "selector_expression"}:
+                    found.append(("call", "".join(text_of(function).split())))
+            elif node.type in {"identifier", "package_identifier"}:
+                found.append(("name", text_of(node)))
+        return found
+
+    def imports(self, source: bytes) -> tuple[Import, ...]:  # noqa: ARG002  # as it is called
+        """Return nothing: imports stand only at the top of a file."""
+        return ()
+
+    def module_of(self, path: str) -> str:
+        """Return the dotted folder of a file."""
+        return path.rpartition("/")[0].replace("/", ".")
+
+    def import_target(self, target: str, path: str) -> str:  # noqa: ARG002  # as it is called
+        """Return the dotted path of an imported package."""
+        return target.replace("/", ".")
+
+    def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
+        """List what is wrong with a snippet; nothing of it is run."""
+        return go_problems(code, context)
+
+
+LANGUAGE = GoLanguage()
+
+
+def _span(node: Node | None) -> Span:
+    return Span() if node is None else Span(node.start_byte, node.end_byte)
+
+
+def _with_docs(parent: Node) -> Iterator[tuple[Node, Span]]:
+    """Yield the children, each with the comment that ends on the line above it."""
+    start = end = row = None
+    for child in parent.named_children:
+        if child.type == "comment":
+            if row is None or child.start_point[0] != row + 1:
+                start = child.start_byte
+            end, row = child.end_byte, child.end_point[0]
+            continue
+        is_above = start is not None and row is not None and row + 1 == child.start_point[0]
+        yield child, Span(start or 0, end or 0) if is_above else Span()
+        start = end = row = None
+
+
+def _specs(node: Node) -> Iterator[tuple[Node, Span]]:
+    for child, doc in _with_docs(node):
+        if child.type in _SPECS:
+            yield child, doc
+        elif child.type.endswith("_spec_list"):
+            yield from _specs(child)
+
+
+def _is_single(node: Node) -> bool:
+    return not any(child.type == "(" or child.type.endswith("_spec_list") for child in node.children)
+
+
+def _function(node: Node, doc: Span) -> Declaration:
+    name = _name_of(node)
+    receiver = node.child_by_field_name("receiver")
+    owner = "" if receiver is None else _receiver_type(receiver)
+    body = node.child_by_field_name("body")
+    end = node.end_byte if body is None else body.start_byte
+    return Declaration(
+        name,
+        f"{owner}.{name}" if owner else name,
+        "func" if receiver is None else "method",
+        node.start_point[0] + 1,
+        node.end_point[0] + 1,
+        _span(node),
+        Span(node.start_byte, end),
+        doc,
+    )
+
+
+def _receiver_type(receiver: Node) -> str:
+    kind = next(
+        (part.child_by_field_name("type") for part in receiver.named_children if "parameter" in part.type),
+        None,
+    )
+    return "" if kind is None else _last_part(text_of(kind))
+
+
+def _last_part(text: str) -> str:
+    return text.lstrip("* (").partition("[")[0].rpartition(".")[2].strip(") ")
+
+
+def _name_of(node: Node) -> str:
+    name = node.child_by_field_name("name")
+    return "" if name is None else text_of(name)
+
+
+def _declared(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
+    if spec.type in {"const_spec", "var_spec"}:
+        return _values(spec, doc, whole)
+    return _type(spec, doc, whole)
+
+
+def _values(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
+    kind: Kind = "const" if spec.type == "const_spec" else "var"
+    values = spec.child_by_field_name("value")
+    each = [] if values is None else values.named_children
+    names = [name for name in spec.children_by_field_name("name") if name.type == "identifier"]
+    for place, name in enumerate(names):
+        text = text_of(name)
+        if text != "_":
+            value = each[place] if len(each) == len(names) else values
+            line, last = name.start_point[0] + 1, spec.end_point[0] + 1
+            yield Declaration(text, text, kind, line, last, _span(whole), Span(), doc, _span(value))
+
+
+def _type(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
+    name, made = _name_of(spec), spec.child_by_field_name("type")
+    kind: Kind = "type" if made is None else _KINDS.get(made.type, "type")
+    end = spec.end_byte if made is None or kind == "type" else made.start_byte + len(kind)
+    line, last = spec.start_point[0] + 1, spec.end_point[0] + 1
+    yield Declaration(name, name, kind, line, last, _span(whole), Span(whole.start_byte, end), doc)
+    if made is None or kind != "interface":
+        return
+    for method, method_doc in _with_docs(made):
+        if method.type == "method_elem":
+            own, span = _name_of(method), _span(method)
+            first, end = method.start_point[0] + 1, method.end_point[0] + 1
+            yield Declaration(own, f"{name}.{own}", "method", first, end, span, span, method_doc)
+
+
+def _imports(node: Node) -> Iterator[Import]:
+    for spec in _all(node, "import_spec"):
+        path, alias = spec.child_by_field_name("path"), spec.child_by_field_name("name")
+        if path is None:
+            continue
+        target = text_of(path).strip('"`')
+        parts = [part for part in target.split("/") if not re.fullmatch(r"v\d+", part)]
+        # gopkg.in/yaml.v3 is known as yaml, and go-chi as chi only by its package clause.
+        last = re.sub(r"\.v\d+$", "", parts[-1] if parts else target)
+        known = last if alias is None else text_of(alias)
+        yield Import(known, target, f'"{target}"' if alias is None else f'{known} "{target}"')
+
+
+def _all(root: Node, kind: str, inside: str | None = None) -> Iterator[Node]:
+    """Yield the nodes of a kind; those in a node of the same outer kind once more inside it are left out."""
+    waiting = [(root, 0)]
+    while waiting:
+        node, level = waiting.pop()
+        if node.type == kind and level <= 1:
+            yield node
+        level += node.type == inside
+        waiting += [(child, level) for child in reversed(node.named_children)]

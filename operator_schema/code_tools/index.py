@@ -1,0 +1,306 @@
+"""The declarations of a folder of source files, which follows the files."""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from .declarations import Declaration, Parsed, same_kinds
+from .language import language_of
+from .names import NameList, Pattern
+from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .declarations import Kind
+    from .index_cache import IndexCache
+
+__all__ = ["Found", "Index", "SourceFile"]
+
+MOST_COUNTED = 1000
+"""Further results than these aren't counted."""
+
+_TEST_PARTS = ("test", "tests", "testing", "testdata")
+
+
+class SourceFile(NamedTuple):
+    """A file in the index.
+
+    Attributes:
+        path: below the root.
+        key: of the content that was read.
+        is_young: whether it may have changed since, with the same key.
+        digest: of its content.
+        parsed: what it declares.
+        names: of its declarations.
+        qualified: the same, with their owners.
+    """
+
+    path: str
+    key: FileKey
+    is_young: bool
+    digest: bytes
+    parsed: Parsed
+    names: NameList
+    qualified: NameList
+
+    def is_same(self, source: bytes) -> bool:
+        """Return whether a content is the one that was parsed."""
+        return digest_of(source) == self.digest
+
+
+class Found(NamedTuple):
+    """A declaration, and the file that it is in."""
+
+    file: SourceFile
+    declaration: Declaration
+
+
+class Index:
+    """What is declared where.
+
+    Args:
+        root: absolute path of a folder.
+        cache: what keeps parsed files for the next process.
+    """
+
+    def __init__(self, root: str, cache: IndexCache | None = None) -> None:
+        self.root = root
+        self.skipped: dict[str, str] = {}
+        self._tree = Tree(root)
+        self._cache = cache
+        self._files: dict[str, SourceFile] = {}
+        self._skipped_keys: dict[str, FileKey] = {}
+        self._by_name: dict[str, dict[str, tuple[Declaration, ...]]] = {}
+        self._order: list[str] = []
+
+    def refresh(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Read what is new or has changed, and forget what is gone.
+
+        Args:
+            progress: called with the number of files that were read, and of all to be read.
+
+        Returns:
+            How many files were parsed.
+        """
+        if self._tree.refresh() or not self._order:
+            self._follow(list(self._tree.files()))
+        parsed = 0
+        fresh: list[SourceFile] = []
+        changed = self._changed()
+        for number, path in enumerate(changed):
+            parsed += self._read(path, self._files.get(path), fresh)
+            if progress is not None:
+                progress(number + 1, len(changed))
+        if self._cache is not None and fresh:
+            self._cache.keep([(file.path, file.digest, file.parsed) for file in fresh])
+        return parsed
+
+    def file(self, path: str) -> SourceFile | None:
+        """Return a file by its path."""
+        return self._files.get(path)
+
+    def files(self) -> Iterator[SourceFile]:
+        """Yield all files, those that aren't tests first."""
+        files = self._files
+        return (files[path] for path in self._order if path in files)
+
+    def named(self, name: str) -> list[Found]:
+        """List the declarations of a name; with dots or a path in it, those whose qualified name ends so.
+
+        Args:
+            name: such as `decode`, `Codec.decode`, `codec.Codec.decode` or `codec/codec.py:Codec.decode`.
+
+        Returns:
+            The likeliest first: what isn't in a test, what isn't inside a class, the shortest path.
+        """
+        path, _, wanted = name.rpartition(":")
+        wanted = wanted.strip(". ")
+        found = [
+            Found(self._files[where], declaration)
+            for where, declarations in self._by_name.get(wanted.rpartition(".")[2], {}).items()
+            if not path or where == path or where.endswith(f"/{path}")
+            for declaration in declarations
+            if _is_called(where, declaration, wanted)
+        ]
+        return sorted(found, key=_likelihood)
+
+    def search(self, pattern: str, kind: Kind | None, limit: int) -> tuple[list[Found], int]:
+        """Find declarations by a pattern of their names.
+
+        Args:
+            pattern: with `*` and `?`; with a dot in it, of the qualified name.
+            kind: of the declarations; None for all.
+            limit: how many are returned.
+
+        Returns:
+            These, and how many more there are; no more than `MOST_COUNTED` of them are counted.
+        """
+        for any_case in (False, True):
+            # Files come in a fixed order, so the same files always answer the same.
+            found = list(
+                islice(
+                    self._matching(Pattern(pattern, any_case=any_case), "." in pattern, kind),
+                    limit + MOST_COUNTED,
+                )
+            )
+            if found:
+                best = sorted(found, key=lambda one: _rank(one, pattern))
+                return best[:limit], len(found) - len(best[:limit])
+        return [], 0
+
+    def names(self) -> Iterator[str]:
+        """Yield every name that is declared."""
+        return iter(self._by_name)
+
+    def matching(self, pattern: Pattern, limit: int) -> Iterator[Found]:
+        """Yield declarations of any kind whose names fit, as they come."""
+        return islice(self._matching(pattern, False, None), limit)  # noqa: FBT003  # private
+
+    def _matching(self, pattern: Pattern, is_qualified: bool, kind: Kind | None) -> Iterator[Found]:  # noqa: FBT001  # private
+        kinds = None if kind is None else same_kinds(kind)
+        for file in self.files():
+            names = file.qualified if is_qualified else file.names
+            if not pattern.may_match(names):
+                continue
+            declarations = file.parsed.declarations
+            for place in pattern.matches(names):
+                if kinds is None or declarations[place].kind in kinds:
+                    yield Found(file, declarations[place])
+
+    def _changed(self) -> list[str]:
+        """List the files whose content may be another one; this loop is most of the time of a query."""
+        files, lstat, found = self._files, os.lstat, list[str]()
+        for path in self._order:
+            file = files.get(path)
+            key = self._skipped_keys.get(path) if file is None else file.key
+            try:
+                status = lstat(f"{self.root}/{path}")
+            except OSError:
+                found.append(path)
+                continue
+            # `key_of`, written out: a call for each file would take a quarter longer
+            now = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+            if now != key or (file is not None and file.is_young):
+                found.append(path)
+        return found
+
+    def _follow(self, paths: list[str]) -> None:
+        for gone in self._files.keys() - set(paths):
+            self._replace(gone, None)
+        for gone in self.skipped.keys() - set(paths):
+            del self.skipped[gone]
+            self._skipped_keys.pop(gone, None)
+        self._order = sorted(paths, key=lambda path: (is_test(path), path.count("/"), path))
+
+    def _read(self, path: str, before: SourceFile | None, fresh: list[SourceFile]) -> int:
+        content = read_source(self.root, path)
+        if not isinstance(content, Content):
+            self._replace(path, None)
+            self._skip(path, content)
+            return 0
+        self.skipped.pop(path, None)
+        self._skipped_keys.pop(path, None)
+        digest = digest_of(content.source)
+        is_parsed = 0
+        if before is not None and before.digest == digest:
+            parsed = before.parsed
+        else:
+            kept = None if self._cache is None else self._cache.find(path, digest)
+            is_parsed = kept is None
+            parsed = self._parse(path, content.source) if kept is None else kept
+        file = _source_file(path, content, digest, parsed, before)
+        if is_parsed:
+            fresh.append(file)
+        self._replace(path, file)
+        return is_parsed
+
+    @staticmethod
+    def _parse(path: str, source: bytes) -> Parsed:
+        language = language_of(path)
+        assert language is not None  # noqa: S101  # only files of known languages are listed
+        return language.parse(source)
+
+    def _skip(self, path: str, why: Skipped | None) -> None:
+        if why is None:
+            return
+        self.skipped[path] = why.reason
+        try:
+            self._skipped_keys[path] = key_of(os.lstat(f"{self.root}/{path}"))
+        except OSError:
+            self._skipped_keys.pop(path, None)
+
+    def _replace(self, path: str, file: SourceFile | None) -> None:
+        before = self._files.pop(path, None)
+        if before is not None and (file is None or file.parsed is not before.parsed):
+            for declaration in before.parsed.declarations:
+                places = self._by_name.get(declaration.name)
+                if places is not None and places.pop(path, None) is not None and not places:
+                    del self._by_name[declaration.name]
+        if file is None:
+            return
+        self._files[path] = file
+        if before is None or file.parsed is not before.parsed:
+            by_name = self._by_name
+            for declaration in file.parsed.declarations:
+                places = by_name.setdefault(declaration.name, {})
+                places[path] = (*places.get(path, ()), declaration)
+
+
+def digest_of(source: bytes) -> bytes:
+    """Return what stands for a content."""
+    return blake2b(source, digest_size=16).digest()
+
+
+def is_test(path: str) -> bool:
+    """Return whether a file seems to be a test."""
+    *folders, name = path.lower().split("/")
+    stem = name.rpartition(".")[0]
+    return stem.startswith("test_") or stem.endswith("_test") or any(part in _TEST_PARTS for part in folders)
+
+
+def _source_file(
+    path: str, content: Content, digest: bytes, parsed: Parsed, before: SourceFile | None
+) -> SourceFile:
+    if before is not None and before.parsed is parsed:
+        return before._replace(key=content.key, is_young=content.is_young)
+    names = NameList([declaration.name for declaration in parsed.declarations])
+    qualified = NameList([declaration.qualified for declaration in parsed.declarations])
+    return SourceFile(path, content.key, content.is_young, digest, parsed, names, qualified)
+
+
+def full_name(path: str, declaration: Declaration) -> str:
+    """Return the name of a declaration with its module or package in front."""
+    language = language_of(path)
+    module = "" if language is None else language.module_of(path)
+    return f"{module}.{declaration.qualified}" if module else declaration.qualified
+
+
+def _is_called(path: str, declaration: Declaration, wanted: str) -> bool:
+    if "." not in wanted or declaration.qualified == wanted:
+        return True
+    full = full_name(path, declaration)
+    return full == wanted or full.endswith(f".{wanted}")
+
+
+def _likelihood(found: Found) -> tuple[bool, int, int, str, int]:
+    path, declaration = found.file.path, found.declaration
+    return is_test(path), declaration.qualified.count("."), path.count("/"), path, declaration.line
+
+
+def _rank(found: Found, pattern: str) -> tuple[bool, bool, bool, int, str, str, int]:
+    path, declaration = found.file.path, found.declaration
+    exact = pattern in (declaration.name, declaration.qualified)
+    is_private = declaration.name.startswith("_")
+    return (
+        not exact,
+        is_test(path),
+        is_private,
+        len(declaration.name),
+        declaration.name,
+        path,
+        declaration.line,
+    )

@@ -1,0 +1,125 @@
+"""What `inspect` tells about a declaration."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from .index import Found
+from .language import language_of
+from .results import FieldShown, Inspection, MethodShown
+from .source_text import doc_text, location, match, one_line, source_of, span_text, whole_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .budget import Budget
+    from .declarations import Span
+    from .index import Index
+    from .language import Language
+
+__all__ = ["inspected", "members_of"]
+
+_TYPES = frozenset({"struct", "class", "interface", "protocol", "type"})
+
+
+def inspected(index: Index, all_found: list[Found], budget: Budget) -> Inspection:
+    """Describe the first of some declarations, and name the others.
+
+    Args:
+        index: that they are from.
+        all_found: at least one.
+        budget: of the result.
+
+    Raises:
+        ChangedError: a file has changed since the index read it.
+    """
+    found = all_found[0]
+    declaration, source = found.declaration, source_of(index, found)
+    language = language_of(found.file.path)
+    assert language is not None  # noqa: S101  # the index holds nothing else
+    result = Inspection(
+        found=True,
+        name=budget.line(declaration.qualified),
+        kind=declaration.kind,
+        location=budget.line(location(found)),
+    )
+    if declaration.head.end:
+        result["signature"] = budget.line(one_line(span_text(source, declaration.head)))
+    if len(all_found) > 1:
+        shown = [match(index, other, budget) for other in all_found[1:]]
+        result["others"] = budget.items(shown, 0.2, "declarations of this name: give the path too, path:name")
+    if declaration.value.end:
+        result["value"] = budget.text(span_text(source, declaration.value), 0.5, "read the file")
+    methods = list(members_of(index, found, language)) if declaration.kind in _TYPES else []
+    outlined = language.bodies_inside and declaration.kind in _TYPES
+    text = _outline(source, found, methods) if outlined else whole_text(source, declaration)
+    if declaration.doc.end:
+        result["doc"] = budget.text(doc_text(source, declaration), 0.2, "read the file")
+    result["definition"] = budget.text(text, 0.5, "ask for a member by its own name, or use read_func")
+    fields = (
+        [_field(source, found, field) for field in language.fields(_own_text(source, declaration.whole))]
+        if declaration.kind in _TYPES
+        else []
+    )
+    if fields:
+        result["fields"] = budget.items(fields, 0.4, "fields")
+    if methods:
+        each = [
+            MethodShown(
+                name=one.declaration.name,
+                signature=one_line(span_text(source_of(index, one), one.declaration.head)),
+                location=location(one),
+            )
+            for one in methods
+        ]
+        result["methods"] = budget.items(each, 1, "methods: search for them with a pattern such as Name.*")
+    if budget.note:
+        result["note"] = budget.note
+    return result
+
+
+def members_of(index: Index, found: Found, language: Language) -> Iterator[Found]:
+    """Yield the methods of a type, in the order of their files."""
+    owner = found.declaration.qualified
+    files = [found.file]
+    if language.package_is_folder:
+        folder = found.file.path.rpartition("/")[0]
+        files = [file for file in index.files() if file.path.rpartition("/")[0] == folder]
+    for file in files:
+        for declaration in file.parsed.declarations:
+            if declaration.kind == "method" and declaration.owner == owner:
+                yield Found(file, declaration)
+
+
+def _own_text(source: bytes, span: Span) -> bytes:
+    return source[span.start : span.end]
+
+
+def _field(source: bytes, found: Found, field: tuple[str, Span, Span]) -> FieldShown:
+    name, kind, value = field
+    text = _own_text(source, found.declaration.whole)
+    shown = FieldShown(name=name)
+    if kind.end:
+        shown["type"] = one_line(span_text(text, kind))
+    if value.end:
+        shown["value"] = _short(one_line(span_text(text, value)))
+    return shown
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:100]}…"  # noqa: PLR2004  # characters
+
+
+def _outline(source: bytes, found: Found, methods: list[Found]) -> str:
+    """Return a class without the bodies of its methods."""
+    declaration = found.declaration
+    first = min([one.declaration.whole.start for one in methods], default=declaration.whole.end)
+    before = type(declaration.whole)(declaration.whole.start, first)
+    text = whole_text(source, declaration._replace(whole=before)).rstrip()
+    indent = "    "
+    heads = [
+        f"{indent}{one_line(span_text(source, one.declaration.head))}: ..."
+        for one in takewhile(lambda one: one.file is found.file, methods)
+    ]
+    return "\n".join([text, *heads])

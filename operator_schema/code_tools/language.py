@@ -1,0 +1,187 @@
+"""What the index has to know about a language; a module for each."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from .errors import missing_package
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Literal, TypeAlias
+
+    from tree_sitter import Language as Grammar
+    from tree_sitter import Node
+
+    from .declarations import Import, Parsed, Span
+
+    Context: TypeAlias = Literal["file", "function_body", "expression", "statements"]
+
+__all__ = [
+    "LANGUAGES",
+    "Field",
+    "Language",
+    "SyntaxProblem",
+    "broken_places",
+    "language_named",
+    "language_of",
+    "nodes_in",
+    "parse_tree",
+    "text_of",
+]
+
+LANGUAGES: Mapping[str, tuple[str, ...]] = {
+    "python": (".py", ".pyi"),
+    "go": (".go",),
+    "rust": (".rs",),
+}
+"""Name of each language to the endings of its files; `NAME_language.py` beside this file reads it."""
+
+_BY_SUFFIX = {suffix: name for name, suffixes in LANGUAGES.items() for suffix in suffixes}
+
+
+class Field(NamedTuple):
+    """A field of a class or struct: places in the text of the declaration."""
+
+    name: str
+    type: Span
+    value: Span
+
+
+class SyntaxProblem(NamedTuple):
+    """A place where code can't be read.
+
+    Attributes:
+        line: in the snippet, from 1.
+        column: in characters, from 1.
+        message: what is wrong.
+        suggestion: what to do about it, where that can be told.
+    """
+
+    line: int
+    column: int
+    message: str
+    suggestion: str | None = None
+
+
+class Language(Protocol):
+    """How declarations are read from the files of a language.
+
+    Attributes:
+        name: of the language.
+        bodies_inside: whether the text of a class holds the bodies of its methods; then only an outline is
+            shown of it.
+        package_is_folder: whether the files of a folder share their declarations.
+        self_names: under which a method knows its own object, where the language fixes them.
+    """
+
+    name: str
+    bodies_inside: bool
+    package_is_folder: bool
+    self_names: frozenset[str]
+
+    def parse(self, source: bytes) -> Parsed:
+        """Read the declarations and imports of a file, as far as it can be read."""
+        ...
+
+    def fields(self, source: bytes) -> list[Field]:
+        """Read the fields out of the text of one class or struct."""
+        ...
+
+    def called(self, source: bytes) -> Sequence[tuple[str, str]]:
+        """List what the text of one function calls, and the names that it uses.
+
+        Returns:
+            Pairs of `call` and a dotted text, or `name` and a name, in the order of the text.
+        """
+        ...
+
+    def imports(self, source: bytes) -> tuple[Import, ...]:
+        """List the imports inside the text of one function."""
+        ...
+
+    def module_of(self, path: str) -> str:
+        """Return the dotted name of the module or package that a file belongs to."""
+        ...
+
+    def import_target(self, target: str, path: str) -> str:
+        """Return the dotted module that an import in a file means, without what leads to the root."""
+        ...
+
+    def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
+        """List what is wrong with a snippet; nothing of it is run."""
+        ...
+
+
+def language_of(path: str) -> Language | None:
+    """Return the language of a file by its ending; None if it isn't known."""
+    name = _BY_SUFFIX.get(path[path.rfind(".") :])
+    return None if name is None else language_named(name)
+
+
+@cache
+def language_named(name: str) -> Language:
+    """Return a language of `LANGUAGES`.
+
+    Raises:
+        ImportError: its grammar isn't installed.
+    """
+    module = import_module(f".{name}_language", __package__)
+    language: Language = module.LANGUAGE
+    return language
+
+
+@cache
+def _grammar(package: str) -> Grammar:
+    try:
+        from tree_sitter import Language as Grammar
+
+        capsule: object = import_module(package).language()
+        return Grammar(capsule)
+    except ModuleNotFoundError as error:
+        raise missing_package(error, package) from None
+
+
+def parse_tree(package: str, source: bytes) -> Node:
+    """Parse a file, whatever is in it.
+
+    Args:
+        package: of the grammar, such as `tree_sitter_go`.
+        source: UTF-8; other bytes are errors where they stand.
+
+    Returns:
+        The root of its tree.
+
+    Raises:
+        ImportError: the grammar isn't installed.
+    """
+    from tree_sitter import Parser
+
+    return Parser(_grammar(package)).parse(source).root_node
+
+
+def nodes_in(package: str, source: bytes) -> Iterator[Node]:
+    """Yield all named nodes of a text, in its order, those inside of a node after it; see `parse_tree`."""
+    waiting = [parse_tree(package, source)]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(node.named_children)
+
+
+def text_of(node: Node) -> str:
+    """Return the text of a node."""
+    return (node.text or b"").decode(errors="replace")
+
+
+def broken_places(root: Node) -> Iterator[Node]:
+    """Yield the nodes that couldn't be read, or that are missing, in the order of the text."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            yield node
+        elif node.has_error:
+            waiting += reversed(node.children)

@@ -1,0 +1,171 @@
+"""What the four tools return; a key is left out where there is nothing to say."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from .declarations import Kind  # noqa: TC001  # tools read the annotations
+
+__all__ = [
+    "CalledFunction",
+    "FieldShown",
+    "Inspection",
+    "Match",
+    "MethodShown",
+    "ReadFunction",
+    "SearchResult",
+    "SyntaxCheck",
+    "SyntaxErrorShown",
+]
+
+
+class Match(TypedDict):
+    """A declaration that was found.
+
+    Attributes:
+        name: with its class in front, such as `Codec.decode`.
+        kind: what it is.
+        location: file and line, such as `codec/codec.py:12`.
+        signature: of a function or class.
+    """
+
+    name: str
+    kind: Kind
+    location: str
+    signature: NotRequired[str]
+
+
+class FieldShown(TypedDict):
+    """A field of a class or struct."""
+
+    name: str
+    type: NotRequired[str]
+    value: NotRequired[str]
+
+
+class MethodShown(TypedDict):
+    """A method of a type."""
+
+    name: str
+    signature: str
+    location: str
+
+
+class Inspection(TypedDict):
+    """What `inspect` tells about a declaration.
+
+    Attributes:
+        found: whether there is a declaration of this name.
+        name: with its class in front; what was asked for if nothing was found.
+        kind: what it is.
+        location: file and line.
+        definition: its text; of a class with method bodies only an outline.
+        doc: its docstring, or the comment above it.
+        signature: of a function, method or class.
+        value: of a constant or variable.
+        fields: of a class or struct.
+        methods: of a type.
+        others: other declarations of the same name.
+        nearest: names that are like the one that wasn't found.
+        note: what was left out, and how to get it.
+    """
+
+    found: bool
+    name: str
+    kind: NotRequired[Kind]
+    location: NotRequired[str]
+    definition: NotRequired[str]
+    doc: NotRequired[str]
+    signature: NotRequired[str]
+    value: NotRequired[str]
+    fields: NotRequired[list[FieldShown]]
+    methods: NotRequired[list[MethodShown]]
+    others: NotRequired[list[Match]]
+    nearest: NotRequired[list[str]]
+    note: NotRequired[str]
+
+
+class SearchResult(TypedDict):
+    """What `search` found.
+
+    Attributes:
+        results: the best first.
+        more: how many others fit; left out if there are none.
+        note: what was left out, and how to get it.
+    """
+
+    results: list[Match]
+    more: NotRequired[int]
+    note: NotRequired[str]
+
+
+class CalledFunction(TypedDict):
+    """A function that another one calls.
+
+    Attributes:
+        name: as the code writes it.
+        location: of its declaration, where that can be told.
+        signature: of its declaration.
+    """
+
+    name: str
+    location: NotRequired[str]
+    signature: NotRequired[str]
+
+
+class ReadFunction(TypedDict):
+    """What `read_func` tells about a function or method.
+
+    Attributes:
+        found: whether there is a function of this name.
+        name: with its class in front; what was asked for if nothing was found.
+        location: file and line.
+        signature: of the function.
+        implementation: its text.
+        imports_used: the imports of the file that its text uses.
+        calls: what it calls, in the order of the text.
+        others: other functions of the same name.
+        nearest: names that are like the one that wasn't found.
+        note: what was left out, and how to get it.
+    """
+
+    found: bool
+    name: str
+    location: NotRequired[str]
+    signature: NotRequired[str]
+    implementation: NotRequired[str]
+    imports_used: NotRequired[list[str]]
+    calls: NotRequired[list[CalledFunction]]
+    others: NotRequired[list[Match]]
+    nearest: NotRequired[list[str]]
+    note: NotRequired[str]
+
+
+class SyntaxErrorShown(TypedDict):
+    """An error in a snippet.
+
+    Attributes:
+        position: line and column in the snippet, both from 1, such as `2:5`.
+        message: what is wrong.
+    """
+
+    position: str
+    message: str
+
+
+class SyntaxCheck(TypedDict):
+    """What `check_syntax` says about a snippet.
+
+    Attributes:
+        valid: whether there is no error.
+        errors: in the order of the text.
+        suggestions: what to do about them.
+        checked_with: the type checker that was run, or why none was.
+        note: what was left out.
+    """
+
+    valid: bool
+    errors: list[SyntaxErrorShown]
+    suggestions: NotRequired[list[str]]
+    checked_with: NotRequired[str]
+    note: NotRequired[str]

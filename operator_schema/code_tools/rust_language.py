@@ -1,0 +1,166 @@
+"""Declarations of Rust."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .declarations import Declaration, Import, Parsed, Span
+from .language import Field, nodes_in, parse_tree, text_of
+from .wrapped import Wrapper, wrapped_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tree_sitter import Node
+
+    from .declarations import Kind
+    from .language import Context, SyntaxProblem
+
+__all__ = ["LANGUAGE", "RustLanguage"]
+
+_GRAMMAR = "tree_sitter_rust"
+_KINDS: Mapping[str, Kind] = {
+    "const_item": "const",
+    "enum_item": "type",
+    "function_item": "func",
+    "function_signature_item": "func",
+    "macro_definition": "func",
+    "static_item": "var",
+    "struct_item": "struct",
+    "trait_item": "interface",
+    "type_item": "type",
+    "union_item": "struct",
+}
+_CALLED = frozenset({"field_expression", "identifier", "scoped_identifier"})
+_TOKENS = re.compile(
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | r(\#*)".*?"\1 | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\\n])' | [\[\](){}]""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def _is_one_item(root: Node) -> bool:
+    return root.named_child_count == 1
+
+
+def _is_one_function(root: Node) -> bool:
+    return _is_one_item(root) and root.named_children[0].type == "function_item"
+
+
+_INSIDE = Wrapper("fn f() {\n", "\n}\n", _is_one_function)
+_WRAPPERS: Mapping[Context, tuple[Wrapper, str]] = {
+    "file": (Wrapper(), "a file"),
+    "function_body": (_INSIDE, "the inside of one function"),
+    "statements": (_INSIDE, "a list of statements"),
+    "expression": (
+        Wrapper("const X: T =\n", "\n;\n", _is_one_item),
+        "one expression",
+    ),
+}
+
+
+class RustLanguage:
+    """How declarations are read from Rust."""
+
+    name = "rust"
+    bodies_inside = False
+    package_is_folder = False
+    self_names = frozenset({"self", "Self"})
+
+    def parse(self, source: bytes) -> Parsed:
+        """Read the declarations and imports of a file, as far as it can be read."""
+        root = parse_tree(_GRAMMAR, source)
+        declarations: list[Declaration] = []
+        imports: list[Import] = []
+        waiting: list[tuple[Node, str, Span]] = [(node, "", doc) for node, doc in _with_docs(root)][::-1]
+        while waiting:
+            node, owner, doc = waiting.pop()
+            inside = owner
+            if node.type == "use_declaration":
+                imports += _imports(node)
+            elif node.type in _KINDS:
+                made = _made(node, owner, doc)
+                declarations.append(made)
+                inside = made.qualified
+            elif node.type == "impl_item":
+                kind = node.child_by_field_name("type")
+                inside = "" if kind is None else text_of(kind).partition("<")[0].rpartition("::")[2]
+            body = node.child_by_field_name("body")
+            if body is not None and node.type in {"impl_item", "mod_item", "trait_item"}:
+                waiting += [(inner, inside, inner_doc) for inner, inner_doc in _with_docs(body)][::-1]
+        return Parsed(tuple(declarations), tuple(imports), root.has_error)
+
+    def fields(self, source: bytes) -> list[Field]:
+        """Read the fields out of the text of one struct."""
+        found: list[Field] = []
+        for node in nodes_in(_GRAMMAR, source):
+            name, kind = node.child_by_field_name("name"), node.child_by_field_name("type")
+            if node.type == "field_declaration" and name is not None and kind is not None:
+                found.append(Field(text_of(name), Span(kind.start_byte, kind.end_byte), Span()))
+        return found
+
+    def called(self, source: bytes) -> list[tuple[str, str]]:
+        """List what the text of one function calls, and the names that it uses."""
+        found: list[tuple[str, str]] = []
+        for node in nodes_in(_GRAMMAR, source):
+            function = node.child_by_field_name("function") if node.type == "call_expression" else None
+            if function is not None and function.type in _CALLED:
+                found.append(("call", "".join(text_of(function).split()).replace("::", ".")))
+            elif node.type in {"identifier", "type_identifier"}:
+                found.append(("name", text_of(node)))
+        return found
+
+    def imports(self, source: bytes) -> tuple[Import, ...]:
+        """List the imports inside the text of one function."""
+        uses = (node for node in nodes_in(_GRAMMAR, source) if node.type == "use_declaration")
+        return tuple([found for node in uses for found in _imports(node)])
+
+    def module_of(self, path: str) -> str:
+        """Return the dotted name of the module in a file."""
+        return re.sub(r"(^|/)(mod|lib|main)\.rs$", "", path).removesuffix(".rs").replace("/", ".")
+
+    def import_target(self, target: str, path: str) -> str:  # noqa: ARG002  # as it is called
+        """Return the dotted name that an import means."""
+        return re.sub(r"^(crate|self|super)::", "", target).replace("::", ".")
+
+    def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
+        """List what is wrong with a snippet; nothing of it is run."""
+        wrapper, expected = _WRAPPERS[context]
+        return wrapped_problems(code, _GRAMMAR, wrapper, _TOKENS, expected)
+
+
+LANGUAGE = RustLanguage()
+
+
+def _with_docs(parent: Node) -> Iterator[tuple[Node, Span]]:
+    doc = Span()
+    for child in parent.named_children:
+        if child.type == "line_comment":
+            is_doc = text_of(child).startswith("///")
+            doc = Span(doc.start if doc.end else child.start_byte, child.end_byte) if is_doc else Span()
+        elif child.type != "attribute_item":
+            yield child, doc
+            doc = Span()
+
+
+def _made(node: Node, owner: str, doc: Span) -> Declaration:
+    name_node, body, value = map(node.child_by_field_name, ("name", "body", "value"))
+    name = "" if name_node is None else text_of(name_node)
+    kind = "method" if owner and _KINDS[node.type] == "func" else _KINDS[node.type]
+    whole, end = Span(node.start_byte, node.end_byte), node.end_byte if body is None else body.start_byte
+    head = Span() if kind in {"const", "var"} else Span(node.start_byte, end)
+    span = Span() if value is None else Span(value.start_byte, value.end_byte)
+    lines = node.start_point[0] + 1, node.end_point[0] + 1
+    return Declaration(name, f"{owner}.{name}" if owner else name, kind, *lines, whole, head, doc, span)
+
+
+def _imports(node: Node) -> Iterator[Import]:
+    text = " ".join(text_of(node).split()).removesuffix(";").partition("use ")[2]
+    base, brace, inside = text.partition("{")
+    for part in inside.rstrip("} ").split(",") if brace else [text]:
+        target, _, alias = part.strip().partition(" as ")
+        full = f"{base}{target}" if brace else target
+        if target:
+            yield Import(
+                alias or target.rpartition("::")[2], full, f"use {full}{f' as {alias}' if alias else ''}"
+            )

@@ -1,0 +1,296 @@
+"""The source files under a root that git would not ignore, and how they are read."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from .errors import missing_package
+from .language import LANGUAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pathspec import GitIgnoreSpec
+
+__all__ = ["MOST_BYTES", "Content", "FileKey", "Folder", "Skipped", "Tree", "key_of", "read_source"]
+
+MOST_BYTES = 10_000_000
+"""A larger file is named, and not read."""
+
+_SUFFIXES = tuple(suffix for suffixes in LANGUAGES.values() for suffix in suffixes)
+_NEVER = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
+_RACY = 50_000_000
+"""Nanoseconds in which a file can change again without another time stamp."""
+
+FileKey = tuple[int, int, int, int]
+"""Size, times of change and the inode of a file: another content has another key, unless it is too young."""
+
+
+class Skipped(NamedTuple):
+    """A file that isn't in the index, and why."""
+
+    path: str
+    reason: str
+
+
+class Content(NamedTuple):
+    """The bytes of a file, with the key that it had when they were read."""
+
+    source: bytes
+    key: FileKey
+    is_young: bool
+
+
+class Rules(NamedTuple):
+    """The patterns of one file such as `.gitignore`.
+
+    Attributes:
+        cut: characters at the beginning of a path below the root that lead to the file's folder.
+        before: what leads from the file's folder to the root, where the file is above it.
+        patterns: of the file.
+    """
+
+    cut: int
+    before: str
+    patterns: GitIgnoreSpec
+
+    def says(self, path: str) -> bool | None:
+        """Return whether a path is ignored; None if no pattern is about it."""
+        return self.patterns.check_file(f"{self.before}{path[self.cut :]}").include
+
+
+class Folder(NamedTuple):
+    """What a folder held when it was listed.
+
+    Attributes:
+        key: of the folder.
+        is_young: whether it may change again without another key.
+        folders: paths of those in it.
+        files: paths of the source files in it.
+        outer: the rules above it, the outermost first.
+        rules: these, and its own.
+        rules_key: of its own file of rules; None if there is none.
+    """
+
+    key: FileKey
+    is_young: bool
+    folders: tuple[str, ...]
+    files: tuple[str, ...]
+    outer: tuple[Rules, ...]
+    rules: tuple[Rules, ...]
+    rules_key: FileKey | None
+
+
+def key_of(status: os.stat_result) -> FileKey:
+    """Return what changes whenever a file does."""
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
+def is_young(key: FileKey) -> bool:
+    """Return whether a file changed so lately that its next change might leave the key as it is."""
+    return time.time_ns() - max(key[1], key[2]) < _RACY
+
+
+def read_source(root: str, path: str) -> Content | Skipped | None:
+    """Read a file; nothing outside of the root is read by a link.
+
+    Args:
+        root: absolute path.
+        path: below it.
+
+    Returns:
+        Its content, why it is skipped, or None if it isn't there any more.
+    """
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
+    try:
+        descriptor = os.open(f"{root}/{path}", flags)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return Skipped(path, error.strerror or "it can't be opened")
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return Skipped(path, "it isn't a plain file")
+        if status.st_size > MOST_BYTES:
+            return Skipped(path, f"it has {status.st_size:,} bytes, more than {MOST_BYTES:,}")
+        try:
+            source = file.read(MOST_BYTES + 1)
+        except OSError as error:
+            return Skipped(path, error.strerror or "it can't be read")
+    if len(source) > MOST_BYTES:
+        return Skipped(path, f"it has more than {MOST_BYTES:,} bytes")
+    if b"\0" in source[:8192]:
+        return Skipped(path, "it is a binary file")
+    key = key_of(status)
+    return Content(source, key, is_young(key))
+
+
+class Tree:
+    """The folders and source files under a root, listed again where they have changed.
+
+    Args:
+        root: absolute path.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._folders: dict[str, Folder] = {}
+
+    def refresh(self) -> bool:
+        """List again what has changed.
+
+        Returns:
+            Whether a folder was listed.
+        """
+        if not self._folders:
+            self._list_all("", _rules_above(self._root))
+            return True
+        changed = [path for path, folder in self._folders.items() if self._has_changed(path, folder)]
+        for path in changed:
+            if path in self._folders:  # it didn't go with one above it
+                self._list_again(path)
+        return bool(changed)
+
+    def files(self) -> Iterator[str]:
+        """Yield the paths of all source files, with `/` in them."""
+        for folder in self._folders.values():
+            yield from folder.files
+
+    def _has_changed(self, path: str, folder: Folder) -> bool:
+        where = _joined(self._root, path)
+        if folder.is_young or _key_if_there(where) != folder.key:
+            return True
+        return folder.rules_key is not None and _key_if_there(f"{where}/.gitignore") != folder.rules_key
+
+    def _list_again(self, path: str) -> None:
+        before = self._folders[path]
+        now = self._listed(path, before.outer, before)
+        if now is None or now.rules_key != before.rules_key:
+            self._forget(path)
+            if now is not None:
+                self._list_all(path, before.outer)
+            return
+        self._folders[path] = now
+        for gone in set(before.folders).difference(now.folders):
+            self._forget(gone)
+        for new in set(now.folders).difference(before.folders):
+            self._list_all(new, now.rules)
+
+    def _forget(self, path: str) -> None:
+        waiting = [path]
+        while waiting:
+            folder = self._folders.pop(waiting.pop(), None)
+            if folder is not None:
+                waiting += folder.folders
+
+    def _list_all(self, path: str, outer: tuple[Rules, ...]) -> None:
+        waiting = [(path, outer)]
+        while waiting:
+            here, rules = waiting.pop()
+            folder = self._listed(here, rules)
+            if folder is not None:
+                self._folders[here] = folder
+                waiting += [(inner, folder.rules) for inner in folder.folders]
+
+    def _listed(self, path: str, outer: tuple[Rules, ...], before: Folder | None = None) -> Folder | None:
+        where = _joined(self._root, path)
+        key = _key_if_there(where)
+        try:
+            with os.scandir(where) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError:
+            return None
+        if key is None:
+            return None
+        rules_key = _key_if_there(f"{where}/.gitignore")
+        if before is not None and before.rules_key == rules_key and not before.is_young:
+            rules = before.rules
+        else:
+            patterns = None if rules_key is None else _patterns_in(f"{where}/.gitignore")
+            cut = len(path) + 1 if path else 0
+            rules = outer if patterns is None else (*outer, Rules(cut, "", patterns))
+        folders: list[str] = []
+        files: list[str] = []
+        for entry in entries:
+            inner = _joined(path, entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in _NEVER and not _is_ignored(f"{inner}/", rules):
+                    folders.append(inner)
+            elif _is_source(entry) and not _is_ignored(inner, rules):
+                files.append(inner)
+        return Folder(key, is_young(key), tuple(folders), tuple(files), outer, rules, rules_key)
+
+
+def _is_source(entry: os.DirEntry[str]) -> bool:
+    return entry.name.endswith(_SUFFIXES) and entry.is_file(follow_symlinks=False)
+
+
+def _joined(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder and name else folder or name
+
+
+def _key_if_there(path: str) -> FileKey | None:
+    try:
+        return key_of(os.lstat(path))
+    except OSError:
+        return None
+
+
+def _is_ignored(path: str, rules: Sequence[Rules]) -> bool:
+    said = (one.says(path) for one in reversed(rules))
+    return next((answer for answer in said if answer is not None), False)
+
+
+def _rules_above(root: str) -> tuple[Rules, ...]:
+    """Return the rules of the repository that the root is in, from above it, and those of its user."""
+    here = Path(root)
+    top = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
+    if top is None:
+        return ()
+    below = here.relative_to(top).parts
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    files = [(home / "git" / "ignore", below), (top / ".git" / "info" / "exclude", below)]
+    files += [(top.joinpath(*below[:depth], ".gitignore"), below[depth:]) for depth in range(len(below))]
+    found = [(rest, _patterns_in(str(file))) for file, rest in files]
+    rules = [
+        Rules(0, "".join(f"{part}/" for part in rest), patterns)
+        for rest, patterns in found
+        if patterns is not None
+    ]
+    # Who names an ignored folder, such as one of installed packages, wants what is in it.
+    if any(one.patterns.match_file(before) for one in rules for before in accumulate(_split(one.before))):
+        return ()
+    return tuple(rules)
+
+
+def _split(path: str) -> list[str]:
+    return [f"{part}/" for part in path.split("/") if part]
+
+
+def _patterns_in(file: str) -> GitIgnoreSpec | None:
+    try:
+        text = Path(file).read_bytes()[:MOST_BYTES].decode(errors="replace")
+    except OSError:
+        return None
+    try:
+        from pathspec import GitIgnoreSpec
+    except ModuleNotFoundError as error:
+        raise missing_package(error, "pathspec") from None
+    return GitIgnoreSpec.from_lines([line for line in text.splitlines() if _is_pattern(GitIgnoreSpec, line)])
+
+
+def _is_pattern(kind: type[GitIgnoreSpec], line: str) -> bool:
+    """Say whether a line is a pattern: git passes over those that are none."""
+    try:
+        kind.from_lines([line])
+    except ValueError:
+        return False
+    return True

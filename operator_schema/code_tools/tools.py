@@ -1,0 +1,109 @@
+"""The four tools of a code base, for a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from .. import Registry, tool
+from .code_base import CodeBase
+from .declarations import Kind  # noqa: TC001  # the tools read it
+from .errors import missing_package
+from .results import Inspection, ReadFunction, SearchResult, SyntaxCheck  # noqa: TC001  # the tools read them
+
+if TYPE_CHECKING:
+    import os
+
+try:
+    from annotated_types import Ge, Le
+except ModuleNotFoundError as error:
+    raise missing_package(error, "annotated-types") from None
+
+__all__ = ["CodeTools", "code_tools"]
+
+
+class CodeTools:
+    """The tools of one code base.
+
+    Args:
+        code_base: that they read.
+    """
+
+    def __init__(self, code_base: CodeBase) -> None:
+        self.code_base = code_base
+
+    @tool(read_only=True)
+    def inspect(self, name: str) -> Inspection:
+        """Get the definition of a class, interface, function, method, constant, variable or type.
+
+        Args:
+            name: Its name, such as UserService or UserService.CreateUser. If several declarations have it,
+                put the path of the file in front: services/user.go:UserService.
+        """
+        return self.code_base.inspect(name)
+
+    @tool(read_only=True)
+    def search(
+        self, pattern: str, kind: Kind | None = None, limit: Annotated[int, Ge(1), Le(200)] = 10
+    ) -> SearchResult:
+        """Find declarations whose names fit a pattern.
+
+        Args:
+            pattern: The name; * stands for any characters and ? for one, as in *Repository.
+            kind: Only declarations of this kind.
+            limit: Most results to return.
+        """
+        return self.code_base.search(pattern, kind, limit)
+
+    @tool(read_only=True)
+    def read_func(
+        self, name: str, *, line_numbers: bool = False, first_line: int | None = None
+    ) -> ReadFunction:
+        """Read the implementation of a function or method, with the imports it uses and what it calls.
+
+        Args:
+            name: Its name, such as CreateUser or UserService.CreateUser.
+            line_numbers: Put the number of each line in front of it.
+            first_line: Begin at this line of the file, to read on where a long function was cut.
+        """
+        return self.code_base.read_func(name, line_numbers=line_numbers, first_line=first_line)
+
+    @tool(read_only=True)
+    def check_syntax(
+        self,
+        code: str,
+        context: Literal["file", "function_body", "expression", "statements"] = "file",
+        *,
+        type_check: bool = False,
+        language: Literal["python", "go", "rust"] | None = None,
+    ) -> SyntaxCheck:
+        """Check the syntax of code that you wrote, before you use it. The code isn't run.
+
+        Args:
+            code: The code.
+            context: What the code is: a whole file, the inside of a function, one expression, or statements.
+            type_check: Run the type checker of the project too.
+            language: Language of the code; the main language of the project unless given.
+        """
+        return self.code_base.check_syntax(code, context, type_check=type_check, language=language)
+
+
+def code_tools(
+    root: str | os.PathLike[str] = ".",
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    budget: int = 20_000,
+    type_check_seconds: float = 30.0,
+) -> Registry:
+    """Make the four tools for a folder: inspect, search, read_func and check_syntax.
+
+    Args:
+        root: the folder.
+        cache: file in which parsed files are kept for the next process; None to keep nothing.
+        budget: characters that a result may have as JSON, at least 1,000.
+        type_check_seconds: time that a type checker may take.
+
+    Returns:
+        A registry of its own.
+    """
+    code_base = CodeBase(root, cache=cache, budget=budget, type_check_seconds=type_check_seconds)
+    return Registry.from_object(CodeTools(code_base))

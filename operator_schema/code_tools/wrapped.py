@@ -1,0 +1,77 @@
+"""Snippets that are only a part of a file, put into one that can be parsed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from .brackets import bracket_problem
+from .language import SyntaxProblem, broken_places, parse_tree, text_of
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+
+    from tree_sitter import Node
+
+__all__ = ["Wrapper", "wrapped_problems"]
+
+_MOST_PROBLEMS = 10
+_SHOWN = 40
+
+
+class Wrapper(NamedTuple):
+    """What makes a file of a snippet.
+
+    Attributes:
+        before: what goes before it; it ends with a line break.
+        after: what goes behind it; it begins with one.
+        holds: says whether a tree, whose root is given, has the snippet where it belongs and nothing else.
+    """
+
+    before: str = ""
+    after: str = ""
+    holds: Callable[[Node], bool] = lambda _: True
+
+
+def wrapped_problems(
+    code: str, grammar: str, wrapper: Wrapper, tokens: re.Pattern[str], expected: str
+) -> list[SyntaxProblem]:
+    """List what is wrong with a snippet.
+
+    Args:
+        code: the snippet.
+        grammar: package of the grammar.
+        wrapper: that makes a file of it.
+        tokens: as `bracket_problem` takes them.
+        expected: what the snippet has to be, such as `one expression`.
+    """
+    unbalanced = bracket_problem(code, tokens)
+    if unbalanced is not None:
+        return [unbalanced]
+    root = parse_tree(grammar, f"{wrapper.before}{code}{wrapper.after}".encode(errors="replace"))
+    found: dict[tuple[int, int], SyntaxProblem] = {}
+    lines = code.split("\n")
+    for node in broken_places(root):
+        problem = _problem(node, lines, wrapper.before.count("\n"))
+        found.setdefault((problem.line, problem.column), problem)
+        if len(found) == _MOST_PROBLEMS:
+            break
+    if not found and not wrapper.holds(root):
+        return [SyntaxProblem(1, 1, f"this isn't {expected}", "Give the context that the code is from")]
+    return list(found.values())
+
+
+def _problem(node: Node, lines: list[str], skipped: int) -> SyntaxProblem:
+    row, column = node.start_point[0] - skipped, node.start_point[1]
+    if row < 0:
+        row, column = 0, 0
+    elif row >= len(lines):
+        row, column = len(lines) - 1, len(lines[-1].encode(errors="replace"))
+    characters = len(lines[row].encode(errors="replace")[:column].decode(errors="replace"))
+    if node.is_missing:
+        return SyntaxProblem(row + 1, characters + 1, f"'{node.type}' is missing", f"Add '{node.type}'")
+    text = " ".join(text_of(node).split())
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return SyntaxProblem(
+        row + 1, characters + 1, f"can't be read from here: {shown}" if shown else "can't be read"
+    )

@@ -1,0 +1,119 @@
+"""Snippets of Go, Python and Rust, judged without being run."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from operator_schema.code_tools import CodeBase
+
+VALID = [
+    ("go", "function_body", "return user, nil"),
+    ("go", "statements", "x := 1\nif x > 0 {\n\tx++\n}"),
+    ("go", "expression", "users[0].Name + fmt.Sprint(1)"),
+    ("go", "file", "package p\n\nfunc main() {}\n"),
+    ("python", "function_body", "return user, None"),
+    ("python", "function_body", "    x = 1\n    return await f(x)"),
+    ("python", "statements", "for x in y:\n    continue\nbreak"),
+    ("python", "expression", "[x async for x in y] if z else await q"),
+    ("python", "file", "import a\n\n\ndef f(): ...\n"),
+    ("python", "file", "x = '\\d'\n"),
+    ("rust", "statements", "let x = vec![1, 2];"),
+    ("rust", "expression", "a.b(1)? + 2"),
+    ("rust", "file", "fn main() {}"),
+]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return CodeBase(tmp_path_factory.mktemp("empty"))
+
+
+@pytest.mark.parametrize(("language", "context", "code"), VALID)
+def test_what_is_valid(base, language, context, code):
+    assert base.check_syntax(code, context, language=language) == {"valid": True, "errors": []}
+
+
+@pytest.mark.parametrize(
+    ("language", "context", "code", "position", "said"),
+    [
+        ("go", "statements", "if user != nil {", "1:16", "missing closing brace"),
+        ("go", "statements", "x := 1\ny = = 2", "2:5", "can't be read from here"),
+        ("go", "statements", "} func q() {", "1:1", "closes what was never opened"),
+        ("go", "file", "package p\nfunc f() { g( }", "2:15", "does not close '('"),
+        ("go", "expression", "a; b", "1:1", "isn't one expression"),
+        ("go", "function_body", 'x := "}" // {', None, None),
+        ("python", "statements", "if user is not None:", None, "expected an indented block"),
+        ("python", "file", "x = (1", "1:5", "was never closed"),
+        ("python", "file", "return 1", "1:1", "'return' outside function"),
+        ("python", "function_body", "break", "1:1", "'break' outside loop"),
+        ("python", "file", "x = 1\0", "1:6", "null character"),
+        ("rust", "statements", "let x = (1;", None, "never closed"),
+    ],
+)
+def test_what_is_wrong_has_a_place_and_a_reason(base, language, context, code, position, said):
+    found = base.check_syntax(code, context, language=language)
+    assert found["valid"] is (said is None)
+    if said is not None:
+        assert said in found["errors"][0]["message"]
+        assert position in {None, found["errors"][0]["position"]}
+
+
+def test_suggestions(base):
+    assert base.check_syntax("if user != nil {", "statements", language="go")["suggestions"] == ["Add '}'"]
+    found = base.check_syntax("return 1", language="python")
+    assert found["suggestions"] == ["Use the context function_body for the inside of a function"]
+
+
+def test_the_main_language_is_that_of_most_files(tmp_path):
+    (tmp_path / "a.go").write_text("package a")
+    base = CodeBase(tmp_path)
+    assert not base.check_syntax("def f(): ...")["valid"]
+    assert base.check_syntax("package a")["valid"]
+    with pytest.raises(ValueError, match='the language is one of python, go, rust, not "cobol"'):
+        base.check_syntax("x", language="cobol")
+
+
+@pytest.mark.parametrize("language", ["go", "python", "rust"])
+@pytest.mark.parametrize(
+    "code",
+    ["(" * 10_000, "[" * 10_000 + "]" * 10_000, "a." * 50_000, "x" * 190_000, "not " * 40_000, "\ud800"],
+)
+def test_hostile_snippets_have_an_answer_in_time(base, language, code):
+    start = time.perf_counter()
+    found = base.check_syntax(code, "file", language=language)
+    assert time.perf_counter() - start < 10
+    assert isinstance(found["valid"], bool)
+    too_long = base.check_syntax("x" * 200_001, language=language)
+    assert not too_long["valid"]
+
+
+@given(
+    st.text(max_size=300),
+    st.sampled_from(["file", "function_body", "expression", "statements"]),
+    st.sampled_from(["go", "python", "rust"]),
+)
+def test_any_text_has_an_answer(code, context, language):
+    found = CodeBase(".").check_syntax(code, context, language=language)
+    assert found["valid"] is (not found["errors"])
+
+
+@pytest.mark.needs_process
+def test_types_are_checked_with_what_the_project_has(base):
+    found = base.check_syntax('x: int = "a"\nreturn x', "function_body", type_check=True, language="python")
+    if "no type checker was found" in found["checked_with"]:
+        assert found["valid"]
+        return
+    assert found["checked_with"] in {"ty", "pyright", "mypy"}
+    assert found["errors"][0]["position"].startswith("1:")
+
+
+def test_a_language_without_a_checker_says_so(base):
+    found = base.check_syntax("fn main() {}", type_check=True, language="rust")
+    assert found["checked_with"] == "no type checker for rust is known"

@@ -1,0 +1,175 @@
+"""A model reads a code base before it writes: the whole way, in Go and in Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
+
+from operator_schema import Executor, RawCall
+from operator_schema.code_tools import CodeBase, code_tools
+
+GO = Path(__file__).parent / "go_sample"
+OURS = Path(__file__).parents[2] / "operator_schema"
+
+
+@pytest.fixture(scope="module")
+def go():
+    return CodeBase(GO)
+
+
+@pytest.fixture(scope="module")
+def ours():
+    return CodeBase(OURS)
+
+
+def test_step_by_step_to_a_new_method_in_go():
+    executor = Executor(code_tools(GO))
+
+    def call(tool, **arguments):
+        result = executor.execute_sync(RawCall(None, tool, arguments))
+        assert not result.is_error, result.content
+        return json.loads(result.content)
+
+    interface = call("inspect", name="UserRepository")
+    assert interface["found"]
+    assert interface["kind"] == "interface"
+    assert [method["name"] for method in interface["methods"]] == ["GetByEmail", "Create", "Update", "Delete"]
+    assert "Create(ctx context.Context, user *User) error" in interface["definition"]
+    implementations = call("search", pattern="*UserRepository", kind="struct")
+    assert [one["name"] for one in implementations["results"]] == [
+        "PostgresUserRepository",
+        "MockUserRepository",
+    ]
+    create = call("read_func", name="PostgresUserRepository.Create")
+    assert "INSERT INTO users" in create["implementation"]
+    similar = call("search", pattern="Create*", kind="method")
+    assert {one["name"] for one in similar["results"]} >= {
+        "ProductService.CreateProduct",
+        "OrderService.CreateOrder",
+    }
+    product = call("read_func", name="ProductService.CreateProduct")
+    assert 'errors.New("a product has a name")' in product["implementation"]
+    assert call("check_syntax", code="return user, nil", context="function_body") == {
+        "valid": True,
+        "errors": [],
+    }
+
+
+def test_a_constant_has_its_value_and_its_namesakes(go):
+    found = go.inspect("MaxRetries")
+    assert (found["kind"], found["value"]) == ("const", "5")
+    assert found["location"] == "orders/services.go:31"
+    assert [(one["name"], one["location"]) for one in found["others"]] == [
+        ("MaxRetries", "users/repository.go:11")
+    ]
+    other = go.inspect("users/repository.go:MaxRetries")
+    assert (other["value"], other["doc"]) == ("3", "MaxRetries is how often a query is tried again.")
+    assert "others" not in other
+    assert go.inspect("users.MaxRetries")["value"] == "3"
+
+
+def test_a_struct_has_its_fields_and_methods(go):
+    found = go.inspect("User")
+    assert found["kind"] == "struct"
+    assert [field["name"] for field in found["fields"]] == ["ID", "Email", "CreatedAt", "Profile"]
+    assert found["fields"][2] == {"name": "CreatedAt", "type": "time.Time"}
+    service = go.inspect("UserService")
+    assert [one["name"] for one in service["methods"]] == ["CreateUser", "note"]
+    assert go.inspect("OrderService.CreateOrder")["signature"].startswith(
+        "func (s *OrderService[T]) CreateOrder("
+    )
+
+
+def test_what_a_function_uses_and_calls(go):
+    found = go.read_func("CreateUser")
+    assert found["name"] == "UserService.CreateUser"
+    assert found["imports_used"] == ['"context"', '"fmt"', '"strings"', '"example.com/shop/storage"']
+    calls = {one["name"]: one.get("location") for one in found["calls"]}
+    assert calls["isEmail"] == "users/service.go:36"
+    assert calls["s.note"] == "users/service.go:32"
+    assert calls["storage.Flush"] == "storage/postgres.go:38"
+    assert calls["strings.ToLower"] is None
+    numbered = go.read_func("isEmail", line_numbers=True)["implementation"]
+    assert numbered.splitlines()[0] == "36: func isEmail(text string) bool {"
+    assert (
+        go.read_func("isEmail", first_line=37)["implementation"].splitlines()[0].strip().startswith("return")
+    )
+
+
+def test_what_isnt_there_has_near_names(go):
+    assert go.inspect("UserRepositry") == {
+        "found": False,
+        "name": "UserRepositry",
+        "nearest": ["UserRepository", "MockUserRepository", "PostgresUserRepository"],
+    }
+    missed = go.read_func("CreateUsr")
+    assert (missed["found"], missed["nearest"][0]) == (False, "CreateUser")
+    assert go.read_func("User")["note"] == "This name is a struct, not a function: call inspect."
+
+
+def test_our_own_package(ours):
+    codec = ours.inspect("Codec")
+    assert (codec["kind"], codec["location"].partition(":")[0]) == ("class", "codec/codec.py")
+    assert "    def decode(self, value: object) -> T: ..." in codec["definition"]
+    renderers = ours.search("*Renderer", kind="class")
+    assert renderers["results"][0]["name"] == "Renderer"
+    decode = ours.read_func("Codec.decode")
+    calls = {one["name"]: one.get("location", "") for one in decode["calls"]}
+    assert calls["self._decode_interpreted"].startswith("codec/codec.py:")
+    assert ours.inspect("Value.replace")["kind"] == "method"
+    assert ours.inspect("Kind")["kind"] == "type"
+
+
+def test_search_counts_takes_both_cases_and_kinds(ours):
+    found = ours.search("*", limit=3)
+    assert len(found["results"]) == 3
+    assert found["more"] == 1000
+    assert "longer" in found["note"]
+    assert ours.search("codec_of?name")["results"][0]["name"] == "codec_of_name"
+    assert ours.search("CODEC_OF_NAME")["results"][0]["name"] == "codec_of_name"
+    assert {one["kind"] for one in ours.search("*Wire", kind="struct")["results"]} == {"class"}
+    assert {one["kind"] for one in ours.search("*Wire", kind="interface")["results"]} == {"protocol"}
+    assert ours.search("ChatWire", kind="func") == {
+        "results": [],
+        "note": "Nothing of this kind fits, but declarations of other kinds do.",
+    }
+    assert all(one["name"].startswith("Codec.") for one in ours.search("Codec.dec*")["results"])
+    assert ours.search("*") == ours.search("*")
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"pattern": "x" * 201}, {"pattern": "*", "limit": 0}, {"pattern": "*", "limit": 201}]
+)
+def test_search_refuses_what_is_out_of_bounds(ours, arguments):
+    with pytest.raises(ValueError, match=r"at most 200|from 1 to 200"):
+        ours.search(**arguments)
+
+
+@pytest.mark.parametrize("budget", [1000, 3000])
+def test_every_result_fits_the_budget(budget):
+    base = CodeBase(OURS / "codec", budget=budget)
+    base.refresh()
+    names = sorted(set(base._index.names()))
+    for name in names:
+        for result in (base.inspect(name), base.read_func(name), base.read_func(name, line_numbers=True)):
+            assert len(json.dumps(result, ensure_ascii=False)) <= budget, name
+    for pattern in ("*", "*e*", "_*"):
+        assert len(json.dumps(base.search(pattern, limit=200), ensure_ascii=False)) <= budget
+
+
+def test_a_long_function_is_read_on_where_it_was_cut(tmp_path):
+    lines = ["def long():", *[f"    x{number} = {number}" for number in range(200)]]
+    (tmp_path / "a.py").write_text("\n" + "\n".join(lines) + "\n")
+    base = CodeBase(tmp_path, budget=2000)
+    read, line = [], None
+    while len(read) < len(lines):
+        found = base.read_func("long", first_line=line)
+        read += found["implementation"].splitlines()
+        if "note" in found:
+            line = int(found["note"].partition("first_line = ")[2].partition(".")[0])
+            assert line == len(read) + 2
+    assert read == lines

@@ -1,0 +1,336 @@
+"""The index follows the files, whatever happens to them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from operator_schema.code_tools import CodeBase
+from operator_schema.code_tools.index import Index
+from operator_schema.code_tools.source_files import MOST_BYTES, Tree
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def names(base):
+    return sorted(one["name"] for one in base.search("*", limit=200)["results"])
+
+
+def test_changed_new_and_removed_files_are_seen_at_the_next_call(tmp_path):
+    write(tmp_path / "a.py", "def one(): ...\n")
+    base = CodeBase(tmp_path)
+    assert names(base) == ["one"]
+    write(tmp_path / "a.py", "def two(): ...\n")  # the same size, perhaps in the same tick of the clock
+    assert names(base) == ["two"]
+    write(tmp_path / "deep" / "er" / "b.py", "class Three: ...\n")
+    assert names(base) == ["Three", "two"]
+    (tmp_path / "a.py").unlink()
+    assert names(base) == ["Three"]
+    (tmp_path / "deep").rename(tmp_path / "other")
+    assert base.inspect("Three")["location"] == "other/er/b.py:1"
+    shutil.rmtree(tmp_path / "other")
+    assert names(base) == []
+
+
+def test_only_what_has_changed_is_parsed_again(tmp_path):
+    for number in range(5):
+        write(tmp_path / f"m{number}.py", f"X{number} = 1\n")
+    base = CodeBase(tmp_path)
+    seen = []
+    assert base.refresh(lambda done, of: seen.append((done, of))) == 5
+    assert seen == [(number + 1, 5) for number in range(5)]
+    write(tmp_path / "m3.py", "Y = 22\n")
+    assert base.refresh() == 1
+    os.utime(tmp_path / "m4.py")  # another time, the same content
+    assert base.refresh() == 0
+    assert names(base) == ["X0", "X1", "X2", "X4", "Y"]
+
+
+def test_broken_files_are_read_as_far_as_they_can_be(tmp_path):
+    write(tmp_path / "a.py", "def good(): ...\n\ndef bad(:\n\nclass After:\n    def method(self): ...\n")
+    (tmp_path / "b.py").write_bytes(b"# -*- coding: latin-1 -*-\nname = '\xe9'\ndef after(): ...\n")
+    write(tmp_path / "c.go", "package c\nfunc Good() {}\nfunc Bad( {\nfunc After() {}\n")
+    base = CodeBase(tmp_path)
+    found = names(base)
+    assert {"good", "name", "after", "Good"} <= set(found)
+
+
+def test_files_that_are_not_read_are_named(tmp_path):
+    (tmp_path / "binary.py").write_bytes(b"x = 1\0")
+    with (tmp_path / "large.py").open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    write(tmp_path / "good.py", "x = 1\n")
+    base = CodeBase(tmp_path)
+    assert names(base) == ["x"]
+    assert base.skipped == {
+        "binary.py": "it is a binary file",
+        "large.py": "it has 10,000,001 bytes, more than 10,000,000",
+    }
+    assert "2 files under the root aren't read, such as " in base.inspect("nothing_like_it")["note"]
+    write(tmp_path / "binary.py", "y = 2\n")
+    assert names(base) == ["x", "y"]
+    assert list(base.skipped) == ["large.py"]
+
+
+def test_links_are_not_followed(tmp_path):
+    write(tmp_path / "outside" / "secret.py", "SECRET = 1\n")
+    root = tmp_path / "root"
+    write(root / "a.py", "x = 1\n")
+    (root / "link.py").symlink_to(tmp_path / "outside" / "secret.py")
+    (root / "folder").symlink_to(tmp_path / "outside")
+    base = CodeBase(root)
+    assert names(base) == ["x"]
+    (root / "a.py").unlink()
+    (root / "a.py").symlink_to(tmp_path / "outside" / "secret.py")
+    assert names(base) == []
+    os.mkfifo(root / "pipe.py")
+    assert names(base) == []
+
+
+@pytest.mark.needs_threads
+def test_files_that_change_while_they_are_read(tmp_path):
+    path = tmp_path / "a.py"
+    write(path, "def f0(): return 0\n")
+    base = CodeBase(tmp_path)
+    done = False
+
+    def writing():
+        number = 0
+        while not done:
+            number += 1
+            other = tmp_path / "new"
+            write(other, f"# {'x' * (number % 50)}\ndef f{number}(): return {number}\n")
+            other.replace(path)
+
+    def reading():
+        for _ in range(100):
+            try:
+                (one,) = base.search("f*")["results"]
+                found = base.read_func(one["name"])
+            except RuntimeError as error:
+                assert "change while they are read" in str(error)
+                continue
+            if found["found"]:
+                number = one["name"][1:]
+                assert found["implementation"] == f"def f{number}(): return {number}"
+
+    with ThreadPoolExecutor() as pool:
+        writer = pool.submit(writing)
+        readers = [pool.submit(reading) for _ in range(2)]
+        try:
+            for reader in readers:
+                reader.result()
+        finally:
+            done = True
+        writer.result()
+
+
+# --- what git would ignore ---------------------------------------------------------------------------
+
+NAMES = st.sampled_from(["a", "b", "c.py", "d.py", "e.go", "build", "x y.py"])
+PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
+PATTERNS = st.sampled_from(
+    [
+        "*.py",
+        "!c.py",
+        "/a",
+        "a/",
+        "b/*.py",
+        "**/build",
+        "build/",
+        "d.*",
+        "!a/d.py",
+        "# note",
+        "",
+        "\\!x",
+        "x y.py",
+        "[cd].py",
+        "a/**",
+    ]
+)
+
+
+@pytest.mark.needs_process
+@settings(max_examples=25)
+@given(
+    st.lists(PATHS, min_size=1, max_size=8),
+    st.dictionaries(st.sampled_from(["", "a", "b"]), st.lists(PATTERNS, max_size=4)),
+)
+def test_the_files_are_those_that_git_would_not_ignore(paths, rules):
+    import tempfile
+
+    if shutil.which("git") is None:
+        pytest.skip("there is no git")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        git = ["git", "-c", "core.excludesFile=/dev/null", "-C", str(root)]
+        subprocess.run([*git, "init", "-q"], check=True)
+        for path in paths:
+            try:
+                write(root / path, "x = 1\n")
+            except OSError:  # a file where a folder should be
+                continue
+        for place, lines in rules.items():
+            if (root / place).is_dir():
+                write(root / place / ".gitignore", "\n".join(lines) + "\n")
+        listing = subprocess.run(
+            [*git, "ls-files", "-co", "--exclude-standard", "-z"], check=True, capture_output=True
+        )
+        expected = {name for name in listing.stdout.decode().split("\0") if name.endswith((".py", ".go"))}
+        tree = Tree(str(root))
+        tree.refresh()
+        assert set(tree.files()) == expected
+
+
+def test_rules_that_change_are_seen(tmp_path):
+    write(tmp_path / "a" / "x.py", "x = 1\n")
+    write(tmp_path / "y.py", "y = 1\n")
+    base = CodeBase(tmp_path)
+    assert names(base) == ["x", "y"]
+    write(tmp_path / ".gitignore", "a/\n")
+    assert names(base) == ["y"]
+    write(tmp_path / ".gitignore", "y.py\n")
+    assert names(base) == ["x"]
+    (tmp_path / ".gitignore").unlink()
+    assert names(base) == ["x", "y"]
+
+
+# --- the cache ---------------------------------------------------------------------------------------
+
+
+def parsed_by(root, cache):
+    return CodeBase(root, cache=cache).refresh()
+
+
+def test_a_cache_spares_the_next_process_the_parsing(tmp_path):
+    root, cache = tmp_path / "root", tmp_path / "cache" / "index.db"
+    write(root / "a.py", "def one(x: int = 1) -> str:\n    '''Doc.'''\n")
+    write(root / "b.go", "package b\nfunc Two() {}\n")
+    assert parsed_by(root, cache) == 2
+    assert parsed_by(root, cache) == 0
+    assert CodeBase(root, cache=cache).inspect("one") == CodeBase(root).inspect("one")
+    write(root / "a.py", "def three(): ...\n")
+    assert parsed_by(root, cache) == 1
+    assert names(CodeBase(root, cache=cache)) == ["Two", "three"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a database", b"SQLite format 3\0" + bytes(200)])
+def test_a_damaged_cache_is_thrown_away(tmp_path, damage):
+    root, cache = tmp_path / "root", tmp_path / "index.db"
+    write(root / "a.py", "x = 1\n")
+    cache.write_bytes(damage)
+    assert parsed_by(root, cache) == 1
+    assert parsed_by(root, cache) == 0
+
+
+def test_a_cache_of_another_version_or_with_other_rows_is_not_used(tmp_path):
+    import sqlite3
+    from contextlib import closing
+
+    root, cache = tmp_path / "root", tmp_path / "index.db"
+    write(root / "a.py", "x = 1\n")
+    write(root / "b.py", "y = 1\n")
+    assert parsed_by(root, cache) == 2
+    for change in (
+        "UPDATE about SET made_by = 'older'",
+        "UPDATE files SET parsed = '[1]'",
+        "UPDATE files SET parsed = '[[[\"x\"]], [], 0]'",
+    ):
+        with closing(sqlite3.connect(cache)) as connection, connection:
+            connection.execute(change)
+        assert parsed_by(root, cache) == 2
+    with closing(sqlite3.connect(cache)) as connection, connection:
+        connection.execute("DROP TABLE files")
+        connection.execute("CREATE TABLE files (other INTEGER)")
+    assert parsed_by(root, cache) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_left_out(tmp_path):
+    write(tmp_path / "root" / "a.py", "x = 1\n")
+    (tmp_path / "folder").mkdir()
+    assert parsed_by(tmp_path / "root", tmp_path / "folder") == 1
+
+
+@pytest.mark.needs_process
+def test_processes_may_share_a_cache(tmp_path):
+    root, cache = tmp_path / "root", tmp_path / "index.db"
+    for number in range(20):
+        write(root / f"m{number}.py", f"X{number} = 1\n")
+    made = f"CodeBase({str(root)!r}, cache={str(cache)!r})"
+    code = f"from operator_schema.code_tools import CodeBase; {made}.refresh()"
+    running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
+    assert [process.wait() for process in running] == [0, 0]
+    assert parsed_by(root, cache) == 0
+
+
+# --- bad input ---------------------------------------------------------------------------------------
+
+SOURCES = [
+    b"(" * 10_000,
+    b"class A:\n" + b"".join(b" " * level + b"class A%d:\n" % level for level in range(1, 300)),
+    b"if x:\n" * 2000,
+    b"x = [" + b"1," * 300_000 + b"]\n",
+    b"a" * 1_000_000 + b" = 1\n",
+    b"def " + "ﬁ_Ω_名前".encode() + b"(): ...\n",
+    b"\xff\xfe\x00x\x00",
+    b"\xef\xbb\xbfx = 1\n",
+    b"import " + b"a." * 10_000 + b"b\n",
+]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=range(len(SOURCES)))
+@pytest.mark.parametrize("suffix", ["py", "go", "rs"])
+def test_hostile_files_are_read_in_time(tmp_path, source, suffix):
+    (tmp_path / f"a.{suffix}").write_bytes(source)
+    base = CodeBase(tmp_path)
+    for one in base.search("*", limit=5)["results"]:
+        assert base.inspect(one["name"])["name"]
+        base.read_func(one["name"])
+
+
+@settings(max_examples=60)
+@given(
+    st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode(errors="replace")),
+    st.sampled_from(["py", "go", "rs"]),
+    st.text(max_size=30),
+)
+def test_any_bytes_and_any_question_have_an_answer(source, suffix, question):
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, f"a.{suffix}").write_bytes(source)
+        base = CodeBase(folder)
+        base.search(question)
+        base.inspect(question)
+        base.read_func(question)
+        for one in base.search("*", limit=200)["results"]:
+            base.inspect(one["name"])
+
+
+def test_a_root_is_a_folder(tmp_path):
+    with pytest.raises(NotADirectoryError, match="the root of a code base is a folder"):
+        CodeBase(tmp_path / "nothing")
+    with pytest.raises(ValueError, match="at least 1,000 characters, not 10"):
+        CodeBase(tmp_path, budget=10)
+    assert repr(CodeBase(tmp_path)) == f"CodeBase({str(tmp_path)!r})"
+
+
+def test_patterns_of_many_stars_take_no_longer(tmp_path):
+    write(tmp_path / "a.py", f"{'a' * 5000} = 1\n")
+    index = Index(str(tmp_path))
+    index.refresh()
+    assert index.search("*a" * 90 + "b", None, 10) == ([], 0)
