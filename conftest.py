@@ -32,10 +32,14 @@ pytest_collect_file = Sybil(
                 "docs/approvals.md",
                 "docs/executing.md",
                 "docs/faq.md",
+                "docs/code-tools.md",
+                "docs/mcp-gateway.md",
                 "docs/other-libraries.md",
+                "docs/provider-round-trips.md",
                 "docs/providers.md",
                 "docs/results.md",
                 "docs/rounds.md",
+                "docs/scripts.md",
             ]
             if sys.platform == "emscripten"
             else []
