@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from operator_schema import Registry, Toolset, tool, tool_input
+from operator_schema.introspect.places import places_of
 from operator_schema.lint import lint
 from operator_schema.lint.checks import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS
 from operator_schema.providers import anthropic, gemini, gemini_parameters, openai_chat
@@ -227,3 +228,18 @@ def test_what_is_no_tool_is_refused():
 def test_each_check_has_its_test():
     checks = {*CODEC_CHECKS, *TOOL_CHECKS, *SET_CHECKS}
     assert len(checks) == 10
+
+
+def test_each_place_is_there_once():
+    @tool
+    def plant(pair: tuple[Tree, int], other: Tree | None = None) -> str:
+        """Plant two trees.
+
+        Args:
+            pair: A tree and its age.
+            other: One more.
+        """
+        return f"{pair} {other}"
+
+    paths = [".".join(place.path) for place in places_of(plant.codec.graph)]
+    assert paths == ["", "pair", "pair.*", "pair.*", "other", "other.below", "other.below.*"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..immutable import Value
@@ -34,27 +35,28 @@ class Place(Value):
 
 
 def places_of(graph: Graph) -> Iterator[Place]:
-    """Yield each place of an input once, a recursive type only where it is first used.
+    """Return each place of an input once, what is inside a recursive type only once; at most 10,000.
 
     Args:
         graph: of the input.
     """
     root = graph.resolve_root()
-    waiting = [Place((), root, None, 0)]
+    return islice(_places(graph, root), _MOST)
+
+
+def _places(graph: Graph, root: Node) -> Iterator[Place]:
+    waiting = [(Place((), root, None, 0), True)]
     seen: set[Target] = {graph.root.target} if isinstance(graph.root, RefNode) else set()
-    for _ in range(_MOST):
-        if not waiting:
-            return
-        place = waiting.pop()
+    while waiting:
+        place, is_new = waiting.pop()
         yield place
-        inner: list[Place] = []
-        for path, node, field in _inside(place.node):
-            if isinstance(node, RefNode):
-                if node.target in seen:
-                    continue
-                seen.add(node.target)
+        inner: list[tuple[Place, bool]] = []
+        for path, node, field in _inside(place.node) if is_new else ():
             level = place.level + (not isinstance(place.node, UnionNode))
-            inner.append(Place((*place.path, *path), graph.resolve(node), field, level))
+            found = Place((*place.path, *path), graph.resolve(node), field, level)
+            inner.append((found, not isinstance(node, RefNode) or node.target not in seen))
+            if isinstance(node, RefNode):
+                seen.add(node.target)
         waiting += reversed(inner)
 
 

@@ -6,10 +6,10 @@ import json
 import pickle
 import subprocess
 import sys
-import time
 
 import jsonschema
 import pytest
+from patience import PATIENCE, cpu_time
 from provider_traffic import exchanges
 
 from operator_schema.documents.codec import DocumentCodec
@@ -307,6 +307,8 @@ def test_all_of_it_is_read(schema: object) -> None:
     ],
 )
 def test_arguments_are_objects(schema: dict[str, object], is_whole: bool) -> None:  # a parameter of a test
+    if not is_whole:
+        pytest.importorskip("referencing", reason="jsonschema needs it, and it has no wheel for WebAssembly")
     own = codec(schema)
     assert (own.left == ()) is is_whole
     assert (own.decode({"a": 1}) == {"a": 1}) if is_whole else own.problems({"a": 1})
@@ -315,6 +317,7 @@ def test_arguments_are_objects(schema: dict[str, object], is_whole: bool) -> Non
 
 
 def test_jsonschema_says_what_is_wrong_with_the_rest() -> None:
+    pytest.importorskip("referencing", reason="jsonschema needs it, and it has no wheel for WebAssembly")
     schema = {
         **of({"type": "array", "uniqueItems": True}),
         "dependentRequired": {"a": ["b"]},
@@ -338,15 +341,16 @@ def test_jsonschema_says_what_is_wrong_with_the_rest() -> None:
 
 
 def test_jsonschema_is_left_out_where_it_could_take_too_long() -> None:
+    pytest.importorskip("referencing", reason="jsonschema needs it, and it has no wheel for WebAssembly")
     slow = {"type": "object", "patternProperties": {"(a+)+$": {}}}
     assert not codec(slow).is_judged
     assert make_judge({"$schema": []}) is None
     assert not codec({**of({"not": {"pattern": "(a+)+$"}}), "not": {}}).is_judged
     doubled: dict[str, object] = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(60)}
     schema = {**of({"$ref": "#/$defs/a0"}), "$defs": {**doubled, "a60": {"not": {"const": 5}}}}
-    started = time.thread_time()
+    started = cpu_time()
     assert codec(schema).decode({"a": 1}) == {"a": 1}
-    assert time.thread_time() - started < 5
+    assert cpu_time() - started < 5 * PATIENCE
     for round_and_round in ({"not": {"$ref": "#/$defs/a"}}, {"$ref": "#/$defs/a"}):
         schema = {**of(round_and_round), "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
         assert codec(schema).decode({"a": 1}) == {"a": 1}
@@ -394,7 +398,7 @@ def test_large_and_deep_documents_are_bounded() -> None:
         "$defs": {f"a{i}": {"$ref": f"#/$defs/a{i + 1}"} for i in range(5000)},
     }
     wide = {"type": "object", "properties": {f"p{i}": {"type": "string"} for i in range(MAX_SCHEMAS + 5)}}
-    started = time.thread_time()
+    started = cpu_time()
     for schema in (graphs, chain, wide, nested(60), of({"enum": list(range(20_000))})):
         own = codec(schema, repair=True)
         assert len(own.left) <= 100
@@ -403,7 +407,7 @@ def test_large_and_deep_documents_are_bounded() -> None:
                 own.decode(value)
             except DecodeError as error:
                 assert len(str(error)) < 3000
-    assert time.thread_time() - started < 20
+    assert cpu_time() - started < 20 * PATIENCE
 
 
 def test_a_union_that_no_decoder_can_decide_is_left() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import PATIENCE, cpu_time
 
 from operator_schema.documents.patterns import MAX_PATTERN, harmless_pattern
 
@@ -82,8 +82,8 @@ def test_no_text_keeps_a_harmless_expression_busy(text: str) -> None:
     pattern = harmless_pattern(text)
     if pattern is None:
         return
-    started = time.thread_time()
+    started = cpu_time()
     for unit in ("a", "b", "ab", "aé", "x"):
         pattern.search(unit * 100 + "!")
         pattern.search(unit * 100)
-    assert time.thread_time() - started < 2
+    assert cpu_time() - started < 2 * PATIENCE

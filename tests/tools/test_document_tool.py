@@ -78,6 +78,7 @@ def test_options_are_those_of_any_tool() -> None:
         made(examples=[{}])
 
 
+@pytest.mark.needs_threads
 def test_registries_executors_and_toolsets_take_it() -> None:
     own = made()
     result = Executor(Registry([own])).execute_sync(RawCall("1", "find", {"nam": 1}))
@@ -115,6 +116,7 @@ def test_the_function_has_one_parameter_for_all_arguments() -> None:
         made({"type": "string"})
 
 
+@pytest.mark.needs_threads
 def test_errors_of_the_function_are_those_of_any_tool() -> None:
     def fail(arguments: dict[str, Any]) -> None:
         message = f"there is no {arguments['name']}"
