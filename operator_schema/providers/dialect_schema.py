@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..complaints import Complaint
 from ..immutable import Value
 from ..introspect.nodes import RefNode, UnionNode
-from ..json_values import copy_json, is_object, to_json_text
+from ..json_values import copy_json
 from ..schema import Renderer
-from ..wording import clip, quote
+from ..wording import quote
 from .foreign_schema import foreign_schema
+from .told import SAID, TOLD, or_null, said, says_null, short_json, with_told, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -36,34 +37,6 @@ if TYPE_CHECKING:
     from .dialect import Dialect
 
 __all__ = ["DialectSchema", "Loss", "dialect_schema"]
-
-_TOLD = "<told>"
-"""The key under which a schema keeps what moves to its description, until it is written out."""
-
-_TEXT_LENGTH = 200
-
-_SAID: Mapping[str, str] = {
-    "minimum": "at least {}",
-    "exclusiveMinimum": "more than {}",
-    "maximum": "at most {}",
-    "exclusiveMaximum": "less than {}",
-    "multipleOf": "a multiple of {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "pattern": "matching the pattern {}",
-    "format": "in the format {}",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-    "uniqueItems": "no two items the same",
-    "minProperties": "at least {} keys",
-    "maxProperties": "at most {} keys",
-    "propertyNames": "keys that fit {}",
-    "default": "default {}",
-    "examples": "for example {}",
-    "contentEncoding": "in {}",
-    "contentMediaType": "of the type {}",
-}
-"""Keyword to the words that say the same in a description."""
 
 
 class Loss(Value):
@@ -119,7 +92,7 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
         found.complain((), message, "Use fewer types inside each other")
     if found.renderer is not None and not (dialect.takes_references and dialect.takes_recursion):
         _drop_definitions(document, [found.renderer.names[target] for target in codec.graph.definitions])
-    document = _written_out(document)
+    document = written_out(document)
     if dialect.openapi:
         from .openapi_schema import openapi_schema
 
@@ -203,7 +176,7 @@ class DialectRenderer(Renderer):
         """Render a leaf whose schema the dialect takes."""
         document: dict[str, Any] = copy_json(node.leaf.json_schema)
         is_scalar = isinstance(document.get("type"), str) and document["type"] not in {"object", "array"}
-        if is_scalar and document.keys() <= _SAID.keys() | {"type", "enum", "description", "title"}:
+        if is_scalar and document.keys() <= SAID.keys() | {"type", "enum", "description", "title"}:
             return self._fitted(self._typed(document) if "enum" in document else document)
         foreign = foreign_schema(document, self._dialect, self._fitted)
         if foreign is not None:
@@ -212,9 +185,7 @@ class DialectRenderer(Renderer):
         weak = {"type": kind if isinstance(kind, str) and kind != "array" else "object"}
         remedy = "Write its fields as a dataclass, or leave strict out for this tool"
         what = "its schema is one of your own, or of another library"
-        return self._unsaid(
-            what, remedy, weak, f"with the schema {clip(to_json_text(document), _TEXT_LENGTH)}"
-        )
+        return self._unsaid(what, remedy, weak, f"with the schema {short_json(document)}")
 
     def literal(self, node: LiteralNode) -> dict[str, Any]:
         """Render a fixed set of values."""
@@ -255,7 +226,7 @@ class DialectRenderer(Renderer):
         if not different:
             return document
         self._found.losses.append(Loss(tuple(self._path), "weakened", "prefixItems"))
-        return _with_told(document, "each place has its own type")
+        return with_told(document, "each place has its own type")
 
     def map(self, node: MapNode) -> dict[str, Any]:
         """Render an object with free keys."""
@@ -268,7 +239,7 @@ class DialectRenderer(Renderer):
         inner = self._found.complaints[:], self._found.losses[:]
         values = self.schema(node.values)
         self._found.complaints[:], self._found.losses[:] = inner  # only words are made of them
-        words = f"any keys, each with a value like {clip(to_json_text(_written_out(values)), _TEXT_LENGTH)}"
+        words = f"any keys, each with a value like {short_json(written_out(values))}"
         return self._unsaid("it is an object with free keys", remedy, {"type": "object"}, words)
 
     def ref(self, node: RefNode) -> dict[str, Any]:
@@ -316,24 +287,24 @@ class DialectRenderer(Renderer):
 
     def _nullable(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a schema that takes null in place of what is left out."""
-        if _says_null(document):
+        if says_null(document):
             return document
         self._found.losses.append(Loss(tuple(self._path), "null", "required"))
-        return _or_null(document, as_list=self._dialect.takes_type_lists)
+        return or_null(document, as_list=self._dialect.takes_type_lists)
 
     def _fitted(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a schema in which the dialect takes each keyword; the others are kept as words."""
-        told: list[str] = list(document.get(_TOLD, ()))
+        told: list[str] = list(document.get(TOLD, ()))
         kept: dict[str, Any] = {}
         for keyword, value in document.items():
-            if keyword == _TOLD:
+            if keyword == TOLD:
                 continue
-            if keyword not in _SAID or self._takes(keyword, value):
+            if keyword not in SAID or self._takes(keyword, value):
                 kept[keyword] = value
                 continue
-            told.append(_SAID[keyword].format(_shown(keyword, value)))
+            told.append(said(keyword, value))
             self._found.losses.append(Loss(tuple(self._path), "told", keyword))
-        return {**kept, _TOLD: told} if told else kept
+        return {**kept, TOLD: told} if told else kept
 
     def _takes(self, keyword: str, value: Any) -> bool:
         dialect = self._dialect
@@ -352,11 +323,11 @@ class DialectRenderer(Renderer):
             by_type.setdefault(_TYPES[type(value)], []).append(value)
         rest = {key: value for key, value in document.items() if key not in {"type", "enum"}}
         if self._dialect.text_choices and by_type.keys() - {"string", "null"}:
-            words = f"one of {clip(to_json_text(values), _TEXT_LENGTH)}"
+            words = f"one of {short_json(values)}"
             self._found.losses.append(Loss(tuple(self._path), "told", "enum"))
             kinds: list[dict[str, Any]] = [{"type": kind} for kind in by_type]
             found = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-            return _with_told({**found, **rest}, words)
+            return with_told({**found, **rest}, words)
         if "type" in document:
             return document
         if self._dialect.takes_type_lists and len(by_type) == 2 and "null" in by_type:  # noqa: PLR2004  # a type and null
@@ -368,71 +339,12 @@ class DialectRenderer(Renderer):
         if self._dialect.lenient:
             keyword = next(iter(weak))
             self._found.losses.append(Loss(tuple(self._path), "weakened", keyword))
-            return _with_told(weak, words)
+            return with_told(weak, words)
         self._found.complain(self._path, f"{what}, which {self._found.provider} doesn't take", remedy)
         return {"type": "string"}
 
 
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
-
-
-def _with_told(document: dict[str, Any], words: str) -> dict[str, Any]:
-    return {**document, _TOLD: [*document.get(_TOLD, ()), words]}
-
-
-def _shown(keyword: str, value: Any) -> str:
-    if keyword == "examples":
-        return clip(", ".join([to_json_text(example) for example in value]), _TEXT_LENGTH)
-    return clip(value if isinstance(value, str) else to_json_text(value), _TEXT_LENGTH)
-
-
-def _says_null(document: Mapping[str, Any]) -> bool:
-    kind = document.get("type")
-    if kind == "null" or (isinstance(kind, list) and "null" in kind):
-        return True
-    return any(_says_null(member) for member in document.get("anyOf", ()))
-
-
-def _or_null(document: dict[str, Any], *, as_list: bool) -> dict[str, Any]:
-    """Return a schema that takes null too; what is told about it stays at the top."""
-    null = {"type": "null"}
-    about = {key: document[key] for key in (_TOLD, "description") if key in document}
-    rest = {key: value for key, value in document.items() if key not in about}
-    if rest.keys() == {"anyOf"}:
-        return {"anyOf": [*rest["anyOf"], null], **about}
-    if (
-        as_list
-        and isinstance(rest.get("type"), str)
-        and rest.keys().isdisjoint({"enum", "properties", "items"})
-    ):
-        return {**rest, "type": [rest["type"], "null"], **about}
-    return {"anyOf": [rest, null], **about}
-
-
-def _written_out(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema whose words are in its descriptions, and whose references stand alone."""
-    kept: dict[str, Any] = {}
-    for keyword, value in document.items():
-        if keyword in {"properties", "$defs"}:
-            kept[keyword] = {name: _written_out(inner) for name, inner in value.items()}
-        elif keyword in {"anyOf", "prefixItems"}:
-            kept[keyword] = [_written_out(inner) for inner in value]
-        elif keyword in {"items", "additionalProperties", "propertyNames"} and is_object(value):
-            kept[keyword] = _written_out(value)
-        elif keyword != _TOLD:
-            kept[keyword] = value
-    if _TOLD in document:
-        kept["description"] = _with_words(kept.pop("description", None), document[_TOLD])
-    if "$ref" in kept and len(kept) > 1:
-        return {"anyOf": [{"$ref": kept.pop("$ref")}], **kept}
-    return kept
-
-
-def _with_words(description: Any, told: list[str]) -> str:
-    words = "; ".join(told)
-    if not isinstance(description, str):
-        return f"{words[0].upper()}{words[1:]}."
-    return f"{description} ({words})"
 
 
 def _drop_definitions(document: dict[str, Any], names: Collection[str]) -> None:

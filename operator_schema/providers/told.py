@@ -1,0 +1,120 @@
+"""Keywords told in words, and null beside a schema: how schemas in a dialect are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..json_values import is_object, to_json_text
+from ..wording import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["SAID", "TOLD", "or_null", "said", "says_null", "short_json", "with_told", "written_out"]
+
+TOLD = "<told>"
+"""The key under which a schema keeps what moves to its description, until it is written out."""
+
+_TEXT_LENGTH = 200
+
+SAID: Mapping[str, str] = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "pattern": "matching the pattern {}",
+    "format": "in the format {}",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "uniqueItems": "no two items the same",
+    "minProperties": "at least {} keys",
+    "maxProperties": "at most {} keys",
+    "propertyNames": "keys that fit {}",
+    "default": "default {}",
+    "examples": "for example {}",
+    "contentEncoding": "in {}",
+    "contentMediaType": "of the type {}",
+}
+"""Keyword to the words that say the same in a description."""
+
+
+def said(keyword: str, value: Any) -> str:
+    """Return the words that say what a keyword says.
+
+    Args:
+        keyword: of `SAID`.
+        value: of the keyword.
+    """
+    words = SAID[keyword].format(_shown(keyword, value))
+    return (
+        words.removesuffix("s") if value == 1 and words.endswith(("characters", "items", "keys")) else words
+    )
+
+
+def short_json(value: Any) -> str:
+    """Return a JSON value as a text that is short enough for a description."""
+    return clip(to_json_text(value), _TEXT_LENGTH)
+
+
+def with_told(document: dict[str, Any], words: str) -> dict[str, Any]:
+    """Return a schema that keeps words for its description."""
+    return {**document, TOLD: [*document.get(TOLD, ()), words]}
+
+
+def _shown(keyword: str, value: Any) -> str:
+    if keyword == "examples":
+        return clip(", ".join([to_json_text(example) for example in value]), _TEXT_LENGTH)
+    return clip(value, _TEXT_LENGTH) if isinstance(value, str) else short_json(value)
+
+
+def says_null(document: Mapping[str, Any]) -> bool:
+    """Return whether a schema takes null."""
+    kind = document.get("type")
+    if kind == "null" or (isinstance(kind, list) and "null" in kind):
+        return True
+    return any(says_null(member) for member in document.get("anyOf", ()))
+
+
+def or_null(document: dict[str, Any], *, as_list: bool) -> dict[str, Any]:
+    """Return a schema that takes null too; what is told about it stays at the top."""
+    null = {"type": "null"}
+    about = {key: document[key] for key in (TOLD, "description") if key in document}
+    rest = {key: value for key, value in document.items() if key not in about}
+    if rest.keys() == {"anyOf"}:
+        return {"anyOf": [*rest["anyOf"], null], **about}
+    if (
+        as_list
+        and isinstance(rest.get("type"), str)
+        and rest.keys().isdisjoint({"enum", "properties", "items"})
+    ):
+        return {**rest, "type": [rest["type"], "null"], **about}
+    return {"anyOf": [rest, null], **about}
+
+
+def written_out(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema whose words are in its descriptions, and whose references stand alone."""
+    kept: dict[str, Any] = {}
+    for keyword, value in document.items():
+        if keyword in {"properties", "$defs"}:
+            kept[keyword] = {name: written_out(inner) for name, inner in value.items()}
+        elif keyword in {"anyOf", "prefixItems"}:
+            kept[keyword] = [written_out(inner) for inner in value]
+        elif keyword in {"items", "additionalProperties", "propertyNames"} and is_object(value):
+            kept[keyword] = written_out(value)
+        elif keyword != TOLD:
+            kept[keyword] = value
+    if TOLD in document:
+        kept["description"] = _with_words(kept.pop("description", None), document[TOLD])
+    if "$ref" in kept and len(kept) > 1:
+        return {"anyOf": [{"$ref": kept.pop("$ref")}], **kept}
+    return kept
+
+
+def _with_words(description: Any, told: list[str]) -> str:
+    words = "; ".join(told)
+    if not isinstance(description, str):
+        return f"{words[0].upper()}{words[1:]}."
+    return f"{description} ({words})"
