@@ -83,6 +83,7 @@ def lint(
     from ..lint import lint as lint_tools
 
     tools = [tool for target in targets for tool in find_tools(target, show_traceback=show_traceback)[0]]
+    tools = list({id(tool): tool for tool in tools}.values())  # a module, and a toolset in it
     found = lint_tools(tools, chosen, strict=strict)
     shown = [finding for finding in found if notes or finding.severity != "note"]
     if shape == "json":
@@ -92,6 +93,9 @@ def lint(
             outputs[0].line(_annotation(finding))
     else:
         _write(outputs[0], shown, len(tools), found)
+        for provider in chosen:
+            report = provider.report(tools, strict=strict and provider.dialect is not None)
+            outputs[0].line(str(report).partition("\n")[0], "dim")
     return 1 if any(finding.severity in _FAILS[fail_on] for finding in found) else 0
 
 
@@ -132,6 +136,7 @@ def _annotation(finding: Finding) -> str:
 
 
 def _escaped(text: str, others: str = "") -> str:
+    text = escape(text)
     for character in f"%\r\n{others}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

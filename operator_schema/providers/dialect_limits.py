@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
+from ..json_values import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,8 +97,10 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], int]]
         waiting += [(inner, 1) for inner in part.get("$defs", {}).values()]
         waiting += [(inner, level + 1) for inner in part.get("properties", {}).values()]
         waiting += [(inner, level) for inner in part.get("anyOf", ())]
-        if "items" in part:
-            waiting.append((part["items"], level + 1))
+        waiting += [(inner, level + 1) for inner in part.get("prefixItems", ())]
+        for key in ("items", "additionalProperties"):
+            if is_object(part.get(key)):
+                waiting.append((part[key], level + 1))
 
 
 def _characters(part: Mapping[str, Any]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..complaints import Complaint
 from ..immutable import Value
-from ..introspect.nodes import RefNode, UnionNode
+from ..introspect.nodes import LiteralNode, RefNode, UnionNode
 from ..json_values import copy_json
 from ..schema import Renderer
 from ..wording import quote
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         Field,
         Graph,
         LeafNode,
-        LiteralNode,
         MapNode,
         Node,
         ObjectNode,
@@ -90,6 +89,8 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
     if found.renderer is not None and found.renderer.left < 0:
         message = f"written without references, which {provider} doesn't take, its schema is too large"
         found.complain((), message, "Use fewer types inside each other")
+    if found.complaints:
+        return DialectSchema({}, tuple(found.losses), tuple(found.complaints))
     if found.renderer is not None and not (dialect.takes_references and dialect.takes_recursion):
         _drop_definitions(document, [found.renderer.names[target] for target in codec.graph.definitions])
     document = written_out(document)
@@ -97,7 +98,7 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
         from .openapi_schema import openapi_schema
 
         document = openapi_schema(document)
-    return DialectSchema(document, tuple(found.losses), tuple(found.complaints))
+    return DialectSchema(document, (*found.losses, *_losses_of_document(codec)), ())
 
 
 class _Findings:
@@ -131,7 +132,7 @@ class DialectRenderer(Renderer):
         names, shared, encode_value, most: as `Renderer` takes them.
     """
 
-    __slots__ = ("_dialect", "_found", "_open", "_path")
+    __slots__ = ("_dialect", "_first", "_found", "_open", "_path")
 
     def __init__(
         self,
@@ -146,6 +147,8 @@ class DialectRenderer(Renderer):
         self._dialect = dialect
         self._found = found
         self._path: list[str] = []
+        # Where a definition is first used, by its identity: the graph lives longer.
+        self._first: dict[int, tuple[str, ...]] = {}
         root = found.graph.root
         self._open: list[Target] = [root.target] if isinstance(root, RefNode) else []
         # A document that is too large is rendered once more, with shared definitions.
@@ -157,9 +160,18 @@ class DialectRenderer(Renderer):
         """Render a node as a definition, where there may be definitions."""
         dialect = self._dialect
         recursive = any(node is found for found in self._found.graph.definitions.values())
-        if not dialect.takes_references or (recursive and dialect.lenient and not dialect.takes_recursion):
-            return {}  # it is written out where it is used
-        return super().definition(node)
+        if not dialect.takes_references or (recursive and not dialect.takes_recursion):
+            return {}  # it is written out, or refused, where it is used
+        self._path = list(self._first.get(id(node), ()))
+        document = super().definition(node)
+        self._path = []
+        return document
+
+    def schema(self, node: Node) -> dict[str, Any]:
+        """Render a node where it is used."""
+        if self._shared:
+            self._first.setdefault(id(node), tuple(self._path))
+        return super().schema(node)
 
     def scalar(self, node: ScalarNode) -> dict[str, Any]:
         """Render a string, number, boolean or null."""
@@ -169,6 +181,9 @@ class DialectRenderer(Renderer):
         """Render a value of any type."""
         if self._dialect.takes_anything:
             return super().any(node)
+        if self._dialect.lenient:
+            self._found.losses.append(Loss(tuple(self._path), "weakened", "type"))
+            return with_told(self._any_type(), "any JSON value")
         remedy = "Name the type; for JSON of any form take a string, and parse it"
         return self._unsaid("it takes a value of any type", remedy, {"type": "string"}, "any JSON value")
 
@@ -182,7 +197,9 @@ class DialectRenderer(Renderer):
         if foreign is not None:
             return foreign
         kind = document.get("type")
-        weak = {"type": kind if isinstance(kind, str) and kind != "array" else "object"}
+        weak: dict[str, Any] = {"type": kind}
+        if not isinstance(kind, str) or kind == "array":
+            weak = self._any_type() if kind != "array" else {"type": "array", "items": self._any_type()}
         remedy = "Write its fields as a dataclass, or leave strict out for this tool"
         what = "its schema is one of your own, or of another library"
         return self._unsaid(what, remedy, weak, f"with the schema {short_json(document)}")
@@ -226,7 +243,7 @@ class DialectRenderer(Renderer):
         if not different:
             return document
         self._found.losses.append(Loss(tuple(self._path), "weakened", "prefixItems"))
-        return with_told(document, "each place has its own type")
+        return with_told(document, "each place has its own type") if node.items else document
 
     def map(self, node: MapNode) -> dict[str, Any]:
         """Render an object with free keys."""
@@ -245,8 +262,10 @@ class DialectRenderer(Renderer):
     def ref(self, node: RefNode) -> dict[str, Any]:
         """Render a reference to a recursive type."""
         if self._dialect.takes_recursion and self._dialect.takes_references:
+            self._first.setdefault(id(self._found.graph.definitions[node.target]), tuple(self._path))
             return super().ref(node)
-        if self._dialect.lenient and node.target not in self._open:
+        # Not those inside of it: types that contain each other would be written out in every order.
+        if self._dialect.lenient and not self._open:
             self._open.append(node.target)
             document = self.schema(self._found.graph.definitions[node.target])
             self._open.pop()
@@ -280,10 +299,22 @@ class DialectRenderer(Renderer):
             message = f"the property is called {quote(field.key)}, which {self._found.provider} doesn't take"
             self._found.complain(self._path, message, "Give the field another name, or an alias of its own")
         document = self._fitted(super().field(field))
-        if self._dialect.required == "all" and not field.required:
+        if self._dialect.required == "all" and not field.required and not self._is_tag(field):
             document = self._nullable(document)
         self._path.pop()
         return document
+
+    def _is_tag(self, field: Field) -> bool:
+        """Return whether its default is its only value: null would hide which member of a union it is."""
+        node = self._found.graph.resolve(field.node)
+        return isinstance(node, LiteralNode) and node.values == (field.default,)
+
+    def _any_type(self) -> dict[str, Any]:
+        """Return a schema that takes as much as this dialect can say in one."""
+        flat: list[dict[str, Any]] = [{"type": kind} for kind in ("string", "number", "boolean", "object")]
+        if self._dialect.takes_maps:
+            flat[-1]["additionalProperties"] = True
+        return {"anyOf": [*flat, {"type": "array", "items": {"anyOf": flat}}]}
 
     def _nullable(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a schema that takes null in place of what is left out."""
@@ -344,7 +375,15 @@ class DialectRenderer(Renderer):
         return {"type": "string"}
 
 
+_KEYWORDS = frozenset({"", "properties", "anyOf", "oneOf", "allOf", "$defs"})
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+
+
+def _losses_of_document(codec: Codec[Any]) -> list[Loss]:
+    """List what the graph of a document of others doesn't say: it is checked when arguments are decoded."""
+    left = getattr(codec, "left", ())
+    parts = [([part for part in one.where.split("/") if part not in _KEYWORDS], one.keyword) for one in left]
+    return [Loss(tuple(path), "weakened", keyword) for path, keyword in parts]
 
 
 def _drop_definitions(document: dict[str, Any], names: Collection[str]) -> None:

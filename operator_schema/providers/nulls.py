@@ -10,7 +10,7 @@ from ..codec.encode import encode_node
 from ..codec.interpret import interpret
 from ..codec.limits import MAX_DEPTH
 from ..codec.problems import INVALID
-from ..introspect.nodes import ArrayNode, ObjectNode, TupleNode, UnionNode
+from ..introspect.nodes import ArrayNode, MapNode, ObjectNode, TupleNode, UnionNode
 from ..introspect.traits import flat_members, json_types_of
 from ..json_values import is_array, is_object
 
@@ -42,21 +42,33 @@ class _Cleaner:
         graph: of the input.
     """
 
-    __slots__ = ("_definitions", "_graph")
+    __slots__ = ("_definitions", "_done", "_graph")
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._definitions: Mapping[Target, Node] = graph.definitions
+        # The arguments and the graph live longer, so an identity stays that of one object. Unions inside of
+        # each other would otherwise clean a value once for each way to it.
+        self._done: dict[tuple[int, int, int], Any] = {}
 
     def cleaned(self, node: Node, value: Any, depth: int) -> Any:
         """Return a value of a node without what was left out."""
-        if depth == 0:
+        if depth == 0 or not (is_object(value) or is_array(value)):
             return value  # decoding says that it nests too deep
-        match self._graph.resolve(node):
+        resolved = self._graph.resolve(node)
+        key = id(resolved), id(value), depth
+        if key not in self._done:
+            self._done[key] = self._cleaned(resolved, value, depth)
+        return self._done[key]
+
+    def _cleaned(self, node: Node, value: Any, depth: int) -> Any:
+        match node:
             case ObjectNode() as found if is_object(value):
                 return self._object(found, value, depth)
             case ArrayNode(items=items) if is_array(value):
                 return [self.cleaned(items, item, depth - 1) for item in value]
+            case MapNode(values=values) if is_object(value):
+                return {key: self.cleaned(values, inner, depth - 1) for key, inner in value.items()}
             case TupleNode(items=items) if is_array(value) and len(value) == len(items):
                 return [
                     self.cleaned(item, inner, depth - 1) for item, inner in zip(items, value, strict=True)

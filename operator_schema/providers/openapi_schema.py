@@ -32,6 +32,8 @@ def openapi_schema(document: Mapping[str, Any]) -> dict[str, Any]:
     if "enum" in kept:
         kept["enum"] = [value for value in kept["enum"] if value is not None]
         kept["format"] = "enum"
+        if not kept["enum"]:
+            del kept["enum"], kept["format"]
     return kept
 
 

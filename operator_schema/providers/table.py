@@ -125,7 +125,13 @@ XAI_STRICT = Dialect(
 """Source: https://docs.x.ai/docs/guides/structured-outputs; xAI always holds the model to the schemas."""
 
 OLLAMA_KEPT = Dialect(
-    keywords=frozenset(), formats=frozenset(), lenient=True, closed="as_is", takes_anything=True
+    keywords=frozenset(),
+    formats=frozenset(),
+    lenient=True,
+    closed="as_is",
+    takes_references=False,
+    takes_recursion=False,
+    takes_anything=True,
 )
 """Source: `ToolFunction` in https://github.com/ollama/ollama/blob/main/api/types.go"""
 

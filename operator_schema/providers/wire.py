@@ -118,15 +118,23 @@ def arguments_object(call: RawCall) -> Any:
 
 
 def parsed_arguments(call: RawCall) -> Any:
-    """Return the arguments of a call as a JSON value; text that isn't JSON stays text."""
+    """Return the arguments of a call as JSON; text that isn't JSON, or has a key twice, stays text."""
     from json import loads
 
     if not isinstance(call.arguments, str):
         return call.arguments
     try:
-        return loads(call.arguments) if call.arguments.strip() else {}
+        return loads(call.arguments, object_pairs_hook=_distinct_keys) if call.arguments.strip() else {}
     except (ValueError, RecursionError):
         return call.arguments
+
+
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        message = "a key is there more than once"
+        raise ValueError(message)
+    return found
 
 
 def unnamed_call(name: str, arguments: Any, start: str = UNNAMED) -> RawCall:

@@ -1,7 +1,8 @@
 """What providers take of JSON Schema in any mode, and dialects of your own."""
 
 import json
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, make_dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -10,6 +11,7 @@ import pytest
 from annotated_types import Gt, Le, MaxLen
 from hypothesis import given, reject
 from hypothesis import strategies as st
+from patience import PATIENCE
 from strategies import OBJECTS
 from test_strict import assert_within
 
@@ -27,6 +29,7 @@ from operator_schema.providers import (
 )
 from operator_schema.providers.dialect_limits import over_limits, size_of
 from operator_schema.providers.dialect_schema import Loss, dialect_schema
+from operator_schema.tools.document_tool import document_tool
 
 ALWAYS = [gemini_parameters, ollama, xai]
 
@@ -59,6 +62,7 @@ class Order:
     words: list[Annotated[str, MaxLen(3)]] = field(default_factory=list)
 
 
+SOME_TYPES = [{"type": kind} for kind in ("STRING", "NUMBER", "BOOLEAN", "OBJECT")]
 ORDER = tool_input(Order, name="order", description="Order.")
 
 
@@ -84,7 +88,13 @@ def test_gemini_gets_parameters_in_openapis_form():
             "maxItems": 2,
             "description": "Each place has its own type.",
         },
-        "extra": {"type": "STRING", "description": "Any JSON value."},
+        "extra": {
+            "anyOf": [
+                {"type": "STRING", "description": "Any JSON value."},
+                *SOME_TYPES[1:],
+                {"type": "ARRAY", "items": {"anyOf": SOME_TYPES}},
+            ]
+        },
         "tree": {
             "type": "OBJECT",
             "properties": {
@@ -301,3 +311,139 @@ def test_characters_of_names_and_choices_are_counted():
     assert over_limits(openai_chat.dialect, [size_of(long)]) == [
         "120,001 characters in names of properties and values of enums, of which a request takes 120,000"
     ]
+
+
+# --- size and time -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Not:
+    """A negation."""
+
+    inner: "Expression"
+    op: Literal["not"] = "not"
+
+
+@dataclass
+class Twice:
+    """A doubling."""
+
+    inner: "Expression"
+    op: Literal["twice"] = "twice"
+
+
+Expression = Not | Twice | int
+
+
+def response_with(name, arguments):
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    call = {"id": "c", "type": "function", "function": {"name": name, "arguments": text}}
+    return {"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]}
+
+
+def test_nested_unions_are_cleaned_in_time():
+    @tool
+    def evaluate(expression: Expression) -> str:
+        """Evaluate."""
+        return str(expression)
+
+    for end in (5, "bad"):
+        value = end
+        for _ in range(40):
+            value = {"inner": value, "op": "twice"}
+        start = time.perf_counter()
+        (call,) = openai_chat.calls(response_with("evaluate", {"expression": value}), [evaluate], strict=True)
+        assert time.perf_counter() - start < 5 * PATIENCE
+        assert call.arguments == {"expression": value}
+
+
+def test_a_tag_cant_be_left_out_in_a_strict_mode():
+    @tool
+    def evaluate(expression: Not | Twice) -> str:
+        """Evaluate."""
+        return str(expression)
+
+    schema = openai_chat.request([evaluate], strict=True)["tools"][0]["function"]["parameters"]
+    for member in schema["$defs"].values():
+        tag = member["properties"]["op"]
+        assert (tag["type"], len(tag["enum"])) == ("string", 1)
+
+
+def test_types_that_contain_each_other_are_written_out_once():
+    names = [f"N{number}" for number in range(8)]
+    made = {}
+    for name in names:
+        fields = [(f"f_{other}", f"{other} | None", field(default=None)) for other in names]
+        made[name] = make_dataclass(name, fields, namespace={"__module__": __name__})
+    globals().update(made)
+    entrance = made[names[0]]
+    try:
+
+        @tool
+        def meet(first: entrance) -> str:
+            """Meet."""
+            return str(first)
+
+        for provider in ALWAYS:
+            assert provider.report([meet]).size < 20_000
+    finally:
+        for name in names:
+            del globals()[name]
+
+
+def test_a_schema_that_is_too_large_without_references_is_refused():
+    made = make_dataclass("B0", [("value", int)])
+    for number in range(1, 14):
+        made = make_dataclass(f"B{number}", [("left", made), ("right", made)])
+
+    @tool
+    def grow(tree: made) -> str:
+        """Grow."""
+        return str(tree)
+
+    (report,) = gemini_parameters.report([grow]).tools
+    assert "its schema is too large" in report.refused[0].message
+
+
+def test_losses_inside_definitions_have_the_path_of_their_first_use():
+    @tool
+    def plant(root: Shrub, number: int = 3) -> str:
+        """Plant."""
+        return f"{root} {number}"
+
+    (report,) = openai_chat.report([plant], strict=True).tools
+    assert {loss.path for loss in report.losses} == {("root", "below"), ("number",)}
+    assert {loss.path for loss in report.losses} <= set(report.paths)
+    (refused,) = anthropic.report([plant], strict=True).tools
+    assert [complaint.path for complaint in refused.refused] == [("root",)]
+
+
+@dataclass
+class Shrub:
+    """A shrub."""
+
+    value: int
+    below: list["Shrub"] = field(default_factory=list)
+
+
+def test_a_key_that_is_there_twice_is_still_told():
+    @tool
+    def add(x: int = 1, y: int = 1) -> str:
+        """Add."""
+        return f"{x} {y}"
+
+    response = response_with("add", '{"x": 1, "x": 2, "y": null}')
+    (call,) = openai_chat.calls(response, [add], strict=True)
+    with pytest.raises(ValueError, match="more than once"):
+        add.decode(call.arguments)
+
+
+def test_what_a_document_says_beyond_the_graph_is_weakened():
+    def find(arguments: dict[str, Any]) -> str:
+        """Find."""
+        return str(arguments)
+
+    words = {"type": "array", "items": {"type": "string"}, "contains": {"const": "x"}}
+    found = document_tool(find, {"type": "object", "properties": {"a": words}}, name="find")
+    (report,) = xai.report([found]).tools
+    assert report.fate_of(("a",)) == ("weakened",)
