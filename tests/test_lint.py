@@ -220,9 +220,16 @@ def test_a_finding_says_where_the_tool_is():
     assert finding.as_dict()["path"] == []
 
 
-def test_what_is_no_tool_is_refused():
+def test_what_is_no_tool_or_provider_is_refused():
     with pytest.raises(TypeError):
         lint([print])
+    with pytest.raises(TypeError, match=r"expected a list of tools, not the tool good alone: write \[good\]"):
+        lint(good)
+    for wrong in (anthropic, [None]):
+        with pytest.raises(
+            TypeError, match=r"providers is a list of providers, such as \[openai_chat\], not"
+        ):
+            lint([good], wrong)
 
 
 def test_each_check_has_its_test():

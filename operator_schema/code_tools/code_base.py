@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from ..wording import nearest_names, quote, received
 from .budget import SMALLEST, Budget
@@ -14,7 +14,7 @@ from .function_text import FUNCTIONS, read_function
 from .index import Index
 from .index_cache import IndexCache
 from .inspection import inspected
-from .language import LANGUAGES, language_named
+from .language import LANGUAGES, Context, language_named
 from .names import Pattern
 from .results import Inspection, ReadFunction, SearchResult, SyntaxCheck, SyntaxErrorShown
 from .source_text import ChangedError, match
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from .declarations import Kind
-    from .language import Context
 
 __all__ = ["CodeBase"]
 
@@ -52,7 +51,8 @@ class CodeBase:
 
     Raises:
         NotADirectoryError: `root` isn't a folder.
-        ValueError: the budget is too small.
+        TypeError: the budget isn't a number.
+        ValueError: it is too small.
     """
 
     def __init__(
@@ -67,6 +67,9 @@ class CodeBase:
         if not self.root.is_dir():
             message = f"the root of a code base is a folder: {self.root}"
             raise NotADirectoryError(message)
+        if not isinstance(budget, int):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+            message = f"the budget is a number of characters, not {received(budget)}"
+            raise TypeError(message)
         if budget < SMALLEST:
             message = f"the budget is at least {SMALLEST:,} characters, not {budget:,}"
             raise ValueError(message)
@@ -200,11 +203,14 @@ class CodeBase:
             language: of the snippet; None for the language of most files under the root.
 
         Raises:
-            ValueError: the language isn't known.
+            ValueError: the language or the context isn't known.
         """
         language = self._main_language() if language is None else language.lower()
         if language not in LANGUAGES:
             message = f"the language is one of {', '.join(LANGUAGES)}, not {quote(language)}"
+            raise ValueError(message)
+        if context not in get_args(Context):
+            message = f"the context is one of {', '.join(get_args(Context))}, not {received(context)}"
             raise ValueError(message)
         if len(code) > _LONGEST_SNIPPET:
             message = f"the code is longer than {_LONGEST_SNIPPET:,} characters"

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from .errors import missing_package
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Literal, TypeAlias
 
     from tree_sitter import Language as Grammar
     from tree_sitter import Node
 
     from .declarations import Import, Parsed, Span
 
-    Context: TypeAlias = Literal["file", "function_body", "expression", "statements"]
 
 __all__ = [
     "LANGUAGES",
+    "Context",
     "Field",
     "Language",
     "SyntaxProblem",
@@ -31,6 +30,8 @@ __all__ = [
     "parse_tree",
     "text_of",
 ]
+
+Context: TypeAlias = Literal["file", "function_body", "expression", "statements"]
 
 LANGUAGES: Mapping[str, tuple[str, ...]] = {
     "python": (".py", ".pyi"),

@@ -5,7 +5,11 @@ from __future__ import annotations
 from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
+from ..providers.provider import Provider
+from ..rounds.toolset import Toolset
+from ..tools.registry.registry import Registry
 from ..tools.tool_lists import tools_of
+from ..wording import received
 from .checks import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS
 from .finding import Finding
 
@@ -13,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..complaints import Complaint
-    from ..providers.provider import Provider
     from ..tools.tool import Tool
     from .checks import Weakness
     from .finding import Severity
@@ -37,15 +40,25 @@ def lint(
         The findings: errors first, then warnings and notes, each in the order of the tools.
 
     Raises:
-        TypeError: something isn't a tool.
+        TypeError: something isn't a tool, or isn't a provider.
     """
-    found = tools_of(list(tools))
+    is_collection = isinstance(tools, (Registry, Toolset))
+    found = tools_of(list[Any](tools) if is_collection else tools)
+    _check_providers(providers)
     places = {tool.name: _place_of(tool) for tool in found}
     findings = [*_weaknesses(found)]
     for provider in providers:
         findings += _of_provider(provider, found, strict=strict and provider.dialect is not None)
     named = [_placed(finding, places.get(finding.tool)) for finding in findings]
     return sorted(named, key=lambda finding: _ORDER[finding.severity])
+
+
+def _check_providers(providers: Any) -> None:
+    wrong: list[Any] = [providers] if isinstance(providers, Provider) else list(providers)
+    for one in wrong:
+        if wrong[0] is providers or not isinstance(one, Provider):
+            message = f"providers is a list of providers, such as [openai_chat], not {received(one)}"
+            raise TypeError(message)
 
 
 def _weaknesses(tools: Sequence[Tool[..., Any]]) -> Iterator[Finding]:

@@ -326,6 +326,10 @@ def test_a_root_is_a_folder(tmp_path):
         CodeBase(tmp_path / "nothing")
     with pytest.raises(ValueError, match="at least 1,000 characters, not 10"):
         CodeBase(tmp_path, budget=10)
+    with pytest.raises(TypeError, match="the budget is a number of characters, not string"):
+        CodeBase(tmp_path, budget="large")
+    with pytest.raises(ValueError, match="the context is one of file, function_body, expression, statements"):
+        CodeBase(tmp_path).check_syntax("x", "class_body", language="python")
     assert repr(CodeBase(tmp_path)) == f"CodeBase({str(tmp_path)!r})"
 
 
