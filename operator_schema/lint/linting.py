@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import unwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..providers.provider import Provider
 from ..rounds.toolset import Toolset
@@ -42,8 +42,9 @@ def lint(
     Raises:
         TypeError: something isn't a tool, or isn't a provider.
     """
-    is_collection = isinstance(tools, (Registry, Toolset))
-    found = tools_of(list[Any](tools) if is_collection else tools)
+    if isinstance(tools, (Registry, Toolset)):
+        tools = list(cast("Iterable[Tool[..., Any]]", tools))
+    found = tools_of(tools)
     _check_providers(providers)
     places = {tool.name: _place_of(tool) for tool in found}
     findings = [*_weaknesses(found)]
