@@ -143,7 +143,12 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "limits", "expected"), NUMBERS, ids=repr)
+def name_of_case(part):
+    """Return an id that each process makes alike: the order of a set depends on who compiled it."""
+    return repr(sorted(part) if isinstance(part, set) else part)
+
+
+@pytest.mark.parametrize(("kind", "limits", "expected"), NUMBERS, ids=name_of_case)
 def test_numbers_at_their_limits(kind, limits, expected):
     annotation = Annotated[kind, limits]
     assert set(examples(arguments(annotation))) == expected
