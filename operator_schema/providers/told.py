@@ -67,7 +67,8 @@ def with_told(document: dict[str, Any], words: str) -> dict[str, Any]:
 def _shown(keyword: str, value: Any) -> str:
     if keyword == "examples":
         return clip(", ".join([to_json_text(example) for example in value]), _TEXT_LENGTH)
-    return clip(value, _TEXT_LENGTH) if isinstance(value, str) else short_json(value)
+    # Without quotes a text of nothing, or of spaces, isn't seen.
+    return clip(value, _TEXT_LENGTH) if isinstance(value, str) and value.strip() else short_json(value)
 
 
 def says_null(document: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from provider_traffic import exchanges
 from strategies import OBJECTS
 
 from operator_schema import Codec, SchemaError, SchemaLeaf, Toolset, off, tool, tool_input
-from operator_schema.introspect.nodes import NULL, ArrayNode, ObjectNode, UnionNode
+from operator_schema.introspect.nodes import NULL, ArrayNode, LiteralNode, ObjectNode, UnionNode
 from operator_schema.introspect.traits import json_types_of
 from operator_schema.providers import (
     anthropic,
@@ -91,6 +91,11 @@ def others_of(schema):
     return [member for member in schema.get("anyOf", ()) if member.get("type") != "null"]
 
 
+def is_tag(graph, field):
+    node = graph.resolve(field.node)
+    return isinstance(node, LiteralNode) and node.values == (field.default,)
+
+
 def filled(graph, node, value):
     """Return a value with null for each property that isn't there, as a model sends it."""
     node = graph.resolve(node)
@@ -105,6 +110,8 @@ def filled(graph, node, value):
     for one in node.fields:
         if one.key in value:
             found[one.key] = filled(graph, one.node, value[one.key])
+        elif is_tag(graph, one):
+            found[one.key] = one.default  # its only value: null is not taken
         elif "null" not in json_types_of(one.node, graph.definitions):
             found[one.key] = None
         elif one.default is None or type(one.default) in {str, int, float, bool}:
