@@ -10,7 +10,7 @@ from operator_schema import Registry, Toolset, tool, tool_input
 from operator_schema.introspect.places import places_of
 from operator_schema.lint import lint
 from operator_schema.lint.checks import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS
-from operator_schema.providers import anthropic, gemini, gemini_parameters, openai_chat
+from operator_schema.providers import anthropic, gemini, gemini_parameters, mistral, openai_chat
 
 
 @tool
@@ -205,6 +205,13 @@ def test_a_request_that_is_too_large():
     assert [(one.code, one.tool, one.message) for one in found if one.severity == "error"] == [
         ("refused", "", "there are 21 strict tools, of which a request takes 20")
     ]
+
+
+def test_a_provider_without_a_strict_mode_is_told():
+    (finding,) = [one for one in lint([good], [openai_chat, mistral], strict=True) if one.severity != "note"]
+    assert (finding.severity, finding.code, finding.provider) == ("warning", "no_strict_mode", "Mistral")
+    assert finding.message == "no strict mode of Mistral is known, so the tools were checked without it"
+    assert lint([good], [mistral]) == []
 
 
 def test_a_finding_says_where_the_tool_is():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..immutable import Value
@@ -67,7 +68,8 @@ def needing(module: str, requirement: str, extra: str) -> Generator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name != module:
+        # Packages of one namespace, such as google's, may all be missing.
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise
         message = f"this adapter needs {requirement}: pip install 'operator-schema[{extra}]'"
         raise ModuleNotFoundError(message, name=module) from None
@@ -222,8 +224,14 @@ def check_tool(tool: Any) -> None:
         TypeError: it isn't one.
     """
     if not isinstance(tool, Tool):
-        message = f"to_tool takes a tool made by @tool or @tool_input, not {received(tool)}"
+        message = f"to_tool takes a tool made by @tool or @tool_input, not {received(tool)}{_remedy(tool)}"
         raise TypeError(message)
+
+
+def _remedy(given: object) -> str:
+    if isinstance(given, FunctionType):
+        return ": decorate it with @tool"
+    return ": take to_tools for several" if hasattr(type(given), "__iter__") else ""
 
 
 def check_executor(executor: Executor, registry: Registry) -> None:

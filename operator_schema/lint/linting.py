@@ -34,7 +34,8 @@ def lint(
     Args:
         tools: a list, a registry or a toolset.
         providers: of `operator_schema.providers`; none for the checks that hold for all.
-        strict: whether the requests are strict; providers without a strict mode are then asked without it.
+        strict: whether the requests are strict. Providers without a strict mode are then asked without it,
+            and a warning says so.
 
     Returns:
         The findings: errors first, then warnings and notes, each in the order of the tools.
@@ -50,6 +51,8 @@ def lint(
     findings = [*_weaknesses(found)]
     for provider in providers:
         findings += _of_provider(provider, found, strict=strict and provider.dialect is not None)
+        if strict and provider.dialect is None:
+            findings.append(_without_strict_mode(provider))
     named = [_placed(finding, places.get(finding.tool)) for finding in findings]
     return sorted(named, key=lambda finding: _ORDER[finding.severity])
 
@@ -60,6 +63,12 @@ def _check_providers(providers: Any) -> None:
         if wrong[0] is providers or not isinstance(one, Provider):
             message = f"providers is a list of providers, such as [openai_chat], not {received(one)}"
             raise TypeError(message)
+
+
+def _without_strict_mode(provider: Provider) -> Finding:
+    message = f"no strict mode of {provider.name} is known, so the tools were checked without it"
+    remedy = "Make its requests without strict"
+    return Finding("no_strict_mode", "warning", "", (), message, remedy, provider.name)
 
 
 def _weaknesses(tools: Sequence[Tool[..., Any]]) -> Iterator[Finding]:

@@ -67,13 +67,24 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
-        message = f"module {__name__!r} has no attribute {name!r}"
+        message = f"module {__name__!r} has no attribute {name!r}{_others(name)}"
         raise AttributeError(message)
     from importlib import import_module
 
     value: object = getattr(import_module(_HOMES.get(name, ".table"), __name__), name)
     globals()[name] = value
     return value
+
+
+def _others(name: str) -> str:
+    """Return the names that were probably meant: those that begin alike, or the nearest one."""
+    from ..wording import listed, nearest
+
+    others = [other for other in __all__ if other.startswith(f"{name}_")]
+    if others:
+        return f"; there are {listed(others)}"
+    near = nearest(name, __all__)
+    return "" if near is None else f"; did you mean {near}?"
 
 
 def __dir__() -> list[str]:

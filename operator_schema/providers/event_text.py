@@ -21,6 +21,8 @@ _LINE_END = re.compile("\r\n|\r|\n")
 _NO_FIELD = ("{", "[", "<")
 """What lines begin with that aren't fields of an event: JSON by lines, or the page of a proxy."""
 
+_FIELDS = ("data", "event", "id", "retry", "error")
+
 
 class EventText:
     """The text of a stream, which comes in pieces of any size.
@@ -31,6 +33,7 @@ class EventText:
     __slots__ = (
         "_utf8",
         "_has_begun",
+        "_unknown",
         "_after_cr",
         "_line",
         "_line_length",
@@ -42,6 +45,7 @@ class EventText:
     def __init__(self) -> None:
         self._utf8 = getincrementaldecoder("utf-8")()
         self._has_begun = False
+        self._unknown = ""
         self._after_cr = False
         self._line: list[str] = []
         self._line_length = 0
@@ -78,6 +82,11 @@ class EventText:
             yield from self._read(line)
         self._add(rest)
 
+    @property
+    def unknown(self) -> str:
+        """The first line that belongs to no event; empty if each line so far was read."""
+        return self._unknown
+
     def finish(self) -> Iterator[tuple[str, str]]:
         """Return the event that the end of the text cut off; a character that lacks its end is left out."""
         for line in ("".join(self._line), ""):
@@ -107,6 +116,9 @@ class EventText:
                 self._kind = value
             elif field == "error":  # what older servers of llama.cpp write
                 yield "error", value
+            # The end of the text may have cut off the name of a field; a comment has none.
+            elif not self._unknown and not any(known.startswith(field) for known in _FIELDS):
+                self._unknown = line
 
 
 def _check_length(length: int) -> None:

@@ -80,6 +80,8 @@ class GenerateContentWire(Value):
         candidates = [_answer(object_of(found)) for found in response.get("candidates") or ()]
         if candidates:
             return candidates
+        if "promptFeedback" not in response:
+            raise KeyError("candidates")  # noqa: EM101  # the key that is missing
         blocked = object_of(response["promptFeedback"]).get("blockReason")
         return [Answer((), "", None, "filtered", blocked, ())]
 

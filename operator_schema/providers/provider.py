@@ -7,35 +7,33 @@ from typing import TYPE_CHECKING, Any
 from ..complaints import Complaint
 from ..errors import SchemaError
 from ..immutable import Value
-from ..json_values import is_object, to_json_text
-from ..rounds.offer import Offer, ToolChoice
-from ..rounds.toolset import Toolset
-from ..tools.registry.registry import Registry
-from ..tools.tool_lists import tools_of
-from ..wording import excerpt, quote, received
+from ..json_values import to_json_text
+from ..rounds.transcript import Turn
+from ..tools.calls import ToolResult
+from ..wording import received
+from .checked_answers import answer_without_nulls, checked_answer, renamed, what_is_wrong
 from .errors import ResponseError
+from .offered import checked_choice, descriptions_of, fixed, names_of, own_choice, shown_tools
 from .response_json import json_of, what_came
-from .wire import Wanted, parsed_arguments
+from .wire import Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import TypeAlias
+    from collections.abc import Mapping, Sequence
 
-    from ..rounds.transcript import Turn
+    from ..rounds.offer import ToolChoice
     from ..schema_styles import SchemaStyle
-    from ..tools.calls import RawCall, ToolResult
+    from ..tools.calls import RawCall
     from ..tools.tool import Tool
     from .answer import Answer
     from .dialect import Dialect
     from .dialect_limits import Size
     from .dialect_schema import DialectSchema, Loss
     from .names import NameRule
+    from .offered import Tools
     from .report import Report, ToolReport
     from .stream import Stream
     from .tool_forms import ToolForm
     from .wire import Wire
-
-    Tools: TypeAlias = "Offer[Any] | Toolset[Any] | Registry | Iterable[Tool[..., Any]]"
 
 __all__ = ["Provider"]
 
@@ -84,16 +82,17 @@ class Provider(Value):
             TypeError: something isn't a tool, or the choice isn't a `ToolChoice`.
             ValueError: `strict`, where no strict mode of the provider is known.
         """
-        offered = _fixed(tools)
-        shown = _tools(offered)
-        choice = _own_choice(offered) if choice is None else _checked_choice(choice, shown)
+        self._dialect_in(strict=strict)
+        offered = fixed(tools)
+        shown = shown_tools(offered)
+        choice = own_choice(offered) if choice is None else checked_choice(choice, shown)
         forms = self._forms(shown, strict=strict)
         if len({form.name for form in forms}) < len(forms):
             self.names.wire_names([tool.name for tool in shown], self.name)  # raises an error that says which
         if strict:
             self._check_size([form.size for form in forms if form.size is not None])
         sent = [form.original.copy() for form in forms]
-        described = _descriptions(offered)
+        described = descriptions_of(offered)
         for place, tool in enumerate(shown if described else ()):
             if tool.name in described:
                 (form,) = self._made([tool], strict=strict, description=described[tool.name])
@@ -164,9 +163,9 @@ class Provider(Value):
         from .tokens import is_estimate
 
         self._dialect_in(strict=strict)
-        offered = _fixed(tools)
-        texts = _descriptions(offered)
-        shown = _tools(offered)
+        offered = fixed(tools)
+        texts = descriptions_of(offered)
+        shown = shown_tools(offered)
         refused: list[Complaint] = []
         try:
             self.names.wire_names([tool.name for tool in shown], self.name)
@@ -208,6 +207,9 @@ class Provider(Value):
 
     def _dialect_in(self, *, strict: bool) -> Dialect | None:
         """Return the dialect of a request; None for all of JSON Schema."""
+        if type(strict) is not bool:
+            message = f"strict is True or False, not {received(strict)}"
+            raise TypeError(message)
         if strict and self.dialect is None:
             message = f"no strict mode of {self.name} is known: leave strict out"
             raise ValueError(message)
@@ -259,19 +261,19 @@ class Provider(Value):
             message = f"a response is a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
-            found = [_checked(answer) for answer in self.wire.answers(body)]
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise ResponseError(self.name, _what_is_wrong(body)) from None
+            found = [checked_answer(answer) for answer in self.wire.answers(body)]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ResponseError(self.name, what_is_wrong(body, error)) from None
         if tools is None:
             return tuple(found)
-        offered = _tools(tools)
+        offered = shown_tools(tools)
         own = self._own_names(offered)
-        renamed = [_renamed(answer, own) for answer in found] if own else found
+        own_named = [renamed(answer, own) for answer in found] if own else found
         dialect = self.dialect if strict else self.always
         if dialect is not None and dialect.required != "any":
             known = {tool.name: tool for tool in offered}
-            return tuple([_without_nulls(answer, known) for answer in renamed])
-        return tuple(renamed)
+            return tuple([answer_without_nulls(answer, known) for answer in own_named])
+        return tuple(own_named)
 
     def answer(self, response: Any, /, tools: Tools | None = None, *, strict: bool = False) -> Answer:
         """Read the first answer of a response; see `answers`."""
@@ -294,7 +296,7 @@ class Provider(Value):
         from .stream import Stream
         from .streamed_call import StreamedCalls
 
-        offered = None if tools is None else _tools(tools)
+        offered = None if tools is None else shown_tools(tools)
         own = {} if offered is None else self._own_names(offered)
         calls = StreamedCalls(own, {tool.name: tool.codec for tool in offered or ()})
 
@@ -309,7 +311,11 @@ class Provider(Value):
         Args:
             results: of all calls of one answer, in their order.
             tools: as for `answers`.
+
+        Raises:
+            TypeError: one isn't a `ToolResult`.
         """
+        results = _checked_results(results)
         wire_names = {} if tools is None else self._wire_names(tools)
         sent = [
             result.replace(name=wire_names[result.name], parts=result.parts)
@@ -326,10 +332,16 @@ class Provider(Value):
             turn: what `commit` returned. If its round was made with `assistant=answer.message`, that
                 goes first; otherwise a message is made of the calls.
             tools: as for `answers`.
+
+        Raises:
+            TypeError: it isn't a committed turn.
         """
+        if not isinstance(turn, Turn):
+            message = f"turn takes what plan.commit(…) returns, a Turn, not {received(turn)}"
+            raise TypeError(message)
         said = turn.assistant
         if tools is not None:
-            tools = _fixed(tools)
+            tools = fixed(tools)
         if not isinstance(said, list):
             wire_names = {} if tools is None else self._wire_names(tools)
             calls = [call.replace(name=wire_names.get(call.name, call.name)) for call in turn.calls]
@@ -337,7 +349,7 @@ class Provider(Value):
         return [*said, *self.results(turn.results, tools)]
 
     def _wire_names(self, tools: Tools) -> dict[str, str]:
-        return self.names.wire_names(_names(tools), self.name)
+        return self.names.wire_names(names_of(tools), self.name)
 
     def _own_names(self, tools: Tools) -> dict[str, str]:
         return {wire: own for own, wire in self._wire_names(tools).items() if wire != own}
@@ -346,84 +358,24 @@ class Provider(Value):
         return f"<Provider {self.name}>"
 
 
-def _fixed(tools: Any) -> Offer[Any] | list[Tool[..., Any]]:
-    """Return what is offered now, which stays the same while a request is made."""
-    if isinstance(tools, Toolset):
-        return tools.offer()  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # of whatever input
-    if isinstance(tools, Offer):
-        return tools  # pyright: ignore[reportUnknownVariableType]  # of whatever input
-    return tools.offered() if isinstance(tools, Registry) else tools_of(tools)
+def _checked_results(results: Any) -> list[ToolResult]:
+    """List results, as they were given.
 
-
-def _own_choice(offered: Offer[Any] | list[Tool[..., Any]]) -> ToolChoice:
-    return offered.tool_choice if isinstance(offered, Offer) else ToolChoice("auto" if offered else "none")
-
-
-def _descriptions(offered: Offer[Any] | list[Tool[..., Any]]) -> dict[str, str]:
-    """Return the descriptions for this request alone."""
-    return offered.descriptions if isinstance(offered, Offer) else {}
-
-
-def _tools(tools: Tools) -> list[Tool[..., Any]]:
-    """List the tools of one request, as the model sees them."""
-    offered = _fixed(tools)
-    return list(offered.tools) if isinstance(offered, Offer) else offered
-
-
-def _names(tools: Tools) -> list[str]:
-    return [tool.name for tool in _tools(tools)]
-
-
-def _checked_choice(choice: object, tools: Sequence[Tool[..., Any]]) -> ToolChoice:
-    if not isinstance(choice, ToolChoice):
-        message = f"choice is a ToolChoice, such as toolset.offer(…).tool_choice, not {received(choice)}"
+    Raises:
+        TypeError: one isn't a `ToolResult`.
+    """
+    if isinstance(results, ToolResult):
+        message = "results takes a list: write [result]"
         raise TypeError(message)
-    if choice.mode == "named" and choice.name not in [tool.name for tool in tools]:
-        message = f"the choice names {quote(str(choice.name))}, which isn't among the tools"
-        raise ValueError(message)
-    return choice
+    found = list(results)
+    for result in found:
+        if not isinstance(result, ToolResult):
+            message = f"results takes what an executor returns, ToolResults, not {received(result)}"
+            raise TypeError(message)
+    return found
 
 
 def _refuse_union(tool: str, provider: str) -> SchemaError:
     message = f"{provider} takes only arguments with a list of properties, and these are a union"
     remedy = "Give the union to one parameter: a dataclass with a field of this type"
     return SchemaError(tool, [Complaint((), "unsupported", tool, message, remedy)])
-
-
-def _checked(answer: Answer) -> Answer:
-    """Return an answer whose texts are texts, whatever the provider sent.
-
-    Raises:
-        TypeError: one of them isn't.
-    """
-    texts = [text for text in (answer.text, answer.refusal, answer.raw_stop) if text is not None]
-    if all(isinstance(text, str) for text in texts):  # pyright: ignore[reportUnnecessaryIsInstance]  # they came from outside
-        return answer
-    message = "expected text"
-    raise TypeError(message)
-
-
-def _renamed(answer: Answer, own: Mapping[str, str]) -> Answer:
-    calls = tuple([call.replace(name=own.get(call.name, call.name)) for call in answer.calls])
-    return answer.replace(calls=calls)
-
-
-def _without_nulls(answer: Answer, tools: Mapping[str, Tool[..., Any]]) -> Answer:
-    from .nulls import without_nulls
-
-    calls: list[RawCall] = []
-    for call in answer.calls:
-        arguments = parsed_arguments(call)
-        if is_object(arguments) and call.name in tools:
-            call = call.replace(arguments=without_nulls(tools[call.name].codec.graph, arguments))  # noqa: PLW2901  # the same call
-        calls.append(call)
-    return answer.replace(calls=tuple(calls))
-
-
-def _what_is_wrong(body: Mapping[str, Any]) -> str:
-    error: Any = body.get("error")
-    if is_object(error):
-        error = error.get("message", error)
-    if error is not None:
-        return f"the response is an error: {excerpt(error, 300)}"
-    return f"the response has another form: {excerpt(dict(body), 200)}"

@@ -175,6 +175,9 @@ class Stream:
             response = self._merger.response()
         except Exception:  # noqa: BLE001  # whatever came as an index can't be sorted
             raise ResponseError(self._provider, "the events don't belong together") from None
+        if response is None and self._text.unknown:
+            message = f"the stream holds no events; it has the line {excerpt(self._text.unknown, 200)}"
+            raise ResponseError(self._provider, message)
         found = () if response is None else self._read(response)
         if found and self._merger.is_complete:
             return found

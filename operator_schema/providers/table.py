@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..schema_styles import SchemaStyle
+from ..wording import checked_text
 from .chat import ChatWire, CohereWire, OllamaWire
 from .converse import ConverseWire
 from .dialect import Dialect
@@ -152,7 +153,11 @@ def openai_compatible(
         required: its word for a choice that requires some tool.
         takes_unions: whether the arguments of a tool may be a union.
         dialect: what its strict mode takes; None if it has none.
+
+    Raises:
+        TypeError: the name isn't a string.
     """
+    name = checked_text("the name of a provider", name)
     return Provider(name, ChatWire(required), names, _NO_BOOLEANS, takes_unions, dialect)
 
 

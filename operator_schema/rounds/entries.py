@@ -9,7 +9,6 @@ from ..immutable import Value
 from ..tools.registry.snapshot import snapshot_of
 from ..tools.tool import Tool
 from ..tools.tool_lists import places_of, tools_of
-from ..wording import received
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -109,7 +108,7 @@ def _entries_of(member: Any) -> list[Entry]:
     if nested is not None:
         return [_from(member, entry) for entry in nested(member)]
     if issubclass(kind, (list, tuple, set, frozenset, dict)):
-        message = f"expected tools one by one: Toolset(*tools), not {received(member)}"
+        message = f"expected tools one by one: Toolset(*tools), not in a {kind.__name__}"
         raise TypeError(message)
     snapshot = None if issubclass(kind, Tool) else snapshot_of(member)
     if snapshot is None:

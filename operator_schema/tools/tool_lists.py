@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Any, cast
 
 from ..wording import as_written, clip, escape, received
@@ -29,10 +30,7 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
         raise TypeError(message)
     given: Any = tools
     if isinstance(tools, (str, type)) or not isinstance(tools, Iterable):
-        what = (
-            f"the class {clip(escape(tools.__name__), 100)}" if isinstance(tools, type) else as_written(tools)
-        )
-        message = f"expected a list of tools, not {what}"
+        message = f"expected a list of tools, not {_what_came(tools)}"
         raise TypeError(message)
     found: list[Tool[..., Any]] = []
     is_mapping = hasattr(given, "items")
@@ -58,6 +56,15 @@ def _named(tool: Tool[..., Any], key: object) -> Tool[..., Any]:
     return tool if key == tool.name else tool.with_(name=key)
 
 
+def _what_came(given: object) -> str:
+    if isinstance(given, type):
+        return f"the class {clip(escape(given.__name__), 100)}"
+    if isinstance(given, FunctionType):
+        name = clip(escape(given.__name__), 100)
+        return f"the function {name}: decorate it with @tool, and write [{name}]"
+    return as_written(given)
+
+
 def _not_a_tool(item: object) -> str:
     """Return what is wrong with something that should be a tool, and how to fix it."""
     if isinstance(item, type):
@@ -74,6 +81,10 @@ def _not_a_tool(item: object) -> str:
         name = clip(escape(inner.name), 100)
         return f"{what} around the tool {name} isn't a Tool; put @tool outermost, above other decorators"
     remedy = "decorate it with @tool" if callable(item) else "give what @tool or @tool_input makes"
+    if isinstance(item, dict) and "name" in item:
+        remedy = "give the tools themselves, not their definitions"
+    elif hasattr(type(item), "__iter__") and not isinstance(item, (str, dict)):
+        remedy = f"give it alone, or its tools one by one: [*{kind.lower()}, …]"
     return f"{what} isn't a Tool; {remedy}"
 
 

@@ -234,6 +234,24 @@ def test_what_isnt_a_tool_is_refused(provider):
         provider.request([5])
 
 
+@pytest.mark.needs_threads
+def test_arguments_of_another_kind_are_refused():
+    result = Executor(TOOLS).execute_sync(RawCall("1", "now", {}))
+    turn_round = TOOLS.round([RawCall("1", "now", {})])
+    with pytest.raises(TypeError, match='strict is True or False, not string "yes"'):
+        openai_chat.request(TOOLS, strict="yes")
+    with pytest.raises(TypeError, match=r"results takes a list: write \[result\]"):
+        openai_chat.results(result)
+    with pytest.raises(TypeError, match='ToolResults, not string "noon"'):
+        openai_chat.results(["noon"])
+    with pytest.raises(TypeError, match=r"what plan.commit\(…\) returns, a Turn, not ToolRound"):
+        openai_chat.turn(turn_round)
+    with pytest.raises(TypeError, match="the name of a provider is a string, not integer 5"):
+        openai_compatible(5)
+    with pytest.raises(ValueError, match="no strict mode of Mistral is known"):
+        mistral.request([], strict=True)
+
+
 # --- names -----------------------------------------------------------------------------------------
 
 NAMES = st.text(
@@ -389,8 +407,12 @@ def test_calls_and_results_have_the_name_on_the_wire():
 def test_every_provider_is_found_by_its_name():
     assert set(PROVIDERS) <= {getattr(all_providers, name) for name in dir(all_providers)}
     assert repr(anthropic) == "<Provider Anthropic>"
-    with pytest.raises(AttributeError, match="no attribute 'antropic'"):
+    with pytest.raises(AttributeError, match=r"no attribute 'antropic'; did you mean anthropic\?"):
         all_providers.antropic  # noqa: B018  # what is tested
+    with pytest.raises(AttributeError, match="there are openai_chat, openai_compatible"):
+        all_providers.openai  # noqa: B018  # as above
+    with pytest.raises(AttributeError, match=r"has no attribute 'zzz'$"):
+        all_providers.zzz  # noqa: B018  # as above
 
 
 # --- requests are made once ------------------------------------------------------------------------

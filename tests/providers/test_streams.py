@@ -824,6 +824,20 @@ def test_what_is_wrong_is_an_error_of_its_own(provider, piece, message):
         assert str(again.value) == str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["Bad gateway\n", "Bad gateway", "\n\nBad gateway: no upstream\nsorry\n\n"])
+def test_text_without_any_event_is_an_error_at_the_end(text):
+    stream = openai_chat.stream()
+    stream.feed(text)
+    with pytest.raises(ResponseError, match='the stream holds no events; it has the line "Bad gateway'):
+        stream.close()
+
+
+def test_a_stream_of_comments_alone_was_interrupted():
+    stream = openai_chat.stream()
+    stream.feed(": keep-alive\n\nid: 5\nretry: 10\n\n")
+    assert stream.close().stop == "interrupted"
+
+
 @pytest.mark.parametrize(
     "wrap", [lambda it: it, lambda it: {"choices": [it]}, lambda it: {"choices": {"a": it}}]
 )

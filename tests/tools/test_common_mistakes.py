@@ -19,6 +19,7 @@ from operator_schema import (
     Registry,
     SchemaError,
     Tool,
+    Toolset,
     describe_tools,
     schema_response,
     skip,
@@ -250,9 +251,23 @@ def test_a_describer_is_known_by_its_mark():
 
 
 def test_a_list_of_tools_that_is_not_one():
+    def plain(): ...
+
     for given, shown in [(None, "None"), ("find", '"find"'), (Own, "the class Own"), (3, "3")]:
         with pytest.raises(TypeError, match=f"^expected a list of tools, not {shown}$"):
             Registry(given)
+    with pytest.raises(
+        TypeError, match=r"not the function plain: decorate it with @tool, and write \[plain\]$"
+    ):
+        Registry(plain)
+    with pytest.raises(
+        TypeError, match=r"a Toolset isn't a Tool; give it alone, or its .*: \[\*toolset, …\]$"
+    ):
+        Registry([Toolset(find)])
+    with pytest.raises(
+        TypeError, match="a dict isn't a Tool; give the tools themselves, not their definitions"
+    ):
+        Registry(Registry([find]).definitions())
     with pytest.raises(TypeError, match=r"the class Own isn't a Tool; decorate its methods with @tool, or"):
         Registry([Own])
 

@@ -215,6 +215,9 @@ def handlers(
     """
     checked_structured(structured)
     _check_page_size(page_size)
+    if type(confirm) is not bool:
+        message = f"confirm is True or False, not {received(confirm)}"
+        raise TypeError(message)
     check_context(context)
     registry = registry_of(tools)
     if executor is None:

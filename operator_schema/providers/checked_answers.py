@@ -1,0 +1,90 @@
+"""Answers after they are read: their texts, the tools' own names, and nulls that mean nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..json_values import is_object
+from ..wording import excerpt, quote
+from .wire import parsed_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..tools.calls import RawCall
+    from ..tools.tool import Tool
+    from .answer import Answer
+
+__all__ = ["answer_without_nulls", "checked_answer", "renamed", "what_is_wrong"]
+
+_FORMS = {
+    "choices": "OpenAI Chat Completions",
+    "candidates": "Gemini",
+    "stop_reason": "Anthropic",
+    "stopReason": "Bedrock Converse",
+    "output": "OpenAI Responses",
+}
+"""What one provider's answers alone have at their top."""
+
+
+def checked_answer(answer: Answer) -> Answer:
+    """Return an answer whose texts are texts, whatever the provider sent.
+
+    Raises:
+        TypeError: one of them isn't.
+    """
+    texts = [text for text in (answer.text, answer.refusal, answer.raw_stop) if text is not None]
+    if all(isinstance(text, str) for text in texts):  # pyright: ignore[reportUnnecessaryIsInstance]  # they came from outside
+        return answer
+    message = "expected text"
+    raise TypeError(message)
+
+
+def renamed(answer: Answer, own: Mapping[str, str]) -> Answer:
+    """Return an answer whose calls have the tools' own names.
+
+    Args:
+        answer: with the names on the wire.
+        own: names on the wire to the tools' own, where these differ.
+    """
+    calls = tuple([call.replace(name=own.get(call.name, call.name)) for call in answer.calls])
+    return answer.replace(calls=calls)
+
+
+def answer_without_nulls(answer: Answer, tools: Mapping[str, Tool[..., Any]]) -> Answer:
+    """Return an answer without the nulls in arguments that stand for what was left out.
+
+    Args:
+        answer: with the tools' own names.
+        tools: that the request offered, by name.
+    """
+    from .nulls import without_nulls
+
+    calls: list[RawCall] = []
+    for call in answer.calls:
+        arguments = parsed_arguments(call)
+        if is_object(arguments) and call.name in tools:
+            call = call.replace(arguments=without_nulls(tools[call.name].codec.graph, arguments))  # noqa: PLW2901  # the same call
+        calls.append(call)
+    return answer.replace(calls=tuple(calls))
+
+
+def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
+    """Return the message about a response that isn't an answer.
+
+    Args:
+        body: of the response.
+        error: that came when it was read.
+    """
+    said: Any = body.get("error")
+    if is_object(said):
+        said = said.get("message", said)
+    if said is not None:
+        return f"the response is an error: {excerpt(said, 300)}"
+    shown = excerpt(dict(body), 200)
+    if not isinstance(error, KeyError):
+        return f"the response has another form: {shown}"
+    missing = str(error.args[0])
+    other = next((name for key, name in _FORMS.items() if key in body and key != missing), None)
+    hint = "" if other is None else f" (it looks like an answer of {other})"
+    return f"the response has another form: there is no {quote(missing)} in it{hint}: {shown}"
