@@ -13,7 +13,7 @@ from .. import __version__
 from ..errors import SchemaError
 from ..wording import escape, nearest
 from .lint_command import lint
-from .lookup import WrongUse
+from .modules import WrongUse
 from .output import Output
 from .serve import serve
 from .tool_commands import call, describe, tools

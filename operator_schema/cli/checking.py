@@ -11,7 +11,8 @@ from ..introspect.nodes import ObjectNode
 from ..lint.checks import anything, no_docstring, numbered_choices, undescribed
 from ..tools.registry.discovery import tools_in
 from ..wording import escape, show_path
-from .lookup import dataclasses_of, load_module
+from .lookup import dataclasses_of
+from .modules import load_module
 from .output import count, to_json
 
 if TYPE_CHECKING:

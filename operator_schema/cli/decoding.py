@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from ..codec.json_text.reader import read_json
 from ..errors import DecodeError, EncodeError
 from ..wording import escape
-from .lookup import WrongUse
+from .modules import WrongUse
 from .output import count
 
 if TYPE_CHECKING:

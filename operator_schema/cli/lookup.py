@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import pkgutil
-import sys
 import traceback
 from collections.abc import Mapping
-from contextlib import redirect_stdout
 from dataclasses import is_dataclass
-from types import GenericAlias, UnionType
+from types import FunctionType, GenericAlias, UnionType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
-
-import click
 
 from ..codec.codec import Codec
 from ..errors import SchemaError, ToolNotFoundError
@@ -21,28 +14,29 @@ from ..rounds.toolset import Toolset
 from ..tools.registry.discovery import tools_in
 from ..tools.registry.registry import Registry
 from ..tools.tool import Tool
-from ..wording import clip, escape, listed, nearest
+from ..wording import escape, listed, nearest
+from .factories import Factory, factory_in
+from .modules import WrongUse, load_module, modules_of, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
     from ..codec.options import UnknownFields
 
 __all__ = [
     "ObjectName",
-    "WrongUse",
     "codec_of_name",
     "dataclasses_of",
     "find_context",
+    "find_factory",
     "find_offered",
     "find_tool",
     "find_tools",
-    "load_module",
-    "modules_of",
 ]
 
-_MESSAGE_LENGTH = 300
+_OFFERED = "__tools__"
+"""What a module calls the tools that it offers: a registry, a toolset, or a function that makes one."""
 
 
 class ObjectName(NamedTuple):
@@ -57,79 +51,6 @@ class ObjectName(NamedTuple):
     path: str
 
 
-class WrongUse(click.ClickException):  # it isn't a fault of the program
-    """A name, file or module that can't be used: status 2, and one line that says why."""
-
-    exit_code = 2
-
-    def show(self, file: Any = None) -> None:
-        """Write the line to standard error."""
-        click.echo(f"operator-schema: error: {self.message}", file=file or sys.stderr)
-
-
-def load_module(name: str, *, show_traceback: bool) -> ModuleType:
-    """Import a module.
-
-    Args:
-        name: of the module, with dots.
-        show_traceback: whether to print the whole traceback if that fails.
-
-    Returns:
-        The module.
-
-    Raises:
-        SchemaError: a type or tool in it has complaints; a note says where in the user's code.
-        WrongUse: it isn't found, or raises while it is imported.
-    """
-    try:
-        # Standard output is for schemas and values, not for what a module prints at import.
-        with redirect_stdout(sys.stderr):
-            return importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # importing a module can raise anything
-        if show_traceback:
-            traceback.print_exception(error)
-        if isinstance(error, SchemaError):
-            error.add_note(_place(error).strip(" ()"))
-            raise
-        raise WrongUse(_import_failure(name, error, show_traceback=show_traceback)) from None
-
-
-def modules_of(name: str, *, show_traceback: bool) -> Iterator[str]:
-    """List a module and, if it is a package, the modules below it.
-
-    Args:
-        name: of the module.
-        show_traceback: as for `load_module`.
-
-    Yields:
-        Names of modules; private ones and `__main__` are left out below a package.
-    """
-    yield name
-    try:
-        module = load_module(name, show_traceback=show_traceback)
-    except SchemaError:  # reported when the module is checked
-        return
-    for entry in pkgutil.iter_modules(getattr(module, "__path__", ())):
-        if not entry.name.startswith("_"):
-            yield from modules_of(f"{name}.{entry.name}", show_traceback=show_traceback)
-
-
-def _import_failure(name: str, error: BaseException, *, show_traceback: bool) -> str:
-    if isinstance(error, ModuleNotFoundError) and error.name is not None:
-        if f"{name}.".startswith(f"{error.name}."):
-            return _not_found(name, error.name)
-        return f"the module {escape(name)} imports {escape(error.name)}, which is not found{_place(error)}"
-    return f"the module {escape(name)} can't be imported: {_reason(error, show_traceback=show_traceback)}"
-
-
-def _reason(error: BaseException, *, show_traceback: bool) -> str:
-    """Return what was raised, where, and how to see more."""
-    text = clip(escape(str(error)), _MESSAGE_LENGTH)
-    reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    more = "" if show_traceback else "; --traceback shows all of it"
-    return f"{reason}{_place(error)}{more}"
-
-
 def _kind_of(value: object) -> str:
     name = escape(type(value).__name__)
     return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
@@ -139,32 +60,6 @@ def _is_annotation(value: object) -> bool:
     """Return whether an object that isn't a class may be used as a type, such as `list[int] | None`."""
     is_form = type(value).__module__ in {"typing", "typing_extensions"}
     return value is None or is_form or isinstance(value, (GenericAlias, UnionType))
-
-
-def _not_found(name: str, missing: str) -> str:
-    parent, dot, last = missing.rpartition(".")
-    paths = getattr(sys.modules.get(parent), "__path__", ()) if parent else None
-    known = [module.name for module in pkgutil.iter_modules(paths)]
-    near = nearest(last, known if parent else [name for name in known if name not in sys.stdlib_module_names])
-    meant = f"{parent}{dot}{near}{name[len(missing) :]}"
-    hint = "" if near is None or meant == name else f"; did you mean {escape(meant)}?"
-    if missing != name:
-        return f"no module {escape(name)}: there is no {escape(missing)}{hint}"
-    where = "" if parent else " in this folder or on the path"
-    return f"no module {escape(name)}{where}{hint}"
-
-
-def _place(error: BaseException) -> str:
-    """Return where the user's own code raised an exception: ` (tools.py, line 3)`, or nothing."""
-    if isinstance(error, SyntaxError):
-        return ""  # its message says where
-    ours = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  # only text is compared
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        file = frame.filename
-        if file != importlib.__file__ and not file.startswith(("<frozen ", ours + os.sep)):
-            here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # only text is compared
-            return f" ({escape(file.removeprefix(here))}, line {frame.lineno})"
-    return ""
 
 
 def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_traceback: bool) -> Codec[Any]:
@@ -183,7 +78,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
         WrongUse: there is no such module, or no such type in it.
     """
     module = load_module(target.module, show_traceback=show_traceback)
-    annotation = _find(module, target.path, is_type=True)
+    annotation = _find(module, target.path, _make, is_type=True)
     if isinstance(annotation, Tool):
         tool = cast("Tool[..., Any]", annotation)
         return (tool.with_(unknown_fields=unknown_fields) if unknown_fields == "reject" else tool).codec
@@ -201,6 +96,11 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
     # Text inside an alias does not know its module. This comes second because the names given here
     # win over those of the modules that other classes of the alias were written in.
     return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
+
+
+def _make(factory: Factory) -> Registry | Toolset[Any]:
+    """Make the tools of a function with its defaults."""
+    return factory.make({}, show_traceback=False)
 
 
 def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], Registry | None]:
@@ -222,39 +122,77 @@ def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[.
 
 
 def find_offered(
-    target: ObjectName, *, show_traceback: bool
+    target: ObjectName, given: Mapping[str, Any] | None = None, *, show_traceback: bool
 ) -> Registry | Toolset[Any] | list[Tool[..., Any]]:
-    """Import the tools of a module, or a registry or toolset.
+    """Import the tools of a module, or a registry or toolset, or make one by a function.
 
     Args:
         target: as for `find_tools`.
+        given: what the function gets, as JSON values by parameter; None for its defaults.
         show_traceback: as for `load_module`.
 
     Returns:
         The registry or toolset itself; or the tools of a module and of those below it.
 
     Raises:
-        WrongUse: there is no such module, or no registry of that name in it.
+        WrongUse: there is no such module, no registry of that name in it, or the function fails.
     """
-    if not target.path:
+    module = load_module(target.module, show_traceback=show_traceback)
+    if not target.path and _OFFERED not in vars(module):
         names = list(modules_of(target.module, show_traceback=show_traceback))
         modules = [load_module(name, show_traceback=show_traceback) for name in names]
         tools = {id(tool): tool for module in modules for tool in tools_in(module)}
         return list(tools.values())
-    module = load_module(target.module, show_traceback=show_traceback)
-    found: Any = _find(module, target.path)
+    found: Any = _find(module, target.path or _OFFERED)
+    factory = factory_in(found)
+    if factory is not None:
+        return factory.make(given or {}, show_traceback=show_traceback)
     if not isinstance(found, (Registry, Toolset)):
-        message = f"{escape(target.path)} is {_kind_of(found)}, not a Registry or a Toolset"
-        raise WrongUse(message)
+        raise WrongUse(_not_offered(found, target))
     return found  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
 
 
-def find_tool(target: ObjectName, *, show_traceback: bool) -> Tool[..., Any]:
+def _not_offered(found: object, target: ObjectName) -> str:
+    name = escape(target.path or _OFFERED)
+    kind, hint = _kind_of(found), ""
+    if isinstance(found, Tool):
+        hint = f": name its module, {escape(target.module)}, or a Registry with it"
+    elif isinstance(found, FunctionType):
+        hint = "; one that makes tools says so in its annotations: -> Registry"
+    return f"{name} is {kind}, not a Registry or a Toolset{hint}"
+
+
+def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
+    """Return the function that makes the tools of a target; None if they are there without one.
+
+    Args:
+        target: as for `find_tools` or `find_tool`.
+        show_traceback: as for `load_module`.
+
+    Raises:
+        WrongUse: there is no such module.
+    """
+    found: Any = load_module(target.module, show_traceback=show_traceback)
+    steps = [step for step in target.path.split(".") if step]
+    if not steps or not hasattr(found, steps[0]):
+        return factory_in(getattr(found, _OFFERED, None))
+    for step in steps:
+        found = getattr(found, step, None)
+        factory = factory_in(found)
+        if factory is not None:
+            return factory
+    return None
+
+
+def find_tool(
+    target: ObjectName, given: Mapping[str, Any] | None = None, *, show_traceback: bool
+) -> Tool[..., Any]:
     """Import a tool.
 
     Args:
         target: where it is, by its name in the module, by the name of the tool, or by its name in a
-            registry of the module.
+            registry of the module, or in what a function of the module makes.
+        given: what that function gets, as JSON values by parameter; None for its defaults.
         show_traceback: as for `load_module`.
 
     Returns:
@@ -267,13 +205,17 @@ def find_tool(target: ObjectName, *, show_traceback: bool) -> Tool[..., Any]:
     known = {tool.name: tool for tool in tools_in(module)}
     if target.path in known and not hasattr(module, target.path):
         return known[target.path]
-    if "." not in target.path and not hasattr(module, target.path):
+    if "." not in target.path and not hasattr(module, target.path) and _OFFERED not in vars(module):
         near = nearest(target.path, known)
         there = f"; its tools are {listed(list(known))}" if known else ""
         hint = f"; did you mean {near}?" if near else there
         message = f"the module {escape(module.__name__)} has no {escape(target.path)}{hint}"
         raise WrongUse(message)
-    found = _find(module, target.path)
+
+    def make(factory: Factory) -> Registry | Toolset[Any]:
+        return factory.make(given or {}, show_traceback=show_traceback)
+
+    found = _find(module, target.path, make)
     if not isinstance(found, Tool):
         message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
         raise WrongUse(message)
@@ -303,7 +245,7 @@ def find_context(target: ObjectName, *, show_traceback: bool) -> Mapping[Any, An
         except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
             if show_traceback:
                 traceback.print_exception(error)
-            message = f"{escape(target.path)}() failed: {_reason(error, show_traceback=show_traceback)}"
+            message = f"{escape(target.path)}() failed: {reason_of(error, show_traceback=show_traceback)}"
             raise WrongUse(message) from None
     if not isinstance(context, Mapping):
         message = f"{escape(target.path)} {verb} {_kind_of(context)}, not a mapping such as {{Db: db}}"
@@ -311,10 +253,33 @@ def find_context(target: ObjectName, *, show_traceback: bool) -> Mapping[Any, An
     return context  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
 
 
-def _find(module: ModuleType, path: str, *, is_type: bool = False) -> Any:
+def _find(
+    module: ModuleType,
+    path: str,
+    make: Callable[[Factory], Registry | Toolset[Any]] | None = None,
+    *,
+    is_type: bool = False,
+) -> Any:
+    """Return what a path leads to.
+
+    Args:
+        module: where it begins.
+        path: names with dots between them; what the module doesn't have is looked up in what it offers.
+        make: makes the tools of a function on the way; None if that is the function itself.
+        is_type: whether a type is wanted, for the message.
+
+    Raises:
+        WrongUse: it leads nowhere.
+    """
     found: Any = module
     place = f"the module {escape(module.__name__)}"
-    for step in path.split("."):
+    steps = path.split(".")
+    if not hasattr(module, steps[0]) and _OFFERED in vars(module):
+        found = vars(module)[_OFFERED]
+    for step in steps:
+        factory = None if make is None else factory_in(found)
+        if factory is not None and make is not None:
+            found = make(factory)
         try:
             registry = _registry_of(found)
             found = getattr(found, step) if registry is None else registry.get(step)

@@ -14,7 +14,9 @@ from ..errors import DuplicateToolError
 from ..wording import escape
 from .arguments import NAME, REGISTRY, traceback_option
 from .client_config import CLIENTS, config_of, place_of
-from .lookup import ObjectName, WrongUse, find_context, find_offered
+from .factory_options import TargetCommand, factory_of, given_to_factory
+from .lookup import ObjectName, find_context, find_offered
+from .modules import WrongUse
 from .output import count
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ _OF_HTTP = ("port", "host", "token_env", "token_file", "no_token", "allow_host",
 
 
 @click.command(
+    cls=TargetCommand,
     epilog="""\b
 examples:
   operator-schema serve app:registry
@@ -49,7 +52,8 @@ examples:
   operator-schema serve --http --port 9000 app:registry
   operator-schema serve --http --host 0.0.0.0 --allow-host tools.example.com --token-env TOKEN app
   operator-schema serve --print-config claude-code app:registry
-"""
+  operator-schema serve operator_schema.code_tools --root .
+""",
 )
 @click.argument("target", type=REGISTRY, metavar="MODULE[:REGISTRY]")
 @click.option("--http", is_flag=True, help="Serve streamable HTTP; without it, standard input and output.")
@@ -92,7 +96,8 @@ examples:
 def serve(outputs: tuple[Output, Output], /, target: ObjectName, **options: Any) -> int:
     """Serve tools by the Model Context Protocol (MCP).
 
-    The tools are those of a module, or of the modules of a package; or of a registry or toolset. A client
+    The tools are those of a module, or of the modules of a package; or of a registry or toolset, or of a
+    function that makes one: its parameters are options, which --help shows after the target. A client
     such as Claude Desktop starts the command, and talks to it over standard input and output. What tools
     print goes to standard error.
 
@@ -104,6 +109,7 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName, **options: Any)
     """
     ctx = click.get_current_context()
     _check_http(ctx)
+    options["given"] = given_to_factory(ctx)
     if options["client"] is not None:
         return _print_config(outputs, ctx)
     _check_installed()
@@ -198,7 +204,12 @@ def _offered(target: ObjectName, options: dict[str, Any]) -> tuple[Executor, Map
     from ..tools.registry.registry import Registry
 
     traceback = options["show_traceback"]
-    offered = find_offered(target, show_traceback=traceback)
+    offered = find_offered(target, options["given"], show_traceback=traceback)
+    if not isinstance(offered, Registry) and not list(offered):
+        message = (
+            f"there are no tools in {escape(':'.join(filter(None, target)))}: decorate functions with @tool"
+        )
+        raise WrongUse(message)
     context = options["context"]
     given = None if context is None else find_context(context, show_traceback=traceback)
     try:
@@ -315,4 +326,6 @@ def _words(ctx: click.Context, target: ObjectName) -> list[str]:
         for one in value if option.multiple else [value]:
             text = ":".join(one) if isinstance(one, ObjectName) else str(one)
             words += [option.opts[0]] if option.is_flag else [option.opts[0], text]
-    return [*words, ":".join(filter(None, target))]
+    words.append(":".join(filter(None, target)))
+    factory = factory_of(ctx)
+    return words if factory is None else [*words, *factory.written(factory.given(ctx))]

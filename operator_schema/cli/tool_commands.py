@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
 from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any
 
@@ -12,19 +11,19 @@ import click
 
 from ..codec.expected import expected_fields
 from ..errors import EncodeError, MissingContextError, ToolError
-from ..introspect.nodes import ObjectNode
-from ..introspect.traits import json_types_of
-from ..json_values import type_of
 from ..tools.calls import RawCall
 from ..tools.documentation import documentation_of
 from ..tools.execution.executor import Executor
 from ..wording import escape
 from .arguments import NAME, REGISTRY, TOOL, traceback_option
-from .lookup import WrongUse, find_context, find_tool, find_tools
+from .factory_options import TargetCommand, given_to_factory
+from .lookup import find_context, find_tool, find_tools
+from .modules import WrongUse
 from .output import count, to_json
+from .words import json_types, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from ..tools.registry.registry import Registry
     from ..tools.tool import Tool
@@ -103,13 +102,15 @@ def _follow(schema: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
 
 
 @click.command(
+    cls=TargetCommand,
     epilog="""\b
 examples:
   operator-schema call tools:web_search '{"query": "x"}'
   operator-schema call tools:web_search query=x max_results=3
   operator-schema call --timeout 5 tools:web_search - < arguments.json
   operator-schema call --context app:make_context app:registry.search query=x
-"""
+  operator-schema call operator_schema.code_tools:search --root . 'pattern=*Error'
+""",
 )
 @click.argument("target", type=TOOL, metavar="MODULE:TOOL")
 @click.argument("arguments", nargs=-1)
@@ -124,9 +125,10 @@ examples:
     help="Seconds that the call may take, unless the tool has a limit of its own (default: 30).",
 )
 @traceback_option
-@click.pass_obj
+@click.pass_context
 def call(
-    outputs: tuple[Output, Output],
+    ctx: click.Context,
+    /,
     target: ObjectName,
     arguments: tuple[str, ...],
     context: ObjectName | None,
@@ -136,12 +138,13 @@ def call(
 ) -> int:
     """Call a tool as a model does.
 
-    TOOL is a name in the module, the name of a tool of the module, or REGISTRY.TOOL. ARGUMENTS are one
+    TOOL is a name in the module, the name of a tool of the module, or REGISTRY.TOOL. If a function makes
+    the registry, its parameters are options, which --help shows after the target. ARGUMENTS are one
     JSON object, - for standard input, or words such as query=x: the value is read as JSON if the
     parameter takes what it means, else as text. The result goes to standard output; everything else,
     also what the tool itself prints, goes to standard error.
     """
-    tool = find_tool(target, show_traceback=show_traceback)
+    tool = find_tool(target, given_to_factory(ctx), show_traceback=show_traceback)
     given = None if context is None else find_context(context, show_traceback=show_traceback)
     executor = Executor(
         [tool.with_(enabled=True)],
@@ -155,7 +158,7 @@ def call(
     # Standard output is for the result, not for what the tool prints.
     with redirect_stdout(sys.stderr):
         result = executor.execute_sync(raw, context=given)
-    out, err = outputs
+    out, err = ctx.obj
     if not result.is_error:
         out.text(result.content)
         return 0
@@ -182,25 +185,8 @@ def _arguments(words: Sequence[str], tool: Tool[..., Any]) -> str | bytes | dict
     if twice:
         message = f"{escape(twice[0])!r} is given twice; for a list give JSON: '{escape(twice[0])}=[…]'"
         raise WrongUse(message)
-    types = _json_types(tool)
-    return {key: _value(text, types.get(key, ())) for key, _, text in pairs}
-
-
-def _json_types(tool: Tool[..., Any]) -> dict[str, Collection[str]]:
-    """Return the JSON types that each parameter takes; of a union's parameters nothing is known."""
-    graph = tool.codec.graph
-    root = graph.resolve_root()
-    fields = root.fields if isinstance(root, ObjectNode) else ()
-    return {field.key: json_types_of(field.node, graph.definitions) for field in fields}
-
-
-def _value(text: str, types: Collection[str]) -> Any:
-    """Read a value as JSON, unless the parameter takes text but nothing of this kind."""
-    with suppress(ValueError):
-        value = json.loads(text)
-        if "string" not in types or type_of(value) in types:
-            return value
-    return text
+    types = json_types(tool)
+    return {key: value_of(text, types.get(key, ())) for key, _, text in pairs}
 
 
 @click.command(

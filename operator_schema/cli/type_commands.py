@@ -10,7 +10,8 @@ from ..wording import escape
 from .arguments import MODULE, TYPE, traceback_option, unknown_fields_option
 from .checking import check_module, write_verdict
 from .decoding import Decoder, decode_file
-from .lookup import codec_of_name, modules_of
+from .lookup import codec_of_name
+from .modules import modules_of
 from .output import count
 
 if TYPE_CHECKING:

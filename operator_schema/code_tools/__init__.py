@@ -6,16 +6,37 @@ run or imported.
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+from .. import Registry  # noqa: TC001  # the command line reads it
 from .code_base import CodeBase
+from .errors import missing_package
 from .tools import CodeTools, code_tools
+
+try:
+    from annotated_types import Ge, Gt
+except ModuleNotFoundError as error:
+    raise missing_package(error, "annotated-types") from None
 
 __all__ = ["CodeBase", "CodeTools", "code_tools"]
 
 
-def __getattr__(name: str) -> object:
-    """Make `here`, the tools of the current directory, when it is first asked for."""
-    if name != "here":
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    found = globals()["here"] = code_tools()
-    return found
+def make_tools(
+    root: Path = Path(),
+    cache: Path | None = None,
+    budget: Annotated[int, Ge(1000)] = 20_000,
+    type_check_seconds: Annotated[float, Gt(0)] = 30.0,
+) -> Registry:
+    """Make the four tools of a folder, for the command line.
+
+    Args:
+        root: The folder that the tools read.
+        cache: A file in which parsed files are kept for the next start.
+        budget: Characters that a result may have.
+        type_check_seconds: Seconds that a type checker may take.
+    """
+    return code_tools(root, cache=cache, budget=budget, type_check_seconds=type_check_seconds)
+
+
+__tools__ = make_tools

@@ -51,6 +51,8 @@ def test_the_examples_in_the_help_parse(run):
     assert len(examples) >= 10
     for example in examples:
         name, *words = shlex.split(example.partition(" < ")[0])
+        if "operator_schema.code_tools" in example and sys.platform == "emscripten":
+            continue  # its options are those of a module that needs tree-sitter
         command = app.commands[name]
         assert command.make_context(name, words, resilient_parsing=False).params
 

@@ -1,0 +1,128 @@
+"""Modules on the command line: how they are imported, and what is said if that fails."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+import traceback
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import SchemaError
+from ..wording import clip, escape, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+__all__ = ["WrongUse", "load_module", "modules_of", "reason_of"]
+
+_MESSAGE_LENGTH = 300
+
+
+class WrongUse(click.ClickException):  # it isn't a fault of the program
+    """A name, file or module that can't be used: status 2, and one line that says why."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        """Write the line to standard error."""
+        click.echo(f"operator-schema: error: {self.message}", file=file or sys.stderr)
+
+
+def load_module(name: str, *, show_traceback: bool) -> ModuleType:
+    """Import a module.
+
+    Args:
+        name: of the module, with dots.
+        show_traceback: whether to print the whole traceback if that fails.
+
+    Returns:
+        The module.
+
+    Raises:
+        SchemaError: a type or tool in it has complaints; a note says where in the user's code.
+        WrongUse: it isn't found, or raises while it is imported.
+    """
+    try:
+        # Standard output is for schemas and values, not for what a module prints at import.
+        with redirect_stdout(sys.stderr):
+            return importlib.import_module(name)
+    except (Exception, SystemExit) as error:  # importing a module can raise anything
+        if show_traceback:
+            traceback.print_exception(error)
+        if isinstance(error, SchemaError):
+            error.add_note(_place(error).strip(" ()"))
+            raise
+        raise WrongUse(_import_failure(name, error, show_traceback=show_traceback)) from None
+
+
+def modules_of(name: str, *, show_traceback: bool) -> Iterator[str]:
+    """List a module and, if it is a package, the modules below it.
+
+    Args:
+        name: of the module.
+        show_traceback: as for `load_module`.
+
+    Yields:
+        Names of modules; private ones and `__main__` are left out below a package.
+    """
+    yield name
+    try:
+        module = load_module(name, show_traceback=show_traceback)
+    except SchemaError:  # reported when the module is checked
+        return
+    for entry in pkgutil.iter_modules(getattr(module, "__path__", ())):
+        if not entry.name.startswith("_"):
+            yield from modules_of(f"{name}.{entry.name}", show_traceback=show_traceback)
+
+
+def _import_failure(name: str, error: BaseException, *, show_traceback: bool) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name is not None:
+        if f"{name}.".startswith(f"{error.name}."):
+            return _not_found(name, error.name)
+        return f"the module {escape(name)} imports {escape(error.name)}, which is not found{_place(error)}"
+    return f"the module {escape(name)} can't be imported: {reason_of(error, show_traceback=show_traceback)}"
+
+
+def reason_of(error: BaseException, *, show_traceback: bool) -> str:
+    """Return what was raised, where, and how to see more.
+
+    Args:
+        error: that code of the user raised.
+        show_traceback: whether the whole traceback is printed anyway.
+    """
+    text = clip(escape(str(error)), _MESSAGE_LENGTH)
+    reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    more = "" if show_traceback else "; --traceback shows all of it"
+    return f"{reason}{_place(error)}{more}"
+
+
+def _not_found(name: str, missing: str) -> str:
+    parent, dot, last = missing.rpartition(".")
+    paths = getattr(sys.modules.get(parent), "__path__", ()) if parent else None
+    known = [module.name for module in pkgutil.iter_modules(paths)]
+    near = nearest(last, known if parent else [name for name in known if name not in sys.stdlib_module_names])
+    meant = f"{parent}{dot}{near}{name[len(missing) :]}"
+    hint = "" if near is None or meant == name else f"; did you mean {escape(meant)}?"
+    if missing != name:
+        return f"no module {escape(name)}: there is no {escape(missing)}{hint}"
+    where = "" if parent else " in this folder or on the path"
+    return f"no module {escape(name)}{where}{hint}"
+
+
+def _place(error: BaseException) -> str:
+    """Return where the user's own code raised an exception: ` (tools.py, line 3)`, or nothing."""
+    if isinstance(error, SyntaxError):
+        return ""  # its message says where
+    ours = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  # only text is compared
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = frame.filename
+        if file != importlib.__file__ and not file.startswith(("<frozen ", ours + os.sep)):
+            here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # only text is compared
+            return f" ({escape(file.removeprefix(here))}, line {frame.lineno})"
+    return ""

@@ -1,0 +1,233 @@
+"""Functions that make tools: their parameters are options of `serve` and `call`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from textwrap import dedent
+
+import pytest
+
+MODULE = '''
+from pathlib import Path
+from typing import Annotated
+
+from annotated_types import Ge
+
+from operator_schema import Registry, Toolset, tool
+
+
+def make_tools(
+    root: Path = Path("docs"),
+    depth: Annotated[int, Ge(1)] = 2,
+    label: str = "files",
+    deep: bool = False,
+    kinds: list[str] = [],
+    sizes: list[int] | None = None,
+) -> Registry:
+    """Make tools that list files.
+
+    Args:
+        root: The folder to list.
+        depth: How many levels.
+    """
+    print("making tools")
+
+    @tool
+    def settings(more: str = "") -> str:
+        """Say what the tools were made with."""
+        return f"{root} {depth!r} {label!r} {deep} {kinds} {sizes} {more}"
+
+    return Registry([settings])
+
+
+def needs(url: str) -> "Toolset[object]":
+    @tool
+    def get() -> str:
+        """Get it."""
+        return url
+
+    return Toolset(get)
+
+
+def fails() -> Registry:
+    raise LookupError("no luck")
+
+
+def lies() -> Registry:
+    return 5
+
+
+def taken(port: int = 5) -> Registry:
+    return Registry()
+
+
+def plain(a: int) -> int:
+    raise AssertionError("it must not be called")
+
+
+@tool
+def alone() -> str:
+    """Stand alone."""
+    return "alone"
+
+
+__tools__ = make_tools
+'''
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch, run):
+    """Call the program in a folder with the module `made`."""
+    (tmp_path / "made.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "nothing.py").write_text("x = 5\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    yield run
+    for name in ("made", "nothing"):
+        sys.modules.pop(name, None)
+
+
+def test_a_function_makes_the_tools_with_its_defaults(made):
+    status, out, err = made("call", "made:settings")
+    assert (status, out) == (0, "docs 2 'files' False [] None \n")
+    assert err == "making tools\n"
+    assert made("call", "made:make_tools.settings", "more=x")[1] == "docs 2 'files' False [] None x\n"
+
+
+def test_its_parameters_are_options(made):
+    words = [
+        "--root",
+        "a b",
+        "--depth=3",
+        "--label",
+        "5",
+        "--deep",
+        "--kinds",
+        "x",
+        "--kinds",
+        "7",
+        "--sizes",
+        "[1, 2]",
+    ]
+    expected = "a b 3 '5' True ['x', '7'] [1, 2] {}\n"
+    assert made("call", "made:settings", *words)[1] == expected.format("")
+    # They may stand on both sides of the arguments.
+    assert made("call", "made:settings", "more=x", *words)[1] == expected.format("x")
+    assert made("call", "made:settings", "--no-deep", "--sizes", "3")[1] == "docs 2 'files' False [] [3] \n"
+    assert (
+        made("call", "made:settings", "--kinds", '["a", "b"]')[1] == "docs 2 'files' False ['a', 'b'] None \n"
+    )
+
+
+def test_a_required_parameter_is_a_required_option(made):
+    assert made("call", "made:needs.get", "--url", "x")[:2] == (0, "x\n")
+    status, _, err = made("call", "made:needs.get")
+    assert status == 2
+    assert err == "operator-schema: error: --url: missing (string, required)\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["made:settings", "--rot", "x"], "No such option '--rot'. Did you mean '--root'?"),
+        (["made:settings", "--depth", "x"], '--depth: expected integer (≥ 1), got string "x"'),
+        (["made:settings", "--depth", "0"], "--depth: 0 is below the minimum 1"),
+        (["made:settings", "--root"], "Option '--root' requires an argument"),
+        (["made:fails.get"], "fails() failed: LookupError: no luck (made.py, line"),
+        (["made:lies.get"], "lies() returned int, not a Registry or a Toolset"),
+        (["made:plain.get", "--root", "x"], "No such option '--root'"),
+        (["made:setings"], "did you mean settings?"),
+        (["made:alone", "--deep"], "No such option '--deep'"),
+        (["maid:settings", "--deep"], "no module maid in this folder"),
+        (["--rot", "made:settings"], "No such option '--rot'"),
+    ],
+)
+def test_wrong_options_say_what_is_wrong(made, words, message):
+    status, out, err = made("call", *words)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (
+            "made:plain",
+            "plain is a function, not a Registry or a Toolset; one that makes tools says so in its",
+        ),
+        (
+            "made:alone",
+            "alone is a Tool, not a Registry or a Toolset: name its module, made, or a Registry with it",
+        ),
+    ],
+)
+def test_what_makes_no_tools_is_refused(made, target, message):
+    status, _, err = made("tools", target)
+    assert status == 2
+    assert message in err
+
+
+def test_an_option_of_the_command_cant_be_a_parameter(made):
+    status, _, err = made("serve", "made:taken", "--help")
+    assert status == 2
+    assert "--port is an option already: rename that parameter of taken" in " ".join(err.split())
+
+
+def test_the_help_after_the_target_has_the_options(made):
+    status, out, _ = made("call", "made:settings", "--help")
+    assert status == 0
+    assert "--root PATH" in out
+    assert "The folder to list. [default: docs]" in out
+    assert "--deep / --no-deep" in out
+    assert "--root PATH" not in made("call", "--help")[1]
+    assert "--root PATH" not in made("call", "nothing:settings", "--help")[1]
+    assert made("call", "missing:settings", "--help")[0] == 0
+    assert "[required]" in made("serve", "made:needs", "--help")[1]
+
+
+def test_the_printed_configuration_holds_in_any_folder(made):
+    words = (
+        "--print-config",
+        "claude-code",
+        "made",
+        "--depth",
+        "3",
+        "--no-deep",
+        "--kinds",
+        "a",
+        "--kinds",
+        "b c",
+    )
+    status, out, err = made("serve", *words)
+    assert status == 0, err
+    args = json.loads(out)["mcpServers"]["made"]["args"]
+    assert args[2:] == [
+        *("serve", "made", "--root", os.path.abspath("docs")),  # noqa: PTH100  # as text
+        *("--depth", "3", "--no-deep", "--kinds", "a", "--kinds", "b c"),
+    ]  # fmt: skip
+
+
+def test_other_commands_take_the_defaults(made):
+    status, out, _ = made("tools", "made")
+    assert status == 0
+    assert "Say what the tools were made with." in out
+    assert "settings" in made("describe", "made:settings")[1]
+    assert made("schema", "made:settings")[0] == 0
+    assert made("lint", "made")[0] == 0
+
+
+def test_the_code_tools_of_a_folder(made, tmp_path):
+    pytest.importorskip("tree_sitter", reason="WebAssembly has no wheel of it")
+    (tmp_path / "shop.py").write_text(
+        dedent("""
+        def price(item: str) -> float:
+            return 1.0
+    """),
+        encoding="utf-8",
+    )
+    words = ("operator_schema.code_tools:search", "--root", str(tmp_path), "pattern=pri*")
+    status, out, err = made("call", *words)
+    assert status == 0, err
+    assert [found["name"] for found in json.loads(out)["results"]] == ["price"]
+    assert made("call", *words[:2], "missing-folder", words[-1])[0] == 2
