@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 import traceback
-from contextlib import redirect_stdout
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -20,7 +18,7 @@ from ..rounds.toolset import Toolset
 from ..tools.function import tool
 from ..tools.registry.registry import Registry
 from ..wording import escape
-from .modules import WrongUse, reason_of
+from .modules import WrongUse, own_output_kept, reason_of
 from .words import json_types, value_of
 
 if TYPE_CHECKING:
@@ -108,7 +106,7 @@ class Factory:
         """
         decoded = self._decode(given)
         try:
-            with redirect_stdout(sys.stderr):
+            with own_output_kept():
                 made: Any = self._tool.call(decoded)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
             if show_traceback:

@@ -7,7 +7,7 @@ import os
 import pkgutil
 import sys
 import traceback
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,10 +16,10 @@ from ..errors import SchemaError
 from ..wording import clip, escape, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from types import ModuleType
 
-__all__ = ["WrongUse", "load_module", "modules_of", "reason_of"]
+__all__ = ["WrongUse", "load_module", "modules_of", "own_output_kept", "reason_of"]
 
 _MESSAGE_LENGTH = 300
 
@@ -32,6 +32,25 @@ class WrongUse(click.ClickException):  # it isn't a fault of the program
     def show(self, file: Any = None) -> None:
         """Write the line to standard error."""
         click.echo(f"operator-schema: error: {self.message}", file=file or sys.stderr)
+
+
+@contextmanager
+def own_output_kept() -> Generator[None]:
+    """Send to standard error what code of the user writes to standard output, also by the system or a child."""
+    sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # it is closed, or there are no descriptors
+        with redirect_stdout(sys.stderr):
+            yield
+        return
+    try:
+        with redirect_stdout(sys.stderr):
+            os.dup2(2, 1)
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def load_module(name: str, *, show_traceback: bool) -> ModuleType:
@@ -50,7 +69,7 @@ def load_module(name: str, *, show_traceback: bool) -> ModuleType:
     """
     try:
         # Standard output is for schemas and values, not for what a module prints at import.
-        with redirect_stdout(sys.stderr):
+        with own_output_kept():
             return importlib.import_module(name)
     except (Exception, SystemExit) as error:  # importing a module can raise anything
         if show_traceback:

@@ -191,6 +191,23 @@ def test_a_registry_that_changes_is_told(url, mode):
     assert anyio.run(main) == "later"
 
 
+def test_files_that_change_are_imported_again(tmp_path):
+    source = 'from operator_schema import tool\n\n@tool\ndef greet() -> str:\n    """Greet."""\n    return "hello"\n'
+    module = tmp_path / "greeting.py"
+    module.write_text(source, encoding="utf-8")
+
+    async def main(url):
+        async with Client(url) as client:
+            assert (await client.call_tool("greet", {})).content[0].text == "hello"
+            module.write_text(source.replace("hello", "good evening"), encoding="utf-8")
+            with anyio.fail_after(PATIENCE):
+                while (await client.call_tool("greet", {})).content[0].text != "good evening":
+                    await anyio.sleep(0.05)
+
+    with http_server("--reload", "greeting", folder=tmp_path) as (url, _):
+        anyio.run(main, url)
+
+
 def test_clients_that_read_slowly_hold_up_nobody(url):
     parts = urlsplit(url)
     opened = post(url, opening())
