@@ -36,7 +36,7 @@ class WrongUse(click.ClickException):  # it isn't a fault of the program
 
 @contextmanager
 def own_output_kept() -> Generator[None]:
-    """Send to standard error what code of the user writes to standard output, also by the system or a child."""
+    """Send to standard error what code of the user writes to standard output, children included."""
     sys.stdout.flush()
     try:
         kept = os.dup(1)
