@@ -66,22 +66,25 @@ class Budget:
         self._left -= _size(text)
         return text
 
-    def items(self, items: Sequence[Item], share: float, what: str) -> list[Item]:
+    def items(self, items: Sequence[Item], share: float, what: str, *, more: int = 0) -> list[Item]:
         """Return as many items as fit.
 
         Args:
             items: JSON values.
             share: of what is left that they may take.
             what: what they are, and how to get the rest.
+            more: of them that aren't among `items`.
         """
         room = max(int(self._left * share), 0)
         kept: list[Item] = []
         for item in items:
             room -= _size(item) + 2
             if room < 0:
-                self._notes.append(f"{len(items) - len(kept)} of {len(items)} {what} are left out.")
                 break
             kept.append(item)
+        number = len(items) + more
+        if len(kept) < number:
+            self._notes.append(f"{number - len(kept)} of {number} {what} are left out.")
         self._left -= _size(kept)
         return kept
 

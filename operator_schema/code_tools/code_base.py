@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from heapq import nlargest
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, TypeVar, get_args
@@ -22,7 +23,7 @@ from .type_checkers import type_checked
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from .declarations import Kind
 
@@ -33,6 +34,7 @@ Result = TypeVar("Result")
 _TRIES = 5
 _MOST_RESULTS = 200
 _MOST_NEAREST = 5
+_MOST_COMPARED = 50
 _MOST_PATTERN = 200
 _LONGEST_SNIPPET = 200_000
 
@@ -264,7 +266,7 @@ class CodeBase:
             if skipped
             else None
         )
-        return nearest_names(last, known, _MOST_NEAREST), note
+        return nearest_names(last, _alike(last, known), _MOST_NEAREST), note
 
     def _main_language(self) -> str:
         self.refresh()
@@ -278,3 +280,14 @@ class CodeBase:
 
     def __repr__(self) -> str:
         return f"CodeBase({str(self.root)!r})"
+
+
+def _alike(name: str, known: Iterable[str]) -> list[str]:
+    """Return the names that share the most letters in a row: comparing names as a whole takes long."""
+    wanted = _triples(name)
+    return nlargest(_MOST_COMPARED, known, key=lambda other: len(wanted & _triples(other)))
+
+
+def _triples(name: str) -> set[str]:
+    folded = name.casefold()
+    return {folded[place : place + 3] for place in range(max(len(folded) - 2, 1))}

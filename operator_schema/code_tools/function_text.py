@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .index import Found, full_name
 from .language import language_of
 from .results import CalledFunction, ReadFunction
-from .source_text import location, match, one_line, source_of, span_text, whole_text
+from .source_text import head_of, location, one_line, others_shown, source_of, span_text, whole_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,8 +50,7 @@ def read_function(
         signature=budget.line(one_line(span_text(source, declaration.head))),
     )
     if len(all_found) > 1:
-        shown = [match(index, other, budget) for other in all_found[1:]]
-        result["others"] = budget.items(shown, 0.2, "functions of this name: give the path too, path:name")
+        result["others"] = others_shown(index, all_found[1:], budget, "functions")
     start = source.count(b"\n", 0, declaration.whole.start) + 1
     lines = whole_text(source, declaration).split("\n")
     skipped = min(max((first_line or start) - start, 0), len(lines))
@@ -85,7 +84,7 @@ def _called(index: Index, name: str, found: Found | None) -> CalledFunction:
         return CalledFunction(name=name)
     shown = CalledFunction(name=name, location=location(found))
     if found.declaration.head.end:
-        shown["signature"] = one_line(span_text(source_of(index, found), found.declaration.head))
+        shown["signature"] = head_of(index, found)
     return shown
 
 

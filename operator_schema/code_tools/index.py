@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .declarations import Declaration, Parsed, same_kinds
 from .language import language_of
-from .names import NameList, Pattern
+from .names import NameTable, Pattern, lines_of
 from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ class SourceFile(NamedTuple):
         is_young: whether it may have changed since, with the same key.
         digest: of its content.
         parsed: what it declares.
-        names: of its declarations.
-        qualified: the same, with their owners.
+        is_test: whether it seems to be a test.
+        lines: of the names of its declarations, for a `NameTable`: whether they are qualified, and whether
+            case makes no difference, to the text.
     """
 
     path: str
@@ -44,8 +45,8 @@ class SourceFile(NamedTuple):
     is_young: bool
     digest: bytes
     parsed: Parsed
-    names: NameList
-    qualified: NameList
+    is_test: bool
+    lines: dict[tuple[bool, bool], str]
 
     def is_same(self, source: bytes) -> bool:
         """Return whether a content is the one that was parsed."""
@@ -70,12 +71,17 @@ class Index:
     def __init__(self, root: str, cache: IndexCache | None = None) -> None:
         self.root = root
         self.skipped: dict[str, str] = {}
+        self.last: tuple[SourceFile, bytes] | None = None
+        """The file that was read last for an answer, and its content."""
         self._tree = Tree(root)
         self._cache = cache
         self._files: dict[str, SourceFile] = {}
         self._skipped_keys: dict[str, FileKey] = {}
         self._by_name: dict[str, dict[str, tuple[Declaration, ...]]] = {}
         self._order: list[str] = []
+        # Both are made when they are needed, and anew when a file is another one.
+        self._watched: list[tuple[str, FileKey | None]] | None = None
+        self._tables: dict[tuple[bool, bool], tuple[NameTable, list[SourceFile]]] = {}
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Read what is new or has changed, and forget what is gone.
@@ -86,6 +92,7 @@ class Index:
         Returns:
             How many files were parsed.
         """
+        self.last = None
         if self._tree.refresh() or not self._order:
             self._follow(list(self._tree.files()))
         parsed = 0
@@ -162,33 +169,42 @@ class Index:
 
     def _matching(self, pattern: Pattern, is_qualified: bool, kind: Kind | None) -> Iterator[Found]:  # noqa: FBT001  # private
         kinds = None if kind is None else same_kinds(kind)
-        for file in self.files():
-            names = file.qualified if is_qualified else file.names
-            if not pattern.may_match(names):
-                continue
-            declarations = file.parsed.declarations
-            for place in pattern.matches(names):
-                if kinds is None or declarations[place].kind in kinds:
-                    yield Found(file, declarations[place])
+        key = (is_qualified, pattern.any_case)
+        if key not in self._tables:
+            every = list(self.files())
+            self._tables[key] = NameTable([_lines(file, *key) for file in every]), every
+        table, files = self._tables[key]
+        for number, place in table.matches(pattern):
+            declaration = files[number].parsed.declarations[place]
+            if kinds is None or declaration.kind in kinds:
+                yield Found(files[number], declaration)
 
     def _changed(self) -> list[str]:
         """List the files whose content may be another one; this loop is most of the time of a query."""
-        files, lstat, found = self._files, os.lstat, list[str]()
-        for path in self._order:
-            file = files.get(path)
-            key = self._skipped_keys.get(path) if file is None else file.key
+        if self._watched is None:
+            self._watched = [(f"{self.root}/{path}", self._expected(path)) for path in self._order]
+        lstat, found, cut = os.lstat, list[str](), len(self.root) + 1
+        for where, key in self._watched:
             try:
-                status = lstat(f"{self.root}/{path}")
+                status = lstat(where)
             except OSError:
-                found.append(path)
+                found.append(where[cut:])
                 continue
             # `key_of`, written out: a call for each file would take a quarter longer
-            now = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-            if now != key or (file is not None and file.is_young):
-                found.append(path)
+            if (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) != key:
+                found.append(where[cut:])
         return found
 
+    def _expected(self, path: str) -> FileKey | None:
+        """Return the key that a file has as long as it is the same; None if that can't be told by its key."""
+        file = self._files.get(path)
+        if file is None:
+            return self._skipped_keys.get(path)
+        return None if file.is_young else file.key
+
     def _follow(self, paths: list[str]) -> None:
+        self._watched = None
+        self._tables.clear()
         for gone in self._files.keys() - set(paths):
             self._replace(gone, None)
         for gone in self.skipped.keys() - set(paths):
@@ -228,6 +244,7 @@ class Index:
         if why is None:
             return
         self.skipped[path] = why.reason
+        self._watched = None
         try:
             self._skipped_keys[path] = key_of(os.lstat(f"{self.root}/{path}"))
         except OSError:
@@ -235,6 +252,9 @@ class Index:
 
     def _replace(self, path: str, file: SourceFile | None) -> None:
         before = self._files.pop(path, None)
+        self._watched = None
+        if before is None or file is None or file.parsed is not before.parsed:
+            self._tables.clear()
         if before is not None and (file is None or file.parsed is not before.parsed):
             for declaration in before.parsed.declarations:
                 places = self._by_name.get(declaration.name)
@@ -267,9 +287,17 @@ def _source_file(
 ) -> SourceFile:
     if before is not None and before.parsed is parsed:
         return before._replace(key=content.key, is_young=content.is_young)
-    names = NameList([declaration.name for declaration in parsed.declarations])
-    qualified = NameList([declaration.qualified for declaration in parsed.declarations])
-    return SourceFile(path, content.key, content.is_young, digest, parsed, names, qualified)
+    return SourceFile(path, content.key, content.is_young, digest, parsed, is_test(path), {})
+
+
+def _lines(file: SourceFile, is_qualified: bool, any_case: bool) -> str:  # noqa: FBT001  # private
+    """Return the names of a file's declarations, which it keeps."""
+    lines = file.lines.get((is_qualified, any_case))
+    if lines is None:
+        declarations = file.parsed.declarations
+        names = [one.qualified if is_qualified else one.name for one in declarations]
+        lines = file.lines[is_qualified, any_case] = lines_of(names, any_case=any_case)
+    return lines
 
 
 def full_name(path: str, declaration: Declaration) -> str:
@@ -288,7 +316,7 @@ def _is_called(path: str, declaration: Declaration, wanted: str) -> bool:
 
 def _likelihood(found: Found) -> tuple[bool, int, int, str, int]:
     path, declaration = found.file.path, found.declaration
-    return is_test(path), declaration.qualified.count("."), path.count("/"), path, declaration.line
+    return found.file.is_test, declaration.qualified.count("."), path.count("/"), path, declaration.line
 
 
 def _rank(found: Found, pattern: str) -> tuple[bool, bool, bool, int, str, str, int]:
@@ -297,7 +325,7 @@ def _rank(found: Found, pattern: str) -> tuple[bool, bool, bool, int, str, str, 
     is_private = declaration.name.startswith("_")
     return (
         not exact,
-        is_test(path),
+        found.file.is_test,
         is_private,
         len(declaration.name),
         declaration.name,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .index import Found
 from .language import language_of
 from .results import FieldShown, Inspection, MethodShown
-from .source_text import doc_text, location, match, one_line, source_of, span_text, whole_text
+from .source_text import doc_text, head_of, location, one_line, others_shown, source_of, span_text, whole_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,8 +47,7 @@ def inspected(index: Index, all_found: list[Found], budget: Budget) -> Inspectio
     if declaration.head.end:
         result["signature"] = budget.line(one_line(span_text(source, declaration.head)))
     if len(all_found) > 1:
-        shown = [match(index, other, budget) for other in all_found[1:]]
-        result["others"] = budget.items(shown, 0.2, "declarations of this name: give the path too, path:name")
+        result["others"] = others_shown(index, all_found[1:], budget, "declarations")
     if declaration.value.end:
         result["value"] = budget.text(span_text(source, declaration.value), 0.5, "read the file")
     methods = list(members_of(index, found, language)) if declaration.kind in _TYPES else []
@@ -68,7 +67,7 @@ def inspected(index: Index, all_found: list[Found], budget: Budget) -> Inspectio
         each = [
             MethodShown(
                 name=one.declaration.name,
-                signature=one_line(span_text(source_of(index, one), one.declaration.head)),
+                signature=head_of(index, one),
                 location=location(one),
             )
             for one in methods

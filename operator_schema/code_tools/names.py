@@ -3,26 +3,54 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["NameList", "Pattern"]
+__all__ = ["NameTable", "Pattern", "lines_of"]
+
+_NEWLINE = "\n"
+_END = re.escape(_NEWLINE)
+_USEFUL = 3
+"""Letters that a text needs so that looking for it first saves time."""
 
 
-class NameList:
-    """Names in one text, where a pattern finds them without looking at each.
+def lines_of(names: Iterable[str], *, any_case: bool) -> str:
+    """Return names in one text, a line for each, for a `NameTable`.
 
     Args:
         names: in their order.
+        any_case: whether the case of letters makes no difference.
+    """
+    text = "".join([f"{name.replace(_NEWLINE, ' ')}\n" for name in names])
+    return text.casefold() if any_case else text
+
+
+class NameTable:
+    """The names of many files in one text, where a pattern finds them without looking at each.
+
+    Args:
+        texts: what `lines_of` returns for each file.
     """
 
-    __slots__ = ("folded", "text")
+    __slots__ = ("_firsts", "_text")
 
-    def __init__(self, names: Iterable[str]) -> None:
-        self.text = "\n".join(["", *[name.replace("\n", " ") for name in names], ""])
-        self.folded = self.text.casefold()
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._text = "\n" + "".join(texts)
+        self._firsts = list(accumulate([text.count("\n") for text in texts], initial=0))
+
+    def matches(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
+        """Yield the names that fit: the number of the file, and that of the name in it, each from 0."""
+        text, firsts = self._text, self._firsts
+        counted, line = 1, 0
+        for begin in pattern.begins(text):
+            line += text.count("\n", counted, begin)
+            counted = begin
+            file = bisect_right(firsts, line) - 1
+            yield file, line - firsts[file]
 
 
 class Pattern:
@@ -33,39 +61,37 @@ class Pattern:
         any_case: whether the case of letters makes no difference.
     """
 
-    __slots__ = ("_any_case", "_literal", "_matches")
+    __slots__ = ("_checked", "_literal", "any_case")
 
     def __init__(self, text: str, *, any_case: bool = False) -> None:
-        parts = re.sub(r"\*+", "*", text.casefold() if any_case else text).split("*")
-        self._any_case = any_case
-        self._literal = max(re.split(r"\?|\0", "\0".join(parts)), key=len)
-        self._matches = re.compile(
-            _expression([re.escape(part).replace(r"\?", ".") for part in parts])
-        ).fullmatch
+        folded = text.casefold() if any_case else text
+        parts = re.sub(r"\*+", "*", f"\n{folded}\n").split("*")
+        self.any_case = any_case
+        self._literal = max([literal for part in parts for literal in part.split("?")], key=len)
+        # With a single literal, each place where it stands fits.
+        is_simple = "?" not in text and len([part for part in parts if part != "\n"]) == 1
+        self._checked = None if is_simple else re.compile(_expression(parts))
 
-    def may_match(self, names: NameList) -> bool:
-        """Return False, at once, if no name can fit."""
-        return self._literal in (names.folded if self._any_case else names.text)
-
-    def matches(self, names: NameList) -> Iterator[int]:
-        """Yield the place of each name that fits, from 0."""
-        text = names.folded if self._any_case else names.text
-        literal, matches = self._literal, self._matches
-        place, counted, number = text.find(literal, 1), 1, 0
-        while 0 <= place < len(text):
-            begin, end = text.rfind("\n", 0, place + 1) + 1, text.find("\n", place)
-            if end < 0:
-                return
-            if matches(text, begin, end):
-                number += text.count("\n", counted, begin)
-                counted = begin
-                yield number
-            place = text.find(literal, end + 1)
+    def begins(self, text: str) -> Iterator[int]:
+        """Yield where the lines of a text begin that fit; there is an empty line before the first one."""
+        literal, checked = self._literal, self._checked
+        if checked is not None and len(literal) < _USEFUL:
+            yield from (found.start() + 1 for found in checked.finditer(text))
+            return
+        place = text.find(literal)
+        while 0 <= place < len(text) - 1:
+            begin = text.rfind("\n", 0, place + 1) + 1
+            if checked is None or checked.match(text, begin - 1):
+                yield begin
+            # The end of one line is in front of the next one.
+            place = text.find(literal, text.find("\n", begin))
 
 
 def _expression(parts: list[str]) -> str:
     """Join what stands between stars: each part is taken where it comes first, which is never taken back."""
+    escaped = [re.escape(part).replace(r"\?", ".") for part in parts]
+    escaped[-1] = f"{escaped[-1].removesuffix(_END)}(?=\n)"
     if len(parts) == 1:
-        return parts[0]
-    middle = "".join([f"(?>.*?{part})" for part in parts[1:-1]])
-    return f"{parts[0]}{middle}.*{parts[-1]}"
+        return escaped[0]
+    middle = "".join([f"(?>.*?{part})" for part in escaped[1:-1]])
+    return f"{escaped[0]}{middle}.*{escaped[-1]}"

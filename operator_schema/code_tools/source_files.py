@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
     from pathspec import GitIgnoreSpec
 
-__all__ = ["MOST_BYTES", "Content", "FileKey", "Folder", "Skipped", "Tree", "key_of", "read_source"]
+__all__ = [
+    "MOST_BYTES",
+    "Content",
+    "FileKey",
+    "Folder",
+    "Skipped",
+    "Tree",
+    "key_of",
+    "read_part",
+    "read_source",
+]
 
 MOST_BYTES = 10_000_000
 """A larger file is named, and not read."""
@@ -26,6 +36,10 @@ _SUFFIXES = tuple(suffix for suffixes in LANGUAGES.values() for suffix in suffix
 _NEVER = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
 _RACY = 50_000_000
 """Nanoseconds in which a file can change again without another time stamp."""
+
+_FLAGS = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+)
 
 FileKey = tuple[int, int, int, int]
 """Size, times of change and the inode of a file: another content has another key, unless it is too young."""
@@ -106,11 +120,8 @@ def read_source(root: str, path: str) -> Content | Skipped | None:
     Returns:
         Its content, why it is skipped, or None if it isn't there any more.
     """
-    flags = (
-        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    )
     try:
-        descriptor = os.open(f"{root}/{path}", flags)
+        descriptor = os.open(f"{root}/{path}", _FLAGS)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -131,6 +142,34 @@ def read_source(root: str, path: str) -> Content | Skipped | None:
         return Skipped(path, "it is a binary file")
     key = key_of(status)
     return Content(source, key, is_young(key))
+
+
+def read_part(root: str, path: str, key: FileKey, start: int, end: int) -> bytes | None:
+    """Read a part of a file that still has the key that it had.
+
+    Args:
+        root: absolute path.
+        path: below it.
+        key: of the file.
+        start: of the part, in bytes.
+        end: of the part.
+
+    Returns:
+        None if the file has another key or a young one, or can't be read so.
+    """
+    if is_young(key) or not hasattr(os, "pread"):
+        return None
+    try:
+        descriptor = os.open(f"{root}/{path}", _FLAGS)
+    except OSError:
+        return None
+    try:
+        part = os.pread(descriptor, end - start, start)
+        return part if key_of(os.fstat(descriptor)) == key and len(part) == end - start else None
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
 
 
 class Tree:
@@ -284,7 +323,14 @@ def _patterns_in(file: str) -> GitIgnoreSpec | None:
         from pathspec import GitIgnoreSpec
     except ModuleNotFoundError as error:
         raise missing_package(error, "pathspec") from None
-    return GitIgnoreSpec.from_lines([line for line in text.splitlines() if _is_pattern(GitIgnoreSpec, line)])
+    lines = [_as_git_reads(line) for line in text.splitlines()]
+    return GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(GitIgnoreSpec, line)])
+
+
+def _as_git_reads(line: str) -> str:
+    """Return a pattern that means here what it means to git: `a/**` is all in `a`, but not `a` itself."""
+    bare = line.rstrip(" ")
+    return f"{bare}/*" if bare.endswith("/**") else line
 
 
 def _is_pattern(kind: type[GitIgnoreSpec], line: str) -> bool:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from .index import full_name
 from .results import Match
-from .source_files import Content, read_source
+from .source_files import Content, read_part, read_source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .budget import Budget
     from .declarations import Declaration, Span
     from .index import Found, Index
@@ -18,14 +20,20 @@ if TYPE_CHECKING:
 __all__ = [
     "ChangedError",
     "doc_text",
+    "head_of",
     "location",
     "match",
     "named_uniquely",
+    "others_shown",
     "one_line",
     "source_of",
     "span_text",
     "whole_text",
 ]
+
+
+MOST_OTHERS = 50
+"""Declarations of a name that are looked at beyond the first one."""
 
 
 class ChangedError(Exception):
@@ -38,12 +46,30 @@ def source_of(index: Index, found: Found) -> bytes:
     Raises:
         ChangedError: they aren't those that the index knows.
     """
+    if index.last is not None and index.last[0] is found.file:
+        return index.last[1]
     content = read_source(index.root, found.file.path)
     if not isinstance(content, Content) or (
         content.key != found.file.key and not found.file.is_same(content.source)
     ):
         raise ChangedError
+    index.last = found.file, content.source
     return content.source
+
+
+def head_of(index: Index, found: Found) -> str:
+    """Return the signature of a declaration on one line; only this part of its file is read.
+
+    Raises:
+        ChangedError: the file isn't the one that the index knows.
+    """
+    span = found.declaration.head
+    part = None
+    if index.last is None or index.last[0] is not found.file:
+        part = read_part(index.root, found.file.path, found.file.key, span.start, span.end)
+    return one_line(
+        span_text(source_of(index, found), span) if part is None else part.decode(errors="replace")
+    )
 
 
 def span_text(source: bytes, span: Span) -> str:
@@ -86,8 +112,17 @@ def match(index: Index, found: Found, budget: Budget) -> Match:
     declaration = found.declaration
     shown = Match(name=budget.line(declaration.qualified), kind=declaration.kind, location=location(found))
     if declaration.head.end:
-        shown["signature"] = budget.line(one_line(span_text(source_of(index, found), declaration.head)))
+        shown["signature"] = budget.line(head_of(index, found))
     return shown
+
+
+def others_shown(index: Index, others: Sequence[Found], budget: Budget, what: str) -> list[Match]:
+    """Return what is said of further declarations of a name: as many as fit."""
+    # A name such as __init__ has thousands.
+    shown = [match(index, other, budget) for other in others[:MOST_OTHERS]]
+    return budget.items(
+        shown, 0.2, f"{what} of this name: give the path too, path:name", more=len(others) - len(shown)
+    )
 
 
 def named_uniquely(found: Found) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from operator_schema.code_tools import CodeBase
@@ -166,6 +166,7 @@ PATTERNS = st.sampled_from(
 
 @pytest.mark.needs_process
 @settings(max_examples=25)
+@example(["a/c.py", "a/b/c.py"], {"": ["a/**", "!c.py"]})
 @given(
     st.lists(PATHS, min_size=1, max_size=8),
     st.dictionaries(st.sampled_from(["", "a", "b"]), st.lists(PATTERNS, max_size=4)),
