@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .declarations import Declaration, Import, Parsed, Span
 from .go_syntax import go_problems
-from .language import Field, nodes_in, parse_tree, text_of
+from .language import Field, calls_in, name_of, parse_tree, qualified, span_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,22 +57,15 @@ class GoLanguage:
         for node in _all(parse_tree(_GRAMMAR, source), "field_declaration", "struct_type"):
             names = node.children_by_field_name("name")
             kind = node.child_by_field_name("type")
-            span = Span() if kind is None else Span(kind.start_byte, kind.end_byte)
+            span = span_of(kind)
             texts = [text_of(name) for name in names] or ([] if kind is None else [_last_part(text_of(kind))])
             found += [Field(text, span, Span()) for text in texts]
         return found
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
         """List what the text of one function calls, and the names that it uses."""
-        found: list[tuple[str, str]] = []
-        for node in nodes_in(_GRAMMAR, source):
-            if node.type == "call_expression":
-                function = node.child_by_field_name("function")
-                if function is not None and function.type in {"identifier", "selector_expression"}:
-                    found.append(("call", "".join(text_of(function).split())))
-            elif node.type in {"identifier", "package_identifier"}:
-                found.append(("name", text_of(node)))
-        return found
+        called = {"identifier", "selector_expression"}
+        return calls_in(_GRAMMAR, source, called, {"identifier", "package_identifier"})
 
     def imports(self, source: bytes) -> tuple[Import, ...]:  # noqa: ARG002  # as it is called
         """Return nothing: imports stand only at the top of a file."""
@@ -92,10 +85,6 @@ class GoLanguage:
 
 
 LANGUAGE = GoLanguage()
-
-
-def _span(node: Node | None) -> Span:
-    return Span() if node is None else Span(node.start_byte, node.end_byte)
 
 
 def _with_docs(parent: Node) -> Iterator[tuple[Node, Span]]:
@@ -125,18 +114,18 @@ def _is_single(node: Node) -> bool:
 
 
 def _function(node: Node, doc: Span) -> Declaration:
-    name = _name_of(node)
+    name = name_of(node)
     receiver = node.child_by_field_name("receiver")
     owner = "" if receiver is None else _receiver_type(receiver)
     body = node.child_by_field_name("body")
     end = node.end_byte if body is None else body.start_byte
     return Declaration(
         name,
-        f"{owner}.{name}" if owner else name,
+        qualified(owner, name),
         "func" if receiver is None else "method",
         node.start_point[0] + 1,
         node.end_point[0] + 1,
-        _span(node),
+        span_of(node),
         Span(node.start_byte, end),
         doc,
     )
@@ -152,11 +141,6 @@ def _receiver_type(receiver: Node) -> str:
 
 def _last_part(text: str) -> str:
     return text.lstrip("* (").partition("[")[0].rpartition(".")[2].strip(") ")
-
-
-def _name_of(node: Node) -> str:
-    name = node.child_by_field_name("name")
-    return "" if name is None else text_of(name)
 
 
 def _declared(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
@@ -175,20 +159,20 @@ def _values(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
         if text != "_":
             value = each[place] if len(each) == len(names) else values
             line, last = name.start_point[0] + 1, spec.end_point[0] + 1
-            yield Declaration(text, text, kind, line, last, _span(whole), Span(), doc, _span(value))
+            yield Declaration(text, text, kind, line, last, span_of(whole), Span(), doc, span_of(value))
 
 
 def _type(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
-    name, made = _name_of(spec), spec.child_by_field_name("type")
+    name, made = name_of(spec), spec.child_by_field_name("type")
     kind: Kind = "type" if made is None else _KINDS.get(made.type, "type")
     end = spec.end_byte if made is None or kind == "type" else made.start_byte + len(kind)
     line, last = spec.start_point[0] + 1, spec.end_point[0] + 1
-    yield Declaration(name, name, kind, line, last, _span(whole), Span(whole.start_byte, end), doc)
+    yield Declaration(name, name, kind, line, last, span_of(whole), Span(whole.start_byte, end), doc)
     if made is None or kind != "interface":
         return
     for method, method_doc in _with_docs(made):
         if method.type == "method_elem":
-            own, span = _name_of(method), _span(method)
+            own, span = name_of(method), span_of(method)
             first, end = method.start_point[0] + 1, method.end_point[0] + 1
             yield Declaration(own, f"{name}.{own}", "method", first, end, span, span, method_doc)
 

@@ -39,17 +39,17 @@ def _is_expression(root: Node) -> bool:
 
 
 _INSIDE = Wrapper("package p\nfunc _() {\n", "\n}\n", _is_function_body)
-_WRAPPERS: Mapping[Context, tuple[Wrapper, str]] = {
-    "file": (Wrapper(), "a file"),
-    "function_body": (_INSIDE, "the inside of one function"),
-    "statements": (_INSIDE, "a list of statements"),
-    "expression": (Wrapper("package p\nvar _ =\n", "\n", _is_expression), "one expression"),
+_WRAPPERS: Mapping[Context, Wrapper] = {
+    "file": Wrapper(),
+    "function_body": _INSIDE,
+    "statements": _INSIDE,
+    "expression": Wrapper("package p\nvar _ =\n", "\n", _is_expression),
 }
 
 
 def go_wrapper(context: Context) -> Wrapper:
     """Return what makes a file of a snippet."""
-    return _WRAPPERS[context][0]
+    return _WRAPPERS[context]
 
 
 def go_problems(code: str, context: Context) -> list[SyntaxProblem]:
@@ -59,5 +59,4 @@ def go_problems(code: str, context: Context) -> list[SyntaxProblem]:
         code: the snippet.
         context: what it is a part of.
     """
-    wrapper, expected = _WRAPPERS[context]
-    return wrapped_problems(code, "tree_sitter_go", wrapper, GO_TOKENS, expected)
+    return wrapped_problems(code, "tree_sitter_go", _WRAPPERS[context], GO_TOKENS, context)

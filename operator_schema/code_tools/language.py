@@ -6,15 +6,16 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
+from .declarations import Span
 from .errors import missing_package
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from tree_sitter import Language as Grammar
     from tree_sitter import Node
 
-    from .declarations import Import, Parsed, Span
+    from .declarations import Import, Parsed
 
 
 __all__ = [
@@ -24,10 +25,14 @@ __all__ = [
     "Language",
     "SyntaxProblem",
     "broken_places",
+    "calls_in",
     "language_named",
     "language_of",
+    "name_of",
     "nodes_in",
     "parse_tree",
+    "qualified",
+    "span_of",
     "text_of",
 ]
 
@@ -175,6 +180,43 @@ def nodes_in(package: str, source: bytes) -> Iterator[Node]:
 def text_of(node: Node) -> str:
     """Return the text of a node."""
     return (node.text or b"").decode(errors="replace")
+
+
+def span_of(node: Node | None) -> Span:
+    """Return the place of a node; an empty one if there is none."""
+    return Span() if node is None else Span(node.start_byte, node.end_byte)
+
+
+def name_of(node: Node) -> str:
+    """Return the name of what a node declares; empty if it has none."""
+    name = node.child_by_field_name("name")
+    return "" if name is None else text_of(name)
+
+
+def qualified(owner: str, name: str) -> str:
+    """Return the name of a member with that of its owner, if it has one."""
+    return f"{owner}.{name}" if owner else name
+
+
+def calls_in(
+    package: str, source: bytes, called: Collection[str], names: Collection[str]
+) -> list[tuple[str, str]]:
+    """List what the text of one function calls, and the names that it uses, as `Language.called` does.
+
+    Args:
+        package: of the grammar.
+        source: the text.
+        called: types of the nodes whose text is what a call calls; all others can't be told by a name.
+        names: types of the nodes that are names.
+    """
+    found: list[tuple[str, str]] = []
+    for node in nodes_in(package, source):
+        function = node.child_by_field_name("function") if node.type == "call_expression" else None
+        if function is not None and function.type in called:
+            found.append(("call", "".join(text_of(function).split()).replace("::", ".")))
+        elif node.type in names:
+            found.append(("name", text_of(node)))
+    return found
 
 
 def broken_places(root: Node) -> Iterator[Node]:

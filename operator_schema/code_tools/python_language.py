@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .declarations import Declaration, Import, Parsed, Span
-from .language import Field, nodes_in, parse_tree, text_of
+from .language import Field, name_of, nodes_in, parse_tree, qualified, span_of, text_of
 from .python_syntax import python_problems
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class PythonLanguage:
                     continue
                 type_node = value.child_by_field_name("type")
                 right = value.child_by_field_name("right")
-                found.setdefault(name, Field(name, _span(type_node), _span(right)))
+                found.setdefault(name, Field(name, span_of(type_node), span_of(right)))
         return list(found.values())
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
@@ -141,27 +141,17 @@ class PythonLanguage:
 LANGUAGE = PythonLanguage()
 
 
-def _span(node: Node | None) -> Span:
-    return Span() if node is None else Span(node.start_byte, node.end_byte)
-
-
-def _qualified(owner: str, name: str) -> str:
-    return f"{owner}.{name}" if owner else name
-
-
 def _class(node: Node, whole: Node, owner: str) -> Declaration:
-    name_node, bases = node.child_by_field_name("name"), node.child_by_field_name("superclasses")
-    name = "" if name_node is None else text_of(name_node)
+    name, bases = name_of(node), node.child_by_field_name("superclasses")
     kind: Kind = "class"
     if bases is not None and any(_last_part(base) == "Protocol" for base in bases.named_children):
         kind = "protocol"
-    return _made(node, whole, name, _qualified(owner, name), kind)
+    return _made(node, whole, name, qualified(owner, name), kind)
 
 
 def _function(node: Node, whole: Node, owner: str) -> Declaration:
-    name_node = node.child_by_field_name("name")
-    name = "" if name_node is None else text_of(name_node)
-    return _made(node, whole, name, _qualified(owner, name), "method" if owner else "func")
+    name = name_of(node)
+    return _made(node, whole, name, qualified(owner, name), "method" if owner else "func")
 
 
 def _made(node: Node, whole: Node, name: str, qualified: str, kind: Kind) -> Declaration:
@@ -183,7 +173,7 @@ def _made(node: Node, whole: Node, name: str, qualified: str, kind: Kind) -> Dec
         kind,
         node.start_point[0] + 1,
         node.end_point[0] + 1,
-        _span(whole),
+        span_of(whole),
         Span(node.start_byte, last.end_byte),
         Span() if body is None else _doc(body),
     )
@@ -226,14 +216,14 @@ def _assigned(statement: Node, owner: str) -> Iterator[Declaration]:
                 value = value.child_by_field_name("right")
             yield Declaration(
                 name,
-                _qualified(owner, name),
+                qualified(owner, name),
                 _kind_of_value(name, assignment, value),
                 target.start_point[0] + 1,
                 statement.end_point[0] + 1,
-                _span(statement),
+                span_of(statement),
                 Span(),
                 Span(),
-                _span(value),
+                span_of(value),
             )
 
 
@@ -256,17 +246,17 @@ def _alias(node: Node, owner: str) -> Iterator[Declaration]:
         return
     name = text_of(left).partition("[")[0].strip()
     line = left.start_point[0] + 1
-    whole = _span(node)
+    whole = span_of(node)
     yield Declaration(
         name,
-        _qualified(owner, name),
+        qualified(owner, name),
         "type",
         line,
         node.end_point[0] + 1,
         whole,
         Span(),
         Span(),
-        _span(right),
+        span_of(right),
     )
 
 

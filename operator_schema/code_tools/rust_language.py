@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .declarations import Declaration, Import, Parsed, Span
-from .language import Field, nodes_in, parse_tree, text_of
+from .language import Field, calls_in, name_of, nodes_in, parse_tree, qualified, span_of, text_of
 from .wrapped import Wrapper, wrapped_problems
 
 if TYPE_CHECKING:
@@ -39,23 +39,16 @@ _TOKENS = re.compile(
 )
 
 
-def _is_one_item(root: Node) -> bool:
-    return root.named_child_count == 1
-
-
 def _is_one_function(root: Node) -> bool:
-    return _is_one_item(root) and root.named_children[0].type == "function_item"
+    return root.named_child_count == 1 and root.named_children[0].type == "function_item"
 
 
 _INSIDE = Wrapper("fn f() {\n", "\n}\n", _is_one_function)
-_WRAPPERS: Mapping[Context, tuple[Wrapper, str]] = {
-    "file": (Wrapper(), "a file"),
-    "function_body": (_INSIDE, "the inside of one function"),
-    "statements": (_INSIDE, "a list of statements"),
-    "expression": (
-        Wrapper("const X: T =\n", "\n;\n", _is_one_item),
-        "one expression",
-    ),
+_WRAPPERS: Mapping[Context, Wrapper] = {
+    "file": Wrapper(),
+    "function_body": _INSIDE,
+    "statements": _INSIDE,
+    "expression": Wrapper("const X: T =\n", "\n;\n", lambda root: root.named_child_count == 1),
 }
 
 
@@ -79,9 +72,8 @@ class RustLanguage:
             if node.type == "use_declaration":
                 imports += _imports(node)
             elif node.type in _KINDS:
-                made = _made(node, owner, doc)
-                declarations.append(made)
-                inside = made.qualified
+                declarations.append(_made(node, owner, doc))
+                inside = declarations[-1].qualified
             elif node.type == "impl_item":
                 kind = node.child_by_field_name("type")
                 inside = "" if kind is None else text_of(kind).partition("<")[0].rpartition("::")[2]
@@ -96,19 +88,12 @@ class RustLanguage:
         for node in nodes_in(_GRAMMAR, source):
             name, kind = node.child_by_field_name("name"), node.child_by_field_name("type")
             if node.type == "field_declaration" and name is not None and kind is not None:
-                found.append(Field(text_of(name), Span(kind.start_byte, kind.end_byte), Span()))
+                found.append(Field(text_of(name), span_of(kind), Span()))
         return found
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
         """List what the text of one function calls, and the names that it uses."""
-        found: list[tuple[str, str]] = []
-        for node in nodes_in(_GRAMMAR, source):
-            function = node.child_by_field_name("function") if node.type == "call_expression" else None
-            if function is not None and function.type in _CALLED:
-                found.append(("call", "".join(text_of(function).split()).replace("::", ".")))
-            elif node.type in {"identifier", "type_identifier"}:
-                found.append(("name", text_of(node)))
-        return found
+        return calls_in(_GRAMMAR, source, _CALLED, {"identifier", "type_identifier"})
 
     def imports(self, source: bytes) -> tuple[Import, ...]:
         """List the imports inside the text of one function."""
@@ -125,8 +110,7 @@ class RustLanguage:
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
-        wrapper, expected = _WRAPPERS[context]
-        return wrapped_problems(code, _GRAMMAR, wrapper, _TOKENS, expected)
+        return wrapped_problems(code, _GRAMMAR, _WRAPPERS[context], _TOKENS, context)
 
 
 LANGUAGE = RustLanguage()
@@ -144,14 +128,13 @@ def _with_docs(parent: Node) -> Iterator[tuple[Node, Span]]:
 
 
 def _made(node: Node, owner: str, doc: Span) -> Declaration:
-    name_node, body, value = map(node.child_by_field_name, ("name", "body", "value"))
-    name = "" if name_node is None else text_of(name_node)
+    name, body = name_of(node), node.child_by_field_name("body")
     kind = "method" if owner and _KINDS[node.type] == "func" else _KINDS[node.type]
-    whole, end = Span(node.start_byte, node.end_byte), node.end_byte if body is None else body.start_byte
+    end = node.end_byte if body is None else body.start_byte
     head = Span() if kind in {"const", "var"} else Span(node.start_byte, end)
-    span = Span() if value is None else Span(value.start_byte, value.end_byte)
+    value = span_of(node.child_by_field_name("value"))
     lines = node.start_point[0] + 1, node.end_point[0] + 1
-    return Declaration(name, f"{owner}.{name}" if owner else name, kind, *lines, whole, head, doc, span)
+    return Declaration(name, qualified(owner, name), kind, *lines, span_of(node), head, doc, value)
 
 
 def _imports(node: Node) -> Iterator[Import]:
@@ -160,7 +143,6 @@ def _imports(node: Node) -> Iterator[Import]:
     for part in inside.rstrip("} ").split(",") if brace else [text]:
         target, _, alias = part.strip().partition(" as ")
         full = f"{base}{target}" if brace else target
+        written = f"use {full} as {alias}" if alias else f"use {full}"
         if target:
-            yield Import(
-                alias or target.rpartition("::")[2], full, f"use {full}{f' as {alias}' if alias else ''}"
-            )
+            yield Import(alias or target.rpartition("::")[2], full, written)

@@ -9,12 +9,20 @@ from .language import SyntaxProblem, broken_places, parse_tree, text_of
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tree_sitter import Node
 
+    from .language import Context
+
 __all__ = ["Wrapper", "wrapped_problems"]
 
+_EXPECTED: Mapping[Context, str] = {
+    "file": "a file",
+    "function_body": "the inside of one function",
+    "statements": "a list of statements",
+    "expression": "one expression",
+}
 _MOST_PROBLEMS = 10
 _SHOWN = 40
 
@@ -34,7 +42,7 @@ class Wrapper(NamedTuple):
 
 
 def wrapped_problems(
-    code: str, grammar: str, wrapper: Wrapper, tokens: re.Pattern[str], expected: str
+    code: str, grammar: str, wrapper: Wrapper, tokens: re.Pattern[str], context: Context
 ) -> list[SyntaxProblem]:
     """List what is wrong with a snippet.
 
@@ -43,7 +51,7 @@ def wrapped_problems(
         grammar: package of the grammar.
         wrapper: that makes a file of it.
         tokens: as `bracket_problem` takes them.
-        expected: what the snippet has to be, such as `one expression`.
+        context: what the snippet is a part of.
     """
     unbalanced = bracket_problem(code, tokens)
     if unbalanced is not None:
@@ -57,7 +65,9 @@ def wrapped_problems(
         if len(found) == _MOST_PROBLEMS:
             break
     if not found and not wrapper.holds(root):
-        return [SyntaxProblem(1, 1, f"this isn't {expected}", "Give the context that the code is from")]
+        return [
+            SyntaxProblem(1, 1, f"this isn't {_EXPECTED[context]}", "Give the context that the code is from")
+        ]
     return list(found.values())
 
 
