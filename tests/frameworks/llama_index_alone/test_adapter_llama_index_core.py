@@ -1,0 +1,221 @@
+"""llama-index-core: our tools with a FunctionAgent, whose model is a server that says what the test wants."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from chat_turns import DONE, answers, asked
+from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
+from llama_index.core.base.llms.types import TextBlock
+from llama_index.core.tools import FunctionTool
+from llama_index.core.tools.calling import acall_tool, call_tool
+from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
+from llama_index.llms.openai import OpenAI
+from local_server import serving
+from turn_table import run_section
+from turns import CALLS, CONTEXT, OURS, SAID, TOOLS, Call, add, book, check, count, look, turns
+
+from operator_schema import Executor, Registry, tool
+from operator_schema.adapters.llama_index_core import RegistryRetriever, to_tool, to_tools
+
+TURNS = {
+    "good": OURS,
+    "problems": OURS,
+    "malformed": "its model class completes the JSON, and what comes of that is checked or runs",
+    "unknown": "its own text: Tool ad not found",
+    "call_error": OURS,
+    "exception": OURS,
+    "parallel": OURS,
+    "context": OURS,
+    "cancelled": OURS,
+    "rich": "text over chat completions, whose results take no images; its blocks elsewhere",
+}
+
+
+def agent_of(address, **options):
+    model = OpenAI(model="gpt-4o", api_key="x", api_base=address, max_retries=0)
+    return FunctionAgent(llm=model, streaming=False, **options)
+
+
+def talk(calls, **options):
+    """Return what the model reads of its calls, the results in the agent's events, and the first request."""
+
+    async def main(address):
+        run = agent_of(address, **options).run("go")
+        told = [event.tool_output async for event in run.stream_events() if isinstance(event, ToolCallResult)]
+        assert str(await run) == "done"
+        return told
+
+    with serving(asked(calls), DONE) as (address, requests):
+        told = asyncio.run(main(address))
+    return answers(requests[1]), told, requests[0]
+
+
+@pytest.mark.parametrize("turn", turns(TURNS))
+def test_a_turn_goes_as_everywhere(turn):
+    found, told, _ = talk(CALLS[turn], tools=to_tools(TOOLS, context=CONTEXT))
+    check(turn, found)
+    for output, said in zip(sorted(told, key=str), sorted(SAID[turn]), strict=True):
+        fails = turn in {"problems", "call_error", "exception"} or "problem with" in said
+        assert output.is_error is fails
+
+
+def test_malformed_json_is_completed_by_its_model():
+    (found,), _, _ = talk([Call("add", '{"a": 2, "b": ')], tools=to_tools(TOOLS))
+    assert "b: expected integer, got null" in found.text
+    (found,), _, _ = talk([Call("add", '{"a": 2')], tools=to_tools(TOOLS))
+    assert found.text == "2"
+
+
+def test_an_unknown_tool_is_told_in_its_words():
+    (found,), _, _ = talk(CALLS["unknown"], tools=to_tools(TOOLS))
+    assert "Tool ad not found" in found.text
+
+
+def test_the_model_reads_our_schemas():
+    _, _, request = talk(CALLS["good"], tools=to_tools(TOOLS))
+    for made, sent in zip(TOOLS, request["tools"], strict=True):
+        assert sent["function"]["description"] == made.definition()["description"]
+        # Its class for OpenAI closes the root of every schema.
+        assert sent["function"]["parameters"] == {**made.input_schema(), "additionalProperties": False}
+        assert to_tool(made).metadata.get_parameters_dict() == made.input_schema()
+
+
+def test_cancelling_the_run_cancels_the_tool():
+    ended = []
+
+    @tool
+    async def hang() -> int:
+        """Hang."""
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+        return 1
+
+    async def main(address):
+        run = agent_of(address, tools=[to_tool(hang)]).run("go")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(run, 1.0)
+        await run.cancel_run()
+        await asyncio.sleep(0.2)
+
+    with serving(asked([Call("hang", {})]), DONE) as (address, _):
+        asyncio.run(main(address))
+    assert ended == [True]
+
+
+def test_the_context_of_an_agent_is_there_by_its_type():
+    @tool
+    async def remember(text: str, ctx: Context) -> str:
+        """Remember."""
+        await ctx.store.set("text", text)
+        return "kept"
+
+    seen = []
+
+    def own(ctx):
+        seen.append(ctx)
+        return {}
+
+    (found,), _, _ = talk([Call("remember", {"text": "x"})], tools=[to_tool(remember, context=own)])
+    assert found.text == "kept"
+    assert isinstance(seen[0], Context)
+
+
+def test_a_person_may_be_asked_in_between():
+    @tool
+    async def drop(ctx: Context) -> str:
+        """Drop it all."""
+        answer = await ctx.wait_for_event(
+            HumanResponseEvent, waiter_id="sure", waiter_event=InputRequiredEvent(prefix="Sure?")
+        )
+        return f"they said {answer.response}"
+
+    async def main(address):
+        run = agent_of(address, tools=[to_tool(drop)]).run("go")
+        async for event in run.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                run.ctx.send_event(HumanResponseEvent(response="yes"))
+        assert str(await run) == "done"
+
+    with serving(asked([Call("drop", {})]), DONE) as (address, requests):
+        asyncio.run(main(address))
+    assert answers(requests[1])[0].text == "they said yes"
+
+
+def test_a_registry_is_followed_at_every_step():
+    registry = Registry([add, book])
+    retriever = RegistryRetriever(registry)
+    _, _, request = talk(CALLS["good"], tool_retriever=retriever)
+    assert [one["function"]["name"] for one in request["tools"]] == ["add", "book"]
+    registry.switch("book", enabled=False)
+    _, _, request = talk(CALLS["good"], tool_retriever=retriever)
+    assert [one["function"]["name"] for one in request["tools"]] == ["add"]
+
+
+@pytest.mark.parametrize("arguments", [{"a": 2, "b": 3}, {"a": 2}, {}, {"a": "x"}])
+def test_calls_without_an_agent(arguments):
+    made = to_tool(add)
+    expected = add.run(arguments) if arguments.get("a") == 2 else "add: 1 problem with the arguments"
+    for output in (call_tool(made, arguments), asyncio.run(acall_tool(made, arguments)), made(**arguments)):
+        assert expected in output.content
+        assert output.is_error == ("problem" in expected)
+        assert output.tool_name == "add"
+
+
+def test_a_single_parameter_comes_by_its_name():
+    @tool
+    def greet(name: str) -> str:
+        """Greet."""
+        return f"hello {name}"
+
+    assert call_tool(to_tool(greet), {"name": "Ada"}).content == "hello Ada"
+    assert asyncio.run(acall_tool(to_tool(greet), {"nme": "Ada"})).is_error
+
+
+def test_results_keep_their_value_and_blocks():
+    output = to_tool(count, context=CONTEXT).call()
+    assert (output.raw_output, output.content) == ([7], "[7]")
+    assert [block.block_type for block in to_tool(look).call().blocks] == ["text", "image"]
+
+    @tool
+    def block() -> TextBlock:
+        """Give a block of its own."""
+        return TextBlock(text="own")
+
+    assert to_tool(block).call().blocks == [TextBlock(text="own")]
+
+
+def test_images_are_blocks_and_text_over_chat_completions():
+    (found,), (output,), _ = talk(CALLS["rich"], tools=to_tools(TOOLS))
+    assert (found.text, found.has_image) == ("Here:", False)
+    assert [block.block_type for block in output.blocks] == ["text", "image"]
+
+
+def test_return_direct_ends_the_run():
+    async def main(address):
+        return str(await agent_of(address, tools=[to_tool(add, return_direct=True)]).run("go"))
+
+    with serving(asked(CALLS["good"])) as (address, _):
+        assert asyncio.run(main(address)) == "5"
+
+
+def test_wrong_use_is_told():
+    with pytest.raises(TypeError, match="takes a tool made by @tool"):
+        to_tool(len)
+    with pytest.raises(TypeError, match="return_directly"):
+        to_tool(add, return_directly=True)
+    with pytest.raises(ValueError, match="the executor has no such tool"):
+        to_tool(add, executor=Executor([book]))
+
+
+def test_a_tool_itself_is_a_plain_function_to_it():
+    theirs = FunctionTool.from_defaults(add)
+    assert theirs.metadata.name == "add"
+    assert theirs(a=2, b=3).content == "5"
+
+
+def test_the_examples_of_the_page_run():
+    assert [one.metadata.name for one in run_section("llama-index-core")["tools"]] == ["search"]
