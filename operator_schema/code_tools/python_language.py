@@ -86,7 +86,7 @@ class PythonLanguage:
         """Read the fields out of the text of one class: its own, and those that `__init__` sets."""
         root = parse_tree(_GRAMMAR, source)
         found: dict[str, Field] = {}
-        for node in _statements_of_class(root):
+        for node, is_inside in _statements_of_class(root):
             if node.type != "expression_statement":
                 continue
             for target, value in _targets(node):
@@ -95,7 +95,7 @@ class PythonLanguage:
                     head, _, name = name.partition(".")
                     if head != "self" or "." in name:
                         continue
-                elif target.type != "identifier":
+                elif is_inside or target.type != "identifier":
                     continue
                 type_node = value.child_by_field_name("type")
                 right = value.child_by_field_name("right")
@@ -289,22 +289,22 @@ def _imports(node: Node) -> Iterator[Import]:
             yield Import(known, joined, f"from {base} import {shown}")
 
 
-def _statements_of_class(root: Node) -> Iterator[Node]:
-    """Yield the statements of the first class in a text, and those of its `__init__`."""
+def _statements_of_class(root: Node) -> Iterator[tuple[Node, bool]]:
+    """Yield the statements of the first class in a text and of its `__init__`; say which are of that."""
     node = next((child for child in root.named_children if child.type.endswith("_definition")), None)
     if node is not None and node.type == "decorated_definition":
         node = node.child_by_field_name("definition")
     body = None if node is None else node.child_by_field_name("body")
-    waiting = [] if body is None else list(reversed(body.named_children))
+    waiting = [] if body is None else [(child, False) for child in reversed(body.named_children)]
     while waiting:
-        node = waiting.pop()
+        node, is_inside = waiting.pop()
         if node.type == "decorated_definition":
             node = node.child_by_field_name("definition") or node
         if node.type == "function_definition":
             name, inner = node.child_by_field_name("name"), node.child_by_field_name("body")
             if name is not None and inner is not None and text_of(name) == "__init__":
-                waiting += reversed(inner.named_children)
+                waiting += [(child, True) for child in reversed(inner.named_children)]
         elif node.type in _OPEN:
-            waiting += reversed(node.named_children)
+            waiting += [(child, is_inside) for child in reversed(node.named_children)]
         else:
-            yield node
+            yield node, is_inside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from itertools import accumulate
@@ -126,10 +127,11 @@ def read_source(root: str, path: str) -> Content | Skipped | None:
         return None
     except OSError as error:
         return Skipped(path, error.strerror or "it can't be opened")
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):  # a folder can't even be opened as a file object
+        os.close(descriptor)
+        return Skipped(path, "it isn't a plain file")
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            return Skipped(path, "it isn't a plain file")
         if status.st_size > MOST_BYTES:
             return Skipped(path, f"it has {status.st_size:,} bytes, more than {MOST_BYTES:,}")
         try:
@@ -337,6 +339,6 @@ def _is_pattern(kind: type[GitIgnoreSpec], line: str) -> bool:
     """Say whether a line is a pattern: git passes over those that are none."""
     try:
         kind.from_lines([line])
-    except ValueError:
+    except (ValueError, re.error):
         return False
     return True

@@ -6,7 +6,6 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from .index import full_name
 from .results import Match
 from .source_files import Content, read_part, read_source
 
@@ -23,7 +22,6 @@ __all__ = [
     "head_of",
     "location",
     "match",
-    "named_uniquely",
     "others_shown",
     "one_line",
     "source_of",
@@ -123,8 +121,3 @@ def others_shown(index: Index, others: Sequence[Found], budget: Budget, what: st
     return budget.items(
         shown, 0.2, f"{what} of this name: give the path too, path:name", more=len(others) - len(shown)
     )
-
-
-def named_uniquely(found: Found) -> str:
-    """Return the name that means this declaration and no other one."""
-    return full_name(found.file.path, found.declaration)

@@ -38,12 +38,12 @@ class _Checker(NamedTuple):
     Attributes:
         program: its name.
         command: what follows it, for the path of a file.
-        read: reads what it prints.
+        read: reads what it prints about a file; returns None if that isn't a report.
     """
 
     program: str
     command: Callable[[Path], Sequence[str]]
-    read: Callable[[str, Path], list[SyntaxProblem]]
+    read: Callable[[str, Path], list[SyntaxProblem] | None]
 
 
 def type_checked(
@@ -62,10 +62,9 @@ def type_checked(
         What it found, and which one it was; or nothing, and why there is none.
     """
     checkers = _CHECKERS.get(language, ())
-    for checker in checkers:
-        program = _program(root, checker.program)
-        if program is not None:
-            return _run(root, checker, program, _as_file(code, context, language), language, seconds)
+    found = _found(root, checkers)
+    if found is not None:
+        return _run(root, *found, _as_file(code, context, language), language, seconds)
     names = ", ".join(checker.program for checker in checkers)
     return (
         [],
@@ -75,11 +74,15 @@ def type_checked(
     )
 
 
-def _program(root: Path, name: str) -> str | None:
-    """Return the path of a program of the project's environment, or of the machine."""
+def _found(root: Path, checkers: Sequence[_Checker]) -> tuple[_Checker, str] | None:
+    """Return the first checker of the project's environment, else of the machine, and its path."""
     folders = [root / folder / place for folder in (".venv", "venv") for place in ("bin", "Scripts")]
-    own = shutil.which(name, path=os.pathsep.join(map(str, folders)))
-    return own or shutil.which(name)
+    for path in (os.pathsep.join(map(str, folders)), None):
+        for checker in checkers:
+            program = shutil.which(checker.program, path=path)
+            if program is not None:
+                return checker, program
+    return None
 
 
 def _as_file(code: str, context: Context, language: str) -> _Snippet:
@@ -103,7 +106,8 @@ def _run(
         path = Path(folder, f"snippet.{'go' if language == 'go' else 'py'}")
         path.write_text(snippet.text, encoding="utf-8", errors="replace")
         command = [program, *checker.command(path)]
-        paths = {"MYPYPATH": str(root), "PYTHONPATH": str(root)}
+        # PYTHONPATH would let a checker that is written in Python import modules of the project as its own.
+        environment = {**os.environ, "MYPYPATH": str(root)}
         try:
             done = subprocess.run(  # noqa: S603  # a program of the project, which the host allowed
                 command,
@@ -111,7 +115,7 @@ def _run(
                 capture_output=True,
                 timeout=seconds,
                 check=False,
-                env={**os.environ, **paths},
+                env=environment,
             )
         except subprocess.TimeoutExpired:
             return [], f"{checker.program} took more than {seconds:g} seconds, and was stopped"
@@ -123,35 +127,38 @@ def _run(
         problem._replace(
             line=max(problem.line - snippet.lines, 1), column=max(problem.column - snippet.columns, 1)
         )
-        for problem in found
+        for problem in found or ()
     ]
-    if done.returncode not in {0, 1} and not problems:
-        return [], f"{checker.program} failed: {output.strip()[:200]}"
+    # 1 stands for errors, which may all be in other files.
+    if (done.returncode and found is None) or (done.returncode not in {0, 1} and not problems):
+        said = output.strip()[:200] or f"its exit code is {done.returncode}"
+        return [], f"{checker.program} failed: {said}"
     return problems, checker.program
 
 
-def _lines(output: str, path: Path) -> list[SyntaxProblem]:
+def _lines(output: str, path: Path) -> list[SyntaxProblem] | None:
     """Read `file:line:column: error: message`."""
-    found: list[SyntaxProblem] = []
-    for line in output.splitlines():
-        match = _LINE.match(line)
-        if match is not None and path.name in line and "note:" not in line:
-            found.append(SyntaxProblem(int(match[1]), int(match[2] or 1), match[3].strip()))
-    return found
+    matches = [match for line in output.splitlines() if (match := _LINE.match(line))]
+    found = [
+        SyntaxProblem(int(match[1]), int(match[2] or 1), match[3].strip())
+        for match in matches
+        if path.name in match[0] and "note:" not in match[0]
+    ]
+    return found if matches else None
 
 
-def _pyright(output: str, path: Path) -> list[SyntaxProblem]:
+def _pyright(output: str, path: Path) -> list[SyntaxProblem] | None:
     try:
         document: Any = json.loads(output[: output.rindex("}") + 1])
-    except ValueError:
-        return []
-    return [
-        SyntaxProblem(
-            one["range"]["start"]["line"] + 1, one["range"]["start"]["character"] + 1, one["message"]
-        )
-        for one in document.get("generalDiagnostics", ())
-        if one.get("severity") == "error" and Path(one.get("file", "")).name == path.name
-    ]
+        return [
+            SyntaxProblem(
+                one["range"]["start"]["line"] + 1, one["range"]["start"]["character"] + 1, one["message"]
+            )
+            for one in document["generalDiagnostics"]
+            if one["severity"] == "error" and Path(one["file"]).name == path.name
+        ]
+    except (ValueError, TypeError, LookupError):
+        return None
 
 
 def _for_ty(path: Path) -> Sequence[str]:

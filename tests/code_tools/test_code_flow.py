@@ -84,6 +84,22 @@ def test_a_struct_has_its_fields_and_methods(go):
     )
 
 
+def test_what_init_sets_is_a_field_but_its_variables_are_not(tmp_path):
+    (tmp_path / "a.py").write_text(
+        "class A:\n"
+        "    size: int = 1\n"
+        "    if True:\n"
+        "        more = 2\n"
+        "    def __init__(self, name):\n"
+        "        local = other.name = name\n"
+        "        if name:\n"
+        "            rest, self.name = name\n"
+        "            self.deep.name = 1\n"
+    )
+    fields = CodeBase(tmp_path).inspect("A")["fields"]
+    assert [one["name"] for one in fields] == ["size", "more", "name"]
+
+
 def test_what_a_function_uses_and_calls(go):
     found = go.read_func("CreateUser")
     assert found["name"] == "UserService.CreateUser"
@@ -122,6 +138,7 @@ def test_our_own_package(ours):
     assert calls["self._decode_interpreted"].startswith("codec/codec.py:")
     assert ours.inspect("Value.replace")["kind"] == "method"
     assert ours.inspect("Kind")["kind"] == "type"
+    assert "rest" not in {one["name"] for one in ours.inspect("Value")["fields"]}
 
 
 def test_search_counts_takes_both_cases_and_kinds(ours):

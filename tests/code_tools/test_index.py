@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from operator_schema.code_tools import CodeBase
+from operator_schema.code_tools.errors import missing_package
 from operator_schema.code_tools.index import Index
-from operator_schema.code_tools.source_files import MOST_BYTES, Tree
+from operator_schema.code_tools.source_files import MOST_BYTES, Tree, key_of, read_part, read_source
 
 
 def write(path, text):
@@ -339,3 +341,66 @@ def test_patterns_of_many_stars_take_no_longer(tmp_path):
     index = Index(str(tmp_path))
     index.refresh()
     assert index.search("*a" * 90 + "b", None, 10) == ([], 0)
+
+
+class Edited(CodeBase):
+    """A code base in which somebody edits a file after each look at it, some times."""
+
+    edits = 0
+
+    def refresh(self, progress=None):
+        parsed = super().refresh(progress)
+        if self.edits:
+            self.edits -= 1
+            file = self.root / "a.py"
+            file.write_text(f"# edit {self.edits}\n{file.read_text()}")
+        return parsed
+
+
+@pytest.mark.parametrize("ask", ["inspect", "read_func", "search"])
+def test_an_answer_is_of_one_state_of_the_files(tmp_path, ask):
+    write(tmp_path / "a.py", "def one(): ...\n")
+    base = Edited(tmp_path)
+    base.edits = 3
+    found = getattr(base, ask)("one")
+    assert (found["results"][0] if ask == "search" else found)["location"] == "a.py:4"
+    base.edits = 100
+    with pytest.raises(RuntimeError, match="the files change while they are read: try again"):
+        getattr(base, ask)("one")
+
+
+def test_what_is_no_file_any_more_when_it_is_read(tmp_path):
+    write(tmp_path / "a.py", "x = 1\n")
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "link.py").symlink_to(tmp_path / "a.py")
+    (tmp_path / "large.py").write_bytes(b" " * (MOST_BYTES + 1))
+    root = str(tmp_path)
+    assert read_source(root, "gone.py") is None
+    assert read_source(root, "link.py").reason == "Too many levels of symbolic links"
+    assert {read_source(root, name).reason for name in ("pipe.py", "folder.py")} == {"it isn't a plain file"}
+    key = read_source(root, "a.py").key
+    os.utime(tmp_path / "a.py", (0, 0))
+    assert read_part(root, "a.py", (key[0], 0, 0, key[3]), 0, 5) is None
+    assert read_part(root, "gone.py", (1, 0, 0, 1), 0, 1) is None
+    now = key_of(os.lstat(tmp_path / "a.py"))
+    assert read_part(root, "a.py", now, 0, 5) is None  # it may change again with the same key
+    time.sleep(0.06)
+    assert read_part(root, "a.py", now, 0, 5) == b"x = 1"
+    assert read_part(root, "a.py", now, 0, 50) is None
+
+
+def test_rules_of_git_that_cannot_be_read_are_left_out(tmp_path):
+    write(tmp_path / "a.py", "x = 1\n")
+    (tmp_path / ".gitignore").mkdir()
+    write(tmp_path / "other" / ".gitignore", "[z-a].py\n\\\nb.py\n")
+    write(tmp_path / "other" / "b.py", "y = 1\n")
+    assert names(CodeBase(tmp_path)) == ["x"]
+
+
+def test_what_is_asked_wrongly_is_told(tmp_path):
+    base = CodeBase(tmp_path)
+    with pytest.raises(ValueError, match=r'the kind is one of struct, class, .* not string "function"'):
+        base.search("x", "function")
+    with pytest.raises(ModuleNotFoundError, match="pip install 'operator-schema"):
+        raise missing_package(ModuleNotFoundError("no module", name="tree_sitter_go"), "tree-sitter-go")

@@ -1,0 +1,127 @@
+"""Rust: declarations, fields, methods, and what functions use."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
+
+from operator_schema.code_tools import CodeBase
+
+LIB = """\
+//! A shop.
+mod users;
+
+pub const LIMIT: usize = 5;
+static NAMES: [&str; 1] = ["a"];
+
+// not documentation
+
+/// Where users are kept.
+/// There is one of them.
+#[derive(Debug)]
+pub struct Store<T> {
+    pub users: Vec<T>,
+    size: usize,
+}
+
+pub enum Fault { Full, Missing(String) }
+
+type Users = Store<users::User>;
+
+/// What can be counted.
+pub trait Counted {
+    fn count(&self) -> usize;
+}
+
+impl<T> Counted for Store<T> {
+    fn count(&self) -> usize {
+        self.size
+    }
+}
+
+impl<T> Store<T> {
+    /// Add one.
+    pub fn add(&mut self, user: T) -> Result<(), Fault> {
+        use std::mem::{replace, take as taken};
+        self.check()?;
+        let _ = taken(&mut self.size);
+        helper(self.users.len());
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), Fault> { Ok(()) }
+}
+
+fn helper(n: usize) -> usize { n }
+"""
+
+USERS = """\
+use std::collections::{HashMap, HashSet as Set};
+use crate::helper;
+use std::fmt;
+
+pub struct User { pub name: String }
+
+pub mod inner {
+    pub fn deep(set: Set<u8>) -> usize { helper(set.len()) }
+}
+
+fn broken( {
+"""
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory):
+    root = tmp_path_factory.mktemp("rust")
+    (root / "lib.rs").write_text(LIB)
+    (root / "users.rs").write_text(USERS)
+    return CodeBase(root)
+
+
+def test_every_declaration_has_its_kind(code):
+    found = {one["name"]: one["kind"] for one in code.search("*", limit=50)["results"]}
+    assert found == {
+        "LIMIT": "const",
+        "NAMES": "var",
+        "Store": "struct",
+        "Fault": "type",
+        "Users": "type",
+        "Counted": "interface",
+        "Counted.count": "method",
+        "Store.count": "method",
+        "Store.add": "method",
+        "Store.check": "method",
+        "helper": "func",
+        "User": "struct",
+        "deep": "func",
+    }
+
+
+def test_a_struct_has_its_documentation_fields_and_methods(code):
+    found = code.inspect("Store")
+    assert found["doc"] == "Where users are kept.\nThere is one of them."
+    assert found["fields"] == [{"name": "users", "type": "Vec<T>"}, {"name": "size", "type": "usize"}]
+    assert [one["name"] for one in found["methods"]] == ["count", "add", "check"]
+    assert [one["name"] for one in code.inspect("Counted")["methods"]] == ["count"]
+    assert code.inspect("LIMIT")["value"] == "5"
+
+
+def test_what_a_function_uses_and_calls(code):
+    found = code.read_func("Store.add")
+    assert found["signature"] == "pub fn add(&mut self, user: T) -> Result<(), Fault>"
+    assert found["imports_used"] == ["use std::mem::replace", "use std::mem::take as taken"]
+    assert [(one["name"], one.get("location")) for one in found["calls"]] == [
+        ("self.check", "lib.rs:42"),
+        ("taken", None),
+        ("helper", "lib.rs:45"),
+        ("self.users.len", None),
+        ("Ok", None),
+    ]
+    deep = code.read_func("users.deep")
+    assert deep["imports_used"] == ["use std::collections::HashSet as Set", "use crate::helper"]
+    assert deep["calls"][0] == {
+        "name": "helper",
+        "location": "lib.rs:45",
+        "signature": "fn helper(n: usize) -> usize",
+    }

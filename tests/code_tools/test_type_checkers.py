@@ -1,0 +1,127 @@
+"""Type checkers of a project, run on snippets: real ones, and programs that behave as badly as some do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
+
+from operator_schema.code_tools import CodeBase
+
+pytestmark = [
+    pytest.mark.needs_process,
+    pytest.mark.skipif(sys.platform == "win32", reason="the programs are scripts of a shell"),
+]
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Return a project without a checker, on a machine without one."""
+    monkeypatch.setenv("PATH", "/bin:/usr/bin")
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / "shop.py").write_text("def price(of: str) -> int: ...\n")
+    return tmp_path
+
+
+def install(project, name, script):
+    program = project / ".venv" / "bin" / name
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return program
+
+
+def check(project, code, context="function_body", *, seconds=30.0, language="python"):
+    base = CodeBase(project, type_check_seconds=seconds)
+    return base.check_syntax(code, context, type_check=True, language=language)
+
+
+@pytest.mark.parametrize("name", ["mypy", "pyright"])
+def test_a_real_checker_of_the_project(project, name):
+    installed = Path(sys.executable).parent / name
+    if not installed.exists():
+        pytest.skip(f"{name} isn't installed here")
+    # A link keeps the environment that the program runs in.
+    install(project, name, f'exec {installed} "$@"')
+    (project / "difflib.py").write_text("raise SystemExit('a module of the project was run')\n")
+    found = check(project, 'import shop\nx: int = "a"\nreturn shop.price(5)')
+    assert found["checked_with"] == name
+    assert [one["position"] for one in found["errors"]] == ["2:10", "3:19"]
+    if name == "pyright":  # it starts slowly
+        return
+    assert check(project, "import shop\nreturn shop.price('a')") == {
+        "valid": True,
+        "errors": [],
+        "checked_with": name,
+    }
+    assert check(project, "len(5)", "expression")["errors"][0]["position"] == "1:5"
+
+
+def test_what_the_project_has_comes_before_what_the_machine_has(project, tmp_path_factory, monkeypatch):
+    machine = tmp_path_factory.mktemp("machine")
+    (machine / ".venv" / "bin").mkdir(parents=True)
+    monkeypatch.setenv("PATH", str(install(machine, "ty", "exit 0").parent), prepend=os.pathsep)
+    assert check(project, "x = 1")["checked_with"] == "ty"
+    install(project, "mypy", "exit 0")
+    assert check(project, "x = 1")["checked_with"] == "mypy"
+
+
+def test_what_ty_says(project):
+    install(project, "ty", 'echo "$4:2:9: error[invalid-assignment] Object of type str"; exit 1')
+    assert check(project, "x = 1")["errors"] == [
+        {"position": "1:5", "message": "Object of type str"},
+    ]
+
+
+def test_go_vet(project):
+    install(project, "go", 'echo "# command-line-arguments"; echo "vet: $2:3:2: undefined: user"; exit 1')
+    assert check(project, "return user", language="go") == {
+        "valid": False,
+        "errors": [{"position": "1:2", "message": "undefined: user"}],
+        "checked_with": "go",
+    }
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("exec sleep 20", "mypy took more than 0.2 seconds, and was stopped"),
+        ("echo broken settings >&2; exit 2", "mypy failed: broken settings"),
+        ("echo no module named mypy; exit 1", "mypy failed: no module named mypy"),
+        ("echo shop.py:1:2: error: in another file; exit 1", "mypy"),
+        ("#", "mypy"),
+    ],
+    ids=["slow", "failing", "not a report", "elsewhere", "silent"],
+)
+def test_a_checker_that_fails_leaves_the_syntax_valid(project, script, said):
+    install(project, "mypy", script)
+    found = check(project, "x = 1", seconds=0.2 if "sleep" in script else 30)
+    assert found == {"valid": True, "errors": [], "checked_with": said}
+
+
+def test_a_program_that_cannot_be_run(project):
+    install(project, "mypy", "").write_text("#!/nothing/here\n")
+    assert "mypy can't be run: No such file" in check(project, "x = 1")["checked_with"]
+
+
+@pytest.mark.parametrize(
+    "printed", ["", "no document", "{}", '{"generalDiagnostics": 5}', '{"generalDiagnostics": [5]}']
+)
+def test_what_pyright_prints_may_be_anything(project, printed):
+    install(project, "pyright", f"echo '{printed}'; exit 1")
+    found = check(project, "x = 1")
+    assert found == {
+        "valid": True,
+        "errors": [],
+        "checked_with": f"pyright failed: {printed or 'its exit code is 1'}",
+    }
+
+
+def test_without_a_checker_it_is_said(project):
+    if any(map(shutil.which, ("ty", "pyright", "mypy"))):
+        pytest.skip("this machine has one")
+    assert check(project, "x = 1")["checked_with"] == "no type checker was found: install ty, pyright, mypy"
