@@ -40,7 +40,11 @@ _TOKENS = re.compile(
 
 
 def _is_one_function(root: Node) -> bool:
-    return root.named_child_count == 1 and root.named_children[0].type == "function_item"
+    return _is_one_item(root) and root.named_children[0].type == "function_item"
+
+
+def _is_one_item(root: Node) -> bool:
+    return root.named_child_count == 1
 
 
 _INSIDE = Wrapper("fn f() {\n", "\n}\n", _is_one_function)
@@ -48,7 +52,7 @@ _WRAPPERS: Mapping[Context, Wrapper] = {
     "file": Wrapper(),
     "function_body": _INSIDE,
     "statements": _INSIDE,
-    "expression": Wrapper("const X: T =\n", "\n;\n", lambda root: root.named_child_count == 1),
+    "expression": Wrapper("const X: T =\n", "\n;\n", _is_one_item),
 }
 
 

@@ -336,7 +336,7 @@ class Provider(Value):
         Raises:
             TypeError: it isn't a committed turn.
         """
-        if not isinstance(turn, Turn):
+        if not isinstance(turn, Turn):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may give a plan
             message = f"turn takes what plan.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
         said = turn.assistant

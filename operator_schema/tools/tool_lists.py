@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import Any, cast
 
+from ..json_values import is_object
 from ..wording import as_written, clip, escape, received
 from .methods import unbound_message
 from .tool import Tool
@@ -80,12 +81,17 @@ def _not_a_tool(item: object) -> str:
     if isinstance(inner, Tool):
         name = clip(escape(inner.name), 100)
         return f"{what} around the tool {name} isn't a Tool; put @tool outermost, above other decorators"
-    remedy = "decorate it with @tool" if callable(item) else "give what @tool or @tool_input makes"
-    if isinstance(item, dict) and "name" in item:
-        remedy = "give the tools themselves, not their definitions"
-    elif hasattr(type(item), "__iter__") and not isinstance(item, (str, dict)):
-        remedy = f"give it alone, or its tools one by one: [*{kind.lower()}, …]"
-    return f"{what} isn't a Tool; {remedy}"
+    return f"{what} isn't a Tool; {_remedy(item, kind)}"
+
+
+def _remedy(item: object, kind: str) -> str:
+    if callable(item):
+        return "decorate it with @tool"
+    if is_object(item) and "name" in item:
+        return "give the tools themselves, not their definitions"
+    if hasattr(type(item), "__iter__") and not issubclass(type(item), (str, dict)):
+        return f"give it alone, or its tools one by one: [*{kind.lower()}, …]"
+    return "give what @tool or @tool_input makes"
 
 
 def places_of(first: Tool[..., Any], second: Tool[..., Any]) -> tuple[str, str]:

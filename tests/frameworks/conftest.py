@@ -12,6 +12,7 @@ os.environ |= {
     "ANONYMIZED_TELEMETRY": "false",
     "FASTMCP_CHECK_FOR_UPDATES": "off",
     "LANGSMITH_TRACING": "false",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "OPENAI_AGENTS_DISABLE_TRACING": "1",
     "OTEL_SDK_DISABLED": "true",
 }

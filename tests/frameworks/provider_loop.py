@@ -1,0 +1,58 @@
+"""The loop of a program that calls a model by an SDK without tools of its own: a provider reads and writes."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from turns import Call
+
+from operator_schema import Executor, Registry, tool
+
+
+def talk(provider, send, tools, context=None):
+    """Ask until there are no calls, and return the last answer.
+
+    Args:
+        provider: of `operator_schema.providers`.
+        send: takes the messages, and the part of the request's body that offers tools; returns the response.
+        tools: a list of them.
+        context: as an executor takes it.
+    """
+    registry = Registry(tools)
+    executor = Executor(registry)
+    messages = [{"role": "user", "content": "go"}]
+    while True:
+        answer = provider.answer(send(messages, provider.request(registry)), registry)
+        messages += answer.message
+        if not answer.calls:
+            return answer
+        results = executor.execute_all_sync(answer.calls, context=context)
+        messages += provider.results(results, registry)
+
+
+def check_cancellation(provider, send):
+    """Check that who gives up waiting for the calls of an answer cancels them."""
+    ended = []
+
+    @tool
+    async def hang() -> int:
+        """Hang."""
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+        return 1
+
+    async def main():
+        request = provider.request([hang])
+        calls = provider.calls(send([{"role": "user", "content": "go"}], request))
+        assert [call.name for call in calls] == ["hang"]
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(Executor([hang]).execute_all(calls), 0.3)
+
+    asyncio.run(main())
+    assert ended == [True]
+
+
+HANG = [Call("hang", {})]
