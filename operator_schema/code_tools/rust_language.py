@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .declarations import Declaration, Import, Parsed, Span
 from .language import Field, calls_in, name_of, nodes_in, parse_tree, qualified, span_of, text_of
-from .wrapped import Wrapper, wrapped_problems
+from .wrapped import Wrapper, one_item, wrapped_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,20 +39,12 @@ _TOKENS = re.compile(
 )
 
 
-def _is_one_function(root: Node) -> bool:
-    return _is_one_item(root) and root.named_children[0].type == "function_item"
-
-
-def _is_one_item(root: Node) -> bool:
-    return root.named_child_count == 1
-
-
-_INSIDE = Wrapper("fn f() {\n", "\n}\n", _is_one_function)
+_INSIDE = Wrapper("fn f() {\n", "\n}\n", one_item("function_item"))
 _WRAPPERS: Mapping[Context, Wrapper] = {
     "file": Wrapper(),
     "function_body": _INSIDE,
     "statements": _INSIDE,
-    "expression": Wrapper("const X: T =\n", "\n;\n", _is_one_item),
+    "expression": Wrapper("const X: T =\n", "\n;\n", one_item()),
 }
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .language import Context
 
-__all__ = ["Wrapper", "wrapped_problems"]
+__all__ = ["Wrapper", "one_item", "wrapped_problems"]
 
 _EXPECTED: Mapping[Context, str] = {
     "file": "a file",
@@ -39,6 +39,20 @@ class Wrapper(NamedTuple):
     before: str = ""
     after: str = ""
     holds: Callable[[Node], bool] = lambda _: True
+
+
+def one_item(kind: str = "") -> Callable[[Node], bool]:
+    """Return what says whether a file holds one item and nothing else.
+
+    Args:
+        kind: type of its node; empty for any.
+    """
+
+    def holds(root: Node) -> bool:
+        items = root.named_children
+        return len(items) == 1 and kind in {"", items[0].type}
+
+    return holds
 
 
 def wrapped_problems(

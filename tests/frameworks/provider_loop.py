@@ -1,4 +1,4 @@
-"""The loop of a program that calls a model by an SDK without tools of its own: a provider reads and writes."""
+"""The loop of a program that calls a model by an SDK: a provider of ours writes and reads."""
 
 from __future__ import annotations
 

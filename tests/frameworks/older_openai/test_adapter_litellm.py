@@ -1,4 +1,4 @@
-"""litellm: it takes and gives OpenAI's dicts, whichever provider it talks to; a provider of ours reads them."""
+"""litellm: it takes and gives the dicts of OpenAI, whoever is behind it; a provider of ours reads them."""
 
 from __future__ import annotations
 
