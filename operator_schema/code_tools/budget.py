@@ -66,13 +66,16 @@ class Budget:
         self._left -= _size(text)
         return text
 
-    def items(self, items: Sequence[Item], share: float, what: str, *, more: int = 0) -> list[Item]:
+    def items(
+        self, items: Sequence[Item], share: float, what: str, hint: str = "", *, more: int = 0
+    ) -> list[Item]:
         """Return as many items as fit.
 
         Args:
             items: JSON values.
             share: of what is left that they may take.
-            what: what they are, and how to get the rest.
+            what: what they are.
+            hint: how to get the rest.
             more: of them that aren't among `items`.
         """
         room = max(int(self._left * share), 0)
@@ -84,7 +87,8 @@ class Budget:
             kept.append(item)
         number = len(items) + more
         if len(kept) < number:
-            self._notes.append(f"{number - len(kept)} of {number} {what} are left out.")
+            rest = f": {hint}." if hint else "."
+            self._notes.append(f"{number - len(kept)} of {number} {what} are left out{rest}")
         self._left -= _size(kept)
         return kept
 

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING
 from .index import Found, full_name
 from .language import language_of
 from .results import CalledFunction, ReadFunction
-from .source_text import head_of, location, one_line, others_shown, source_of, span_text, whole_text
+from .source_text import (
+    head_of,
+    implementation_first,
+    location,
+    others_shown,
+    source_of,
+    span_text,
+    whole_text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from .budget import Budget
     from .declarations import Import
@@ -39,7 +47,7 @@ def read_function(
     Raises:
         ChangedError: a file has changed since the index read it.
     """
-    found = all_found[0]
+    found, *others = implementation_first(index, all_found)
     declaration, source = found.declaration, source_of(index, found)
     language = language_of(found.file.path)
     assert language is not None  # noqa: S101  # the index holds nothing else
@@ -47,10 +55,10 @@ def read_function(
         found=True,
         name=budget.line(declaration.qualified),
         location=budget.line(location(found)),
-        signature=budget.line(one_line(span_text(source, declaration.head))),
+        signature=budget.line(head_of(index, found)),
     )
-    if len(all_found) > 1:
-        result["others"] = others_shown(index, all_found[1:], budget, "functions")
+    if others:
+        result["others"] = others_shown(index, others, budget, "functions")
     start = source.count(b"\n", 0, declaration.whole.start) + 1
     lines = whole_text(source, declaration).split("\n")
     skipped = min(max((first_line or start) - start, 0), len(lines))
@@ -69,7 +77,7 @@ def read_function(
     if imported:
         texts = list(dict.fromkeys([budget.line(one.text) for one in imported]))
         result["imports_used"] = budget.items(texts, 0.4, "imports")
-    calls = list(dict.fromkeys([name for how, name in used if how == "call"]))
+    calls = list(dict.fromkeys([_short(name) for how, name in used if how == "call"]))
     if calls:
         resolver = _Resolver(index, found, language, {one.name: one for one in imports})
         each = [_called(index, name, resolver.declared(name)) for name in calls]
@@ -77,6 +85,12 @@ def read_function(
     if budget.note:
         result["note"] = re.sub(r"(\d+) \+ (\d+)", lambda sums: str(int(sums[1]) + int(sums[2])), budget.note)
     return result
+
+
+def _short(name: str) -> str:
+    """Return what is called without the expression that it is called on, where that is more than names."""
+    last = re.split(r"""['"\])}>]""", name)[-1]
+    return name if last == name else f"…{last}"
 
 
 def _called(index: Index, name: str, found: Found | None) -> CalledFunction:
@@ -112,11 +126,11 @@ class _Resolver:
             return None if "." in rest else self._method(owner, rest, _MOST_BASES)
         if head in self._imports:
             target = self._language.import_target(self._imports[head].target, self._found.file.path)
-            return self._only([f"{target}.{rest}" if rest else target])
+            return self._only(f"{target}.{rest}" if rest else target)
         if self._language.package_is_folder and rest:
             return None
         module = self._language.module_of(self._found.file.path)
-        return self._only([f"{module}.{name}" if module else name])
+        return self._only(f"{module}.{name}" if module else name)
 
     def _is_self(self, name: str) -> bool:
         if name in self._language.self_names:
@@ -129,7 +143,7 @@ class _Resolver:
 
     def _method(self, owner: str, name: str, levels: int) -> Found | None:
         module = self._language.module_of(self._found.file.path)
-        found = self._only([f"{module}.{owner}.{name}" if module else f"{owner}.{name}"])
+        found = self._only(f"{module}.{owner}.{name}" if module else f"{owner}.{name}")
         if found is not None or levels == 0:
             return found
         for one in self._index.named(owner):
@@ -147,16 +161,29 @@ class _Resolver:
         head, _, rest = base.partition(".")
         if head in self._imports:
             target = self._language.import_target(self._imports[head].target, self._found.file.path)
-            return self._only([f"{target}.{rest}.{name}" if rest else f"{target}.{name}"])
+            return self._only(f"{target}.{rest}.{name}" if rest else f"{target}.{name}")
         module = self._language.module_of(self._found.file.path)
-        return self._only([f"{module}.{base}.{name}" if module else f"{base}.{name}"])
+        return self._only(f"{module}.{base}.{name}" if module else f"{base}.{name}")
 
-    def _only(self, names: Iterable[str]) -> Found | None:
+    def _only(self, name: str, levels: int = _MOST_BASES) -> Found | None:
         """Return the declaration of a full name, as far as the root shows all of it."""
-        for name in names:
-            found = [one for one in self._index.named(name.rpartition(".")[2]) if self._is_called(one, name)]
-            if found:
-                return found[0]
+        found = [one for one in self._index.named(name.rpartition(".")[2]) if self._is_called(one, name)]
+        if found:
+            return implementation_first(self._index, found)[0]
+        return self._exported(name, levels) if levels else None
+
+    def _exported(self, name: str, levels: int) -> Found | None:
+        """Return the declaration of a name that a module has by an import."""
+        parts = name.split(".")
+        for place in range(len(parts) - 1, -1, -1):
+            folder = "/".join(parts[:place])
+            own = (f"{folder}/__init__.py", f"{folder}.py") if folder else ("__init__.py",)
+            for path in own:
+                file = self._index.file(path)
+                for one in () if file is None else file.parsed.imports:
+                    if one.name == parts[place]:
+                        target = self._language.import_target(one.target, path)
+                        return self._only(".".join([target, *parts[place + 1 :]]), levels - 1)
         return None
 
     def _is_called(self, found: Found, name: str) -> bool:

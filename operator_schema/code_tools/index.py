@@ -23,7 +23,14 @@ __all__ = ["Found", "Index", "SourceFile"]
 MOST_COUNTED = 1000
 """Further results than these aren't counted."""
 
-_TEST_PARTS = ("test", "tests", "testing", "testdata")
+_ASIDE = frozenset(
+    {
+        *("test", "tests", "testing", "testdata"),
+        *("bench", "benchmark", "benchmarks", "demo", "demos", "doc", "docs", "example", "examples"),
+        *("vendor", "_vendor", "vendored", "third_party"),
+    }
+)
+"""Folders of what is beside the code itself."""
 
 
 class SourceFile(NamedTuple):
@@ -35,7 +42,7 @@ class SourceFile(NamedTuple):
         is_young: whether it may have changed since, with the same key.
         digest: of its content.
         parsed: what it declares.
-        is_test: whether it seems to be a test.
+        is_aside: whether it seems to be a test, a benchmark, an example, or somebody else's code.
         lines: of the names of its declarations, for a `NameTable`: whether they are qualified, and whether
             case makes no difference, to the text.
     """
@@ -45,7 +52,7 @@ class SourceFile(NamedTuple):
     is_young: bool
     digest: bytes
     parsed: Parsed
-    is_test: bool
+    is_aside: bool
     lines: dict[tuple[bool, bool], str]
 
     def is_same(self, source: bytes) -> bool:
@@ -111,7 +118,7 @@ class Index:
         return self._files.get(path)
 
     def files(self) -> Iterator[SourceFile]:
-        """Yield all files, those that aren't tests first."""
+        """Yield all files, those of tests and examples last."""
         files = self._files
         return (files[path] for path in self._order if path in files)
 
@@ -122,7 +129,7 @@ class Index:
             name: such as `decode`, `Codec.decode`, `codec.Codec.decode` or `codec/codec.py:Codec.decode`.
 
         Returns:
-            The likeliest first: what isn't in a test, what isn't inside a class, the shortest path.
+            The likeliest first: what isn't aside, what isn't inside a class, the shortest path.
         """
         path, _, wanted = name.rpartition(":")
         wanted = wanted.strip(". ")
@@ -210,7 +217,7 @@ class Index:
         for gone in self.skipped.keys() - set(paths):
             del self.skipped[gone]
             self._skipped_keys.pop(gone, None)
-        self._order = sorted(paths, key=lambda path: (is_test(path), path.count("/"), path))
+        self._order = sorted(paths, key=lambda path: (is_aside(path), path.count("/"), path))
 
     def _read(self, path: str, before: SourceFile | None, fresh: list[SourceFile]) -> int:
         content = read_source(self.root, path)
@@ -275,11 +282,11 @@ def digest_of(source: bytes) -> bytes:
     return blake2b(source, digest_size=16).digest()
 
 
-def is_test(path: str) -> bool:
-    """Return whether a file seems to be a test."""
+def is_aside(path: str) -> bool:
+    """Return whether a file seems to be a test, a benchmark, an example, or somebody else's code."""
     *folders, name = path.lower().split("/")
     stem = name.rpartition(".")[0]
-    return stem.startswith("test_") or stem.endswith("_test") or any(part in _TEST_PARTS for part in folders)
+    return stem.startswith("test_") or stem.endswith("_test") or any(part in _ASIDE for part in folders)
 
 
 def _source_file(
@@ -287,7 +294,7 @@ def _source_file(
 ) -> SourceFile:
     if before is not None and before.parsed is parsed:
         return before._replace(key=content.key, is_young=content.is_young)
-    return SourceFile(path, content.key, content.is_young, digest, parsed, is_test(path), {})
+    return SourceFile(path, content.key, content.is_young, digest, parsed, is_aside(path), {})
 
 
 def _lines(file: SourceFile, is_qualified: bool, any_case: bool) -> str:  # noqa: FBT001  # private
@@ -316,7 +323,7 @@ def _is_called(path: str, declaration: Declaration, wanted: str) -> bool:
 
 def _likelihood(found: Found) -> tuple[bool, int, int, str, int]:
     path, declaration = found.file.path, found.declaration
-    return found.file.is_test, declaration.qualified.count("."), path.count("/"), path, declaration.line
+    return found.file.is_aside, declaration.qualified.count("."), path.count("/"), path, declaration.line
 
 
 def _rank(found: Found, pattern: str) -> tuple[bool, bool, bool, int, str, str, int]:
@@ -325,7 +332,7 @@ def _rank(found: Found, pattern: str) -> tuple[bool, bool, bool, int, str, str, 
     is_private = declaration.name.startswith("_")
     return (
         not exact,
-        found.file.is_test,
+        found.file.is_aside,
         is_private,
         len(declaration.name),
         declaration.name,

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from .index import Found
 from .language import language_of
 from .results import FieldShown, Inspection, MethodShown
-from .source_text import doc_text, head_of, location, one_line, others_shown, source_of, span_text, whole_text
+from .source_text import (
+    doc_text,
+    head_of,
+    implementation_first,
+    location,
+    one_line,
+    others_shown,
+    source_of,
+    span_text,
+    whole_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +43,7 @@ def inspected(index: Index, all_found: list[Found], budget: Budget) -> Inspectio
     Raises:
         ChangedError: a file has changed since the index read it.
     """
-    found = all_found[0]
+    found, *others = implementation_first(index, all_found)
     declaration, source = found.declaration, source_of(index, found)
     language = language_of(found.file.path)
     assert language is not None  # noqa: S101  # the index holds nothing else
@@ -45,17 +54,18 @@ def inspected(index: Index, all_found: list[Found], budget: Budget) -> Inspectio
         location=budget.line(location(found)),
     )
     if declaration.head.end:
-        result["signature"] = budget.line(one_line(span_text(source, declaration.head)))
-    if len(all_found) > 1:
-        result["others"] = others_shown(index, all_found[1:], budget, "declarations")
+        result["signature"] = budget.line(head_of(index, found))
+    if others:
+        result["others"] = others_shown(index, others, budget, "declarations")
     if declaration.value.end:
         result["value"] = budget.text(span_text(source, declaration.value), 0.5, "read the file")
     methods = list(members_of(index, found, language)) if declaration.kind in _TYPES else []
     outlined = language.bodies_inside and declaration.kind in _TYPES
     text = _outline(source, found, methods) if outlined else whole_text(source, declaration)
-    if declaration.doc.end:
-        result["doc"] = budget.text(doc_text(source, declaration), 0.2, "read the file")
     result["definition"] = budget.text(text, 0.5, "ask for a member by its own name, or use read_func")
+    is_told = declaration.whole.start <= declaration.doc.start and result["definition"] == text
+    if declaration.doc.end and not is_told:
+        result["doc"] = budget.text(doc_text(source, declaration), 0.4, "read the file")
     fields = (
         [_field(source, found, field) for field in language.fields(_own_text(source, declaration.whole))]
         if declaration.kind in _TYPES
@@ -72,7 +82,7 @@ def inspected(index: Index, all_found: list[Found], budget: Budget) -> Inspectio
             )
             for one in methods
         ]
-        result["methods"] = budget.items(each, 1, "methods: search for them with a pattern such as Name.*")
+        result["methods"] = budget.items(each, 1, "methods", f"search for {declaration.name}.*")
     if budget.note:
         result["note"] = budget.note
     return result
@@ -111,14 +121,10 @@ def _short(text: str) -> str:
 
 
 def _outline(source: bytes, found: Found, methods: list[Found]) -> str:
-    """Return a class without the bodies of its methods."""
-    declaration = found.declaration
-    first = min([one.declaration.whole.start for one in methods], default=declaration.whole.end)
-    before = type(declaration.whole)(declaration.whole.start, first)
-    text = whole_text(source, declaration._replace(whole=before)).rstrip()
-    indent = "    "
-    heads = [
-        f"{indent}{one_line(span_text(source, one.declaration.head))}: ..."
-        for one in takewhile(lambda one: one.file is found.file, methods)
-    ]
-    return "\n".join([text, *heads])
+    """Return what a class holds before its methods, which are told by themselves."""
+    whole = found.declaration.whole
+    if not methods:
+        return whole_text(source, found.declaration)
+    first = min([one.declaration.whole.start for one in methods])
+    before = whole._replace(end=first)
+    return f"{whole_text(source, found.declaration._replace(whole=before)).rstrip()}\n    ..."

@@ -23,7 +23,9 @@ _MOST_LEVELS = 150
 """Deeper code than this is refused, before a parser that uses the C stack sees it."""
 
 _SUGGESTED = (
-    ("was never closed", "Close the bracket that is named"),
+    ("'(' was never closed", "Add ')'"),
+    ("'[' was never closed", "Add ']'"),
+    ("'{' was never closed", "Add '}'"),
     ("unmatched", "Remove the bracket, or open it first"),
     ("expected an indented block", "Write the block, or `pass`"),
     ("unexpected indent", "Give all statements of a block the same indentation"),

@@ -59,8 +59,8 @@ class Inspection(TypedDict):
         name: with its class in front; what was asked for if nothing was found.
         kind: what it is.
         location: file and line.
-        definition: its text; of a class with method bodies only an outline.
-        doc: its docstring, or the comment above it.
+        definition: its text; of a class with method bodies only what is before its methods.
+        doc: the comment above it, or its docstring where the definition doesn't hold that.
         signature: of a function, method or class.
         value: of a constant or variable.
         fields: of a class or struct.

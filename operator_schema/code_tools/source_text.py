@@ -20,6 +20,7 @@ __all__ = [
     "ChangedError",
     "doc_text",
     "head_of",
+    "implementation_first",
     "location",
     "match",
     "others_shown",
@@ -32,6 +33,9 @@ __all__ = [
 
 MOST_OTHERS = 50
 """Declarations of a name that are looked at beyond the first one."""
+
+_WITH_SIGNATURE = 10
+"""Those of them whose signatures are told."""
 
 
 class ChangedError(Exception):
@@ -56,18 +60,57 @@ def source_of(index: Index, found: Found) -> bytes:
 
 
 def head_of(index: Index, found: Found) -> str:
-    """Return the signature of a declaration on one line; only this part of its file is read.
+    """Return the signature of a declaration on one line, the names of its decorators before it.
+
+    Only this part of its file is read.
 
     Raises:
         ChangedError: the file isn't the one that the index knows.
     """
-    span = found.declaration.head
+    before, head = _parts_of_head(index, found)
+    return " ".join([*_decorators(before), one_line(head)])
+
+
+def implementation_first(index: Index, all_found: list[Found]) -> list[Found]:
+    """Return declarations of a name, the one that has a body before its overloads.
+
+    Raises:
+        ChangedError: the file isn't the one that the index knows.
+    """
+    first = all_found[0]
+    alike = [
+        one
+        for one in all_found
+        if one.file is first.file and one.declaration.qualified == first.declaration.qualified
+    ]
+    if len(alike) == 1:
+        return all_found
+    overloads = [one for one in alike if _is_overload(_parts_of_head(index, one)[0])]
+    if not overloads or len(overloads) == len(alike):
+        return all_found
+    chosen = next(one for one in alike if one not in overloads)
+    return [chosen, *[one for one in all_found if one is not chosen]]
+
+
+def _parts_of_head(index: Index, found: Found) -> tuple[str, str]:
+    """Return the decorators of a declaration, and its signature."""
+    declaration = found.declaration
+    start, middle, end = declaration.whole.start, declaration.head.start, declaration.head.end
     part = None
     if index.last is None or index.last[0] is not found.file:
-        part = read_part(index.root, found.file.path, found.file.key, span.start, span.end)
-    return one_line(
-        span_text(source_of(index, found), span) if part is None else part.decode(errors="replace")
-    )
+        part = read_part(index.root, found.file.path, found.file.key, start, end)
+    if part is None:
+        part = source_of(index, found)[start:end]
+    cut = middle - start
+    return part[:cut].decode(errors="replace"), part[cut:].decode(errors="replace")
+
+
+def _decorators(text: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"^\s*(@[\w.]+)", text, re.MULTILINE)))
+
+
+def _is_overload(decorators: str) -> bool:
+    return any(name.rpartition(".")[2].lstrip("@") == "overload" for name in _decorators(decorators))
 
 
 def span_text(source: bytes, span: Span) -> str:
@@ -105,11 +148,11 @@ def location(found: Found) -> str:
     return f"{found.file.path}:{found.declaration.line}"
 
 
-def match(index: Index, found: Found, budget: Budget) -> Match:
-    """Return what a list of declarations says of one."""
+def match(index: Index, found: Found, budget: Budget, *, is_short: bool = False) -> Match:
+    """Return what a list of declarations says of one, without its signature if it `is_short`."""
     declaration = found.declaration
     shown = Match(name=budget.line(declaration.qualified), kind=declaration.kind, location=location(found))
-    if declaration.head.end:
+    if declaration.head.end and not is_short:
         shown["signature"] = budget.line(head_of(index, found))
     return shown
 
@@ -117,7 +160,10 @@ def match(index: Index, found: Found, budget: Budget) -> Match:
 def others_shown(index: Index, others: Sequence[Found], budget: Budget, what: str) -> list[Match]:
     """Return what is said of further declarations of a name: as many as fit."""
     # A name such as __init__ has thousands.
-    shown = [match(index, other, budget) for other in others[:MOST_OTHERS]]
+    shown = [
+        match(index, other, budget, is_short=place >= _WITH_SIGNATURE)
+        for place, other in enumerate(others[:MOST_OTHERS])
+    ]
     return budget.items(
-        shown, 0.2, f"{what} of this name: give the path too, path:name", more=len(others) - len(shown)
+        shown, 0.2, f"{what} of this name", "give the path too, path:name", more=len(others) - len(shown)
     )

@@ -130,7 +130,10 @@ def test_what_isnt_there_has_near_names(go):
 def test_our_own_package(ours):
     codec = ours.inspect("Codec")
     assert (codec["kind"], codec["location"].partition(":")[0]) == ("class", "codec/codec.py")
-    assert "    def decode(self, value: object) -> T: ..." in codec["definition"]
+    assert codec["definition"].endswith("\n    ...")
+    assert "doc" not in codec  # the definition has it
+    methods = {one["name"]: one["signature"] for one in codec["methods"]}
+    assert methods["decode"] == "def decode(self, value: object) -> T"
     renderers = ours.search("*Renderer", kind="class")
     assert renderers["results"][0]["name"] == "Renderer"
     decode = ours.read_func("Codec.decode")
@@ -190,3 +193,101 @@ def test_a_long_function_is_read_on_where_it_was_cut(tmp_path):
             line = int(found["note"].partition("first_line = ")[2].partition(".")[0])
             assert line == len(read) + 2
     assert read == lines
+
+
+SHOP = """\
+from typing import overload
+
+class Shop:
+    \"\"\"Sells.\"\"\"
+
+    @property
+    def open(self): return not self.closed
+    @app.route("/", name="x")
+    @staticmethod
+    def sell(name): ...
+
+@overload
+def price(of: str) -> int: ...
+@overload
+def price(of: int) -> int: ...
+def price(of): return ask(of)[0].total() + ", ".join(of) + price(1)
+"""
+
+
+@pytest.fixture
+def shop(tmp_path):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "__init__.py").write_text("from .api import Shop as Store, price\n")
+    (tmp_path / "shop" / "api.py").write_text(SHOP)
+    (tmp_path / "shop" / "main.py").write_text(
+        "import shop\n"
+        "from shop import Store\n"
+        "def main():\n"
+        "    Store.sell(1)\n"
+        "    shop.price(2)\n"
+        "    shop.other()\n"
+    )
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "examples").mkdir()
+    (tmp_path / "a" / "examples" / "a.py").write_text("class Shop: ...\n")
+    return CodeBase(tmp_path)
+
+
+def test_overloads_come_after_the_function_that_they_describe(shop):
+    found = shop.read_func("price")
+    assert found["implementation"].startswith("def price(of): return")
+    assert [one["signature"] for one in found["others"]] == [
+        "@overload def price(of: str) -> int",
+        "@overload def price(of: int) -> int",
+    ]
+    assert [(one["name"], one.get("location")) for one in found["calls"]] == [
+        ("….total", None),
+        ("ask", None),
+        ("….join", None),
+        ("price", "shop/api.py:16"),
+    ]
+
+
+def test_decorators_are_named_since_they_change_how_something_is_called(shop):
+    found = shop.inspect("Shop")
+    assert found["location"] == "shop/api.py:3"  # not that of an example
+    assert found["definition"] == 'class Shop:\n    """Sells."""\n    ...'
+    assert [one["signature"] for one in found["methods"]] == [
+        "@property def open(self)",
+        "@app.route @staticmethod def sell(name)",
+    ]
+
+
+def test_calls_of_what_a_package_exports_have_places(shop):
+    calls = shop.read_func("main")["calls"]
+    assert [(one["name"], one.get("location")) for one in calls] == [
+        ("Store.sell", "shop/api.py:10"),
+        ("shop.price", "shop/api.py:16"),
+        ("shop.other", None),
+    ]
+
+
+def test_modules_that_export_from_each_other_end(tmp_path):
+    (tmp_path / "a.py").write_text("from b import x\ndef f(): x()\n")
+    (tmp_path / "b.py").write_text("from a import x\n")
+    assert CodeBase(tmp_path).read_func("f")["calls"] == [{"name": "x"}]
+
+
+def test_of_many_namesakes_only_the_first_have_signatures(tmp_path):
+    for number in range(70):
+        (tmp_path / f"m{number:02}.py").write_text("def same(x): ...\n")
+    found = CodeBase(tmp_path).inspect("same")
+    assert ["signature" in one for one in found["others"]] == [True] * 10 + [False] * 40
+    assert found["note"] == "19 of 69 declarations of this name are left out: give the path too, path:name."
+
+
+def test_of_many_methods_those_left_out_can_be_searched_for(tmp_path):
+    body = "".join(f"    def m{number:03}(self): ...\n" for number in range(100))
+    (tmp_path / "a.py").write_text(f"class Many:\n{body}")
+    base = CodeBase(tmp_path, budget=2000)
+    found = base.inspect("Many")
+    left = 100 - len(found["methods"])
+    assert found["note"] == f"{left} of 100 methods are left out: search for Many.*."
+    more = base.search("Many.*", limit=100)
+    assert len(more["results"]) + more["more"] == 100
