@@ -1,0 +1,78 @@
+"""claude-agent-sdk: our tools in the process of its agent; needs the extra `claude-agent-sdk`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .base import needing, registry_of
+
+with needing("claude_agent_sdk", "claude-agent-sdk 0.2.187 or newer", "claude-agent-sdk"):
+    from claude_agent_sdk import McpSdkServerConfig
+
+from ..wording import received
+from .mcp.server import server
+
+if TYPE_CHECKING:
+    from ..tools.execution.executor import Executor
+    from .base import Context, Tools
+
+__all__ = ["allowed_tools", "to_server"]
+
+_NAME = "tools"
+
+
+def to_server(
+    tools: Tools,
+    /,
+    *,
+    name: str = _NAME,
+    context: Context | None = None,
+    executor: Executor | None = None,
+    **native: Any,
+) -> Any:
+    """Return tools as a server for `mcp_servers` of `ClaudeAgentOptions`; it runs in this process.
+
+    Args:
+        tools: a registry, a toolset, or any iterable of tools. Claude Code lists them once for each query.
+        name: under which it is in `mcp_servers`; the model reads `mcp__NAME__TOOL`.
+        context: what your program injects, by type or by name; or a plain function that takes the
+            `ServerRequestContext` of a call and returns that.
+        executor: what runs the calls, for limits of your own; its registry has these tools.
+        native: what `operator_schema.adapters.mcp.server` takes: `version`, `structured`, `instructions`, …
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: an argument is of another kind.
+        ValueError: the name can't be part of the name of a tool, or the executor has other tools.
+    """
+    made = server(tools, name=_checked(name), context=context, executor=executor, **native)
+    return McpSdkServerConfig(type="sdk", name=name, instance=made)
+
+
+def allowed_tools(tools: Tools, /, *, name: str = _NAME) -> list[str]:
+    """List the names that the model reads, for `allowed_tools` of `ClaudeAgentOptions`.
+
+    Claude Code runs these without asking: leave out the tools for which a person shall be asked.
+
+    Args:
+        tools: a registry, a toolset, or any iterable of tools; those that are switched off are left out.
+        name: of the server.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: an argument is of another kind.
+        ValueError: the name can't be part of the name of a tool.
+    """
+    return [f"mcp__{_checked(name)}__{tool.name}" for tool in registry_of(tools).offered()]
+
+
+def _checked(name: Any) -> str:
+    if not isinstance(name, str):
+        message = f"the name of the server is a string, not {received(name)}"
+        raise TypeError(message)
+    if not name or not all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in name):
+        message = (
+            f"the name of the server has letters, digits, _ and - alone: the model reads mcp__{name}__TOOL"
+        )
+        raise ValueError(message)
+    return name
