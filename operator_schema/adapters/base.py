@@ -13,7 +13,7 @@ from ..tools.calls import RawCall
 from ..tools.execution.executor import Executor
 from ..tools.registry.registry import Registry
 from ..tools.tool import Tool
-from ..wording import received
+from ..wording import nearest, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -38,6 +38,7 @@ __all__ = [
     "Tools",
     "check_context",
     "check_executor",
+    "check_native",
     "check_tool",
     "flat_definition",
     "needing",
@@ -245,6 +246,26 @@ def check_executor(executor: Executor, registry: Registry) -> None:
     if executor.registry is not registry and list(executor.registry) != list(registry):
         message = "the executor has other tools: give the same registry to both, Executor(registry, …)"
         raise ValueError(message)
+
+
+def check_native(native: Mapping[str, Any], known: Iterable[str], owner: str) -> None:
+    """Check options that go to a class of the framework which takes whatever it gets.
+
+    Args:
+        native: as the user gave them.
+        known: names of the options that it has.
+        owner: its name, for the message.
+
+    Raises:
+        TypeError: one is unknown.
+    """
+    names = list(known)
+    for name in native:
+        if name not in names:
+            near = nearest(name, names)
+            hint = "" if near is None else f"; did you mean {near}?"
+            message = f"unknown option {quote(name)}: neither an adapter nor {owner} has it{hint}"
+            raise TypeError(message)
 
 
 def check_context(context: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from .base import needing, runner_of, runner_of_one
+from .base import check_native, needing, runner_of, runner_of_one
 
 with needing("langchain_core", "langchain-core 1.8 or newer", "langchain-core"):
     from langchain_core.runnables import RunnableConfig
@@ -109,6 +109,7 @@ class Toolkit(BaseToolkit):
             TypeError: an argument is of another kind.
             ValueError: the executor has other tools.
         """
+        check_native(native, BaseTool.model_fields, "BaseTool")
         super().__init__(runner=runner_of(tools, context, executor, _OPTIONS), native=native)
 
     @property
@@ -144,6 +145,7 @@ def to_tool(
         TypeError: an argument is of another kind.
         ValueError: the executor doesn't have this tool.
     """
+    check_native(native, BaseTool.model_fields, "BaseTool")
     return _made(tool, runner_of_one(tool, context, executor, _OPTIONS), native)
 
 

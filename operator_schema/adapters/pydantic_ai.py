@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, cast
 
-from .base import needing, runner_of, runner_of_one
+from .base import check_native, needing, runner_of, runner_of_one
 
 with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
     from pydantic_ai import (
@@ -77,6 +78,7 @@ class Toolset(AbstractToolset[Any]):
         max_retries: int = _RETRIES,
         **native: Any,
     ) -> None:
+        check_native(native, [field.name for field in fields(ToolDefinition)], "ToolDefinition")
         self._runner = runner_of(tools, context, executor, _OPTIONS)
         self._id = id
         self._max_retries = max_retries

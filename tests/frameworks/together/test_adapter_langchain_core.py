@@ -109,3 +109,9 @@ def test_a_toolkit_follows_the_switches():
 
 def test_the_examples_of_the_page_run():
     assert run_section("langchain-core and langgraph")["node"].tools_by_name.keys() == {"search"}
+
+
+def test_an_unknown_option_is_refused():
+    for take in (lambda: to_tool(TOOLS[0], extra={}), lambda: to_tools(TOOLS, extra={})):
+        with pytest.raises(TypeError, match=r'unknown option "extra": .*; did you mean extras\?'):
+            take()

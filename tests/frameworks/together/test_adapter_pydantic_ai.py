@@ -127,3 +127,9 @@ def test_options_of_theirs_may_be_asked_for_each_tool():
 def test_the_examples_of_the_page_run():
     names = run_section("pydantic-ai")
     assert names["agent"].toolsets
+
+
+def test_an_unknown_option_is_refused():
+    for take in (lambda: to_tool(TOOLS[0], metdata={}), lambda: to_tools(TOOLS, metdata={})):
+        with pytest.raises(TypeError, match=r'unknown option "metdata": .*; did you mean metadata\?'):
+            take()
