@@ -11,11 +11,23 @@ from anthropic import Anthropic, AsyncAnthropic, beta_tool, transform_schema
 from local_server import serving
 from pydantic import PydanticUserError
 from turn_table import run_section
+from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Answer, add, check, turns
 
 from operator_schema import Image, RawCall, Registry, tool
 from operator_schema.adapters.anthropic import to_async_tools, to_tool, to_tools
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+TURNS = {
+    "good": OURS,
+    "problems": OURS,
+    "malformed": "never comes: the API gives objects",
+    "unknown": "its own text: Error: Tool 'ad' not found",
+    "call_error": OURS,
+    "exception": OURS,
+    "parallel": OURS,
+    "context": OURS,
+    "cancelled": OURS,
+    "rich": OURS,
+}
 
 
 def message(*content, reason):
@@ -40,35 +52,68 @@ DONE = message({"type": "text", "text": "done"}, reason="end_turn")
 ASK = {"model": "claude", "max_tokens": 100, "messages": [{"role": "user", "content": "go"}]}
 
 
-def run(tools, *calls, is_async=False):
+def run(tools, *calls, is_async=False, **options):
     """Return the results that the model gets for its calls of one turn."""
     with serving(uses(*calls), DONE) as (address, requests):
         if is_async:
 
             async def main():
                 async with AsyncAnthropic(base_url=address, api_key="x") as client:
-                    made = to_async_tools(tools)
+                    made = to_async_tools(tools, **options)
                     return await client.beta.messages.tool_runner(tools=made, **ASK).until_done()
 
             final = asyncio.run(main())
         else:
             with Anthropic(base_url=address, api_key="x") as client:
-                made = to_tools(tools)
+                made = to_tools(tools, **options)
                 final = client.beta.messages.tool_runner(tools=made, **ASK).until_done()
         assert final.content[0].text == "done"
         assert requests[0]["tools"] == Registry(tools).definitions()
         return requests[1]["messages"][-1]["content"]
 
 
-@tool
-def add(a: int, b: int = 0) -> int:
-    """Add.
+def text_of(content):
+    return content if isinstance(content, str) else "".join([part.get("text", "") for part in content])
 
-    Args:
-        a: One.
-        b: Another.
-    """
-    return a + b
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("turn", turns(TURNS))
+def test_a_turn_goes_as_everywhere(turn, is_async):
+    results = run(TOOLS, *CALLS[turn], is_async=is_async, context=CONTEXT)
+    answers = [
+        Answer(text_of(one["content"]), bool(one.get("is_error")), "image" in str(one["content"]))
+        for one in results
+    ]
+    check(turn, answers)
+
+
+def test_an_unknown_tool_is_told_in_its_words():
+    (result,) = run(TOOLS, *CALLS["unknown"])
+    assert "Tool 'ad' not found" in text_of(result["content"])
+    assert result["is_error"]
+
+
+def test_cancelling_the_runner_cancels_the_tool():
+    ended = []
+
+    @tool
+    async def hang() -> int:
+        """Hang."""
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+        return 1
+
+    async def main(address):
+        async with AsyncAnthropic(base_url=address, api_key="x") as client:
+            runner = client.beta.messages.tool_runner(tools=to_async_tools([hang]), **ASK)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(runner.until_done(), 0.5)
+
+    with serving(uses(("hang", {})), DONE) as (address, _):
+        asyncio.run(main(address))
+    assert ended == [True]
 
 
 @pytest.mark.parametrize("is_async", [False, True])

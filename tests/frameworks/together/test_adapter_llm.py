@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import Annotated, Any
 
 import llm
 import pytest
 from turn_table import run_section
+from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, check, turns
 
-from operator_schema import Image, Registry, skip, tool
+from operator_schema import Executor, Image, Registry, skip, tool
 from operator_schema.adapters.llm import Toolbox, ToolCallError, to_tools
+
+TURNS = {
+    "good": OURS,
+    "problems": OURS,
+    "malformed": "never comes: its models give objects",
+    "unknown": 'its own text: tool "ad" does not exist',
+    "call_error": OURS,
+    "exception": OURS,
+    "parallel": OURS,
+    "context": OURS,
+    "cancelled": "a call runs in a thread, and goes on to its end or its time limit",
+    "rich": OURS,
+}
 
 
 class Scripted(llm.Model):
@@ -46,9 +61,9 @@ class AsyncScripted(llm.AsyncModel):
             yield said
 
 
-def run(tools, *calls, is_async=False, **options):
+def run(tools, *calls, is_async=False, context=None, **options):
     """Return the results that the model gets."""
-    made = to_tools(tools)
+    made = to_tools(tools, context=context)
     results = []
 
     if is_async:
@@ -88,6 +103,45 @@ async def wait(seconds: float) -> float:
     """
     await asyncio.sleep(seconds)
     return seconds
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("turn", turns(TURNS))
+def test_a_turn_goes_as_everywhere(turn, is_async):
+    results = run(TOOLS, *CALLS[turn], is_async=is_async, context=CONTEXT)
+    answers = [
+        Answer(one.output, one.exception is not None, bool(getattr(one, "attachments", None)))
+        for one in results
+    ]
+    check(turn, answers)
+
+
+def test_an_unknown_tool_is_told_in_its_words():
+    conversation = Scripted(*CALLS["unknown"]).conversation()
+    assert conversation.chain("go", tools=to_tools(TOOLS)).text() == "done"
+    (result,) = conversation.responses[-1].prompt.tool_results
+    assert result.output == 'Error: tool "ad" does not exist'
+
+
+def test_a_call_whose_chain_is_cancelled_ends_at_its_time_limit():
+    ended = []
+
+    @tool
+    async def hang() -> int:
+        """Hang."""
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+        return 1
+
+    async def main():
+        made = to_tools([hang], executor=Executor([hang], timeout=0.5))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(AsyncScripted(("hang", {})).chain("go", tools=made).text(), 0.1)
+
+    asyncio.run(main())
+    assert ended == [True]
 
 
 @pytest.mark.parametrize("is_async", [False, True])
