@@ -127,8 +127,9 @@ class CodeBase:
         """Find declarations by a pattern of their names.
 
         Args:
-            pattern: with `*` for any characters and `?` for one; with a dot in it, of the qualified name.
-                Case counts, unless nothing fits.
+            pattern: with `*` for any characters and `?` for one; with a dot in it, of the qualified name;
+                with a path in front, of what this file declares: `codec/codec.py:*`. Case counts, unless
+                nothing fits.
             kind: of the declarations; struct and class are one kind, so are interface and protocol.
             limit: how many are returned, from 1 to 200.
 
@@ -156,6 +157,9 @@ class CodeBase:
                 result["note"] = "There are more: make the pattern longer, give a kind, or raise the limit."
             elif not found and kind is not None and index.search(pattern.strip(), None, 1)[0]:
                 result["note"] = "Nothing of this kind fits, but declarations of other kinds do."
+            elif others := index.in_another_case(pattern.strip(), kind, found):
+                shown_names = ", ".join([quote(name) for name in others[:_MOST_NEAREST]])
+                result["note"] = f"In another case of letters there are also {shown_names}."
             return result
 
         return self._answered(answer)
@@ -260,6 +264,9 @@ class CodeBase:
             for found in index.matching(Pattern(pattern, any_case=True), 200):
                 if not functions or found.declaration.kind in FUNCTIONS:
                     known[found.declaration.name] = None
+        path = name.strip().removeprefix("./")
+        if index.file(path) is not None:
+            return [], f"This is a file: search for {path}:* to list what it declares."
         skipped = len(index.skipped)
         note = (
             f"{skipped} files under the root aren't read, such as {next(iter(index.skipped))}."

@@ -13,7 +13,7 @@ from .names import NameTable, Pattern, lines_of
 from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from .declarations import Kind
     from .index_cache import IndexCache
@@ -77,6 +77,7 @@ class Index:
 
     def __init__(self, root: str, cache: IndexCache | None = None) -> None:
         self.root = root
+        self._name = root.replace(os.sep, "/").rpartition("/")[2]
         self.skipped: dict[str, str] = {}
         self.last: tuple[SourceFile, bytes] | None = None
         """The file that was read last for an answer, and its content."""
@@ -136,9 +137,9 @@ class Index:
         found = [
             Found(self._files[where], declaration)
             for where, declarations in self._by_name.get(wanted.rpartition(".")[2], {}).items()
-            if not path or where == path or where.endswith(f"/{path}")
+            if not path or _is_at(where, path)
             for declaration in declarations
-            if _is_called(where, declaration, wanted)
+            if _is_called(where, declaration, wanted, self._name)
         ]
         return sorted(found, key=_likelihood)
 
@@ -146,25 +147,39 @@ class Index:
         """Find declarations by a pattern of their names.
 
         Args:
-            pattern: with `*` and `?`; with a dot in it, of the qualified name.
+            pattern: with `*` and `?`; with a dot in it, of the qualified name. With a path and `:` in front,
+                of the declarations in this file, which come in its order.
             kind: of the declarations; None for all.
             limit: how many are returned.
 
         Returns:
             These, and how many more there are; no more than `MOST_COUNTED` of them are counted.
         """
+        path, _, names = pattern.rpartition(":")
         for any_case in (False, True):
             # Files come in a fixed order, so the same files always answer the same.
-            found = list(
-                islice(
-                    self._matching(Pattern(pattern, any_case=any_case), "." in pattern, kind),
-                    limit + MOST_COUNTED,
-                )
-            )
+            matching = self._matching(Pattern(names, any_case=any_case), "." in names, kind, path)
+            found = list(islice(matching, limit + MOST_COUNTED))
             if found:
-                best = sorted(found, key=lambda one: _rank(one, pattern))
+                best = found if path else sorted(found, key=lambda one: _rank(one, names))
                 return best[:limit], len(found) - len(best[:limit])
         return [], 0
+
+    def in_another_case(self, pattern: str, kind: Kind | None, known: Sequence[Found]) -> list[str]:
+        """List names that fit a pattern only if the case of letters makes no difference; see `search`.
+
+        Args:
+            pattern: of the names.
+            kind: of the declarations; None for all.
+            known: what fits in this case.
+        """
+        path, _, names = pattern.rpartition(":")
+        if not known or names.casefold() == names.upper():  # it has no letters
+            return []
+        matching = self._matching(Pattern(names, any_case=True), "." in names, kind, path)
+        told = {one.declaration.qualified for one in known}
+        others = {one.declaration.qualified: one for one in islice(matching, MOST_COUNTED)}
+        return sorted(others.keys() - told, key=lambda name: _rank(others[name], names))
 
     def names(self) -> Iterator[str]:
         """Yield every name that is declared."""
@@ -174,17 +189,29 @@ class Index:
         """Yield declarations of any kind whose names fit, as they come."""
         return islice(self._matching(pattern, False, None), limit)  # noqa: FBT003  # private
 
-    def _matching(self, pattern: Pattern, is_qualified: bool, kind: Kind | None) -> Iterator[Found]:  # noqa: FBT001  # private
+    def _matching(
+        self,
+        pattern: Pattern,
+        is_qualified: bool,  # noqa: FBT001  # private
+        kind: Kind | None,
+        path: str = "",
+    ) -> Iterator[Found]:
         kinds = None if kind is None else same_kinds(kind)
-        key = (is_qualified, pattern.any_case)
-        if key not in self._tables:
-            every = list(self.files())
-            self._tables[key] = NameTable([_lines(file, *key) for file in every]), every
-        table, files = self._tables[key]
+        table, files = self._table((is_qualified, pattern.any_case), path)
         for number, place in table.matches(pattern):
             declaration = files[number].parsed.declarations[place]
             if kinds is None or declaration.kind in kinds:
                 yield Found(files[number], declaration)
+
+    def _table(self, key: tuple[bool, bool], path: str) -> tuple[NameTable, list[SourceFile]]:
+        """Return the names of all files, or of those at a path, and these files."""
+        made = None if path else self._tables.get(key)
+        if made is None:
+            files = [file for file in self.files() if not path or _is_at(file.path, path)]
+            made = NameTable([_lines(file, *key) for file in files]), files
+            if not path:
+                self._tables[key] = made
+        return made
 
     def _changed(self) -> list[str]:
         """List the files whose content may be another one; this loop is most of the time of a query."""
@@ -314,11 +341,15 @@ def full_name(path: str, declaration: Declaration) -> str:
     return f"{module}.{declaration.qualified}" if module else declaration.qualified
 
 
-def _is_called(path: str, declaration: Declaration, wanted: str) -> bool:
+def _is_called(path: str, declaration: Declaration, wanted: str, root: str) -> bool:
     if "." not in wanted or declaration.qualified == wanted:
         return True
-    full = full_name(path, declaration)
-    return full == wanted or full.endswith(f".{wanted}")
+    # The root may be a package itself.
+    return f".{root}.{full_name(path, declaration)}".endswith(f".{wanted}")
+
+
+def _is_at(where: str, path: str) -> bool:
+    return where == path or where.endswith(f"/{path}")
 
 
 def _likelihood(found: Found) -> tuple[bool, int, int, str, int]:

@@ -36,21 +36,23 @@ class NameTable:
         texts: what `lines_of` returns for each file.
     """
 
-    __slots__ = ("_firsts", "_text")
+    __slots__ = ("_starts", "_text")
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._text = "\n" + "".join(texts)
-        self._firsts = list(accumulate([text.count("\n") for text in texts], initial=0))
+        self._starts = list(accumulate(map(len, texts), initial=1))
 
     def matches(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
         """Yield the names that fit: the number of the file, and that of the name in it, each from 0."""
-        text, firsts = self._text, self._firsts
-        counted, line = 1, 0
+        text, starts = self._text, self._starts
+        end, counted, file, line = 0, 0, 0, 0
         for begin in pattern.begins(text):
+            if begin >= end:
+                file, line = bisect_right(starts, begin) - 1, 0
+                counted, end = starts[file], starts[file + 1]
             line += text.count("\n", counted, begin)
             counted = begin
-            file = bisect_right(firsts, line) - 1
-            yield file, line - firsts[file]
+            yield file, line
 
 
 class Pattern:

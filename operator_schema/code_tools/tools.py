@@ -48,7 +48,8 @@ class CodeTools:
         """Find declarations whose names fit a pattern.
 
         Args:
-            pattern: The name; * stands for any characters and ? for one, as in *Repository.
+            pattern: The name; * stands for any characters and ? for one, as in *Repository. With the path of
+                a file in front, only what it declares: services/user.go:*.
             kind: Only declarations of this kind.
             limit: Most results to return.
         """

@@ -291,3 +291,35 @@ def test_of_many_methods_those_left_out_can_be_searched_for(tmp_path):
     assert found["note"] == f"{left} of 100 methods are left out: search for Many.*."
     more = base.search("Many.*", limit=100)
     assert len(more["results"]) + more["more"] == 100
+
+
+def test_what_a_file_declares(go, ours):
+    found = go.search("users/service.go:*")
+    assert [one["name"] for one in found["results"]] == [
+        "UserService",
+        "UserService.CreateUser",
+        "UserService.note",
+        "isEmail",
+    ]
+    assert [one["name"] for one in go.search("service.go:*", kind="func")["results"]] == ["isEmail"]
+    assert go.search("service.go:*User*", limit=1)["more"] == 1
+    assert go.search("nothing.go:*") == {"results": []}
+    assert go.search(":") == {"results": []}
+    note = "This is a file: search for codec/codec.py:* to list what it declares."
+    assert ours.inspect("codec/codec.py") == {"found": False, "name": "codec/codec.py", "note": note}
+
+
+def test_a_search_that_finds_little_tells_of_other_cases(tmp_path):
+    (tmp_path / "a.py").write_text("class Budget: ...\nclass BUDGETS: ...\ndef budget(): ...\n_1 = 2\n")
+    base = CodeBase(tmp_path)
+    found = base.search("*budget*")
+    assert [one["name"] for one in found["results"]] == ["budget"]
+    assert found["note"] == 'In another case of letters there are also "Budget", "BUDGETS".'
+    assert "note" not in base.search("_1")
+    assert "note" not in base.search("*budget*", kind="func")
+
+
+def test_the_root_may_be_the_package_that_a_name_begins_with(ours):
+    assert ours.inspect("operator_schema.codec.codec.Codec")["location"].startswith("codec/codec.py:")
+    assert ours.inspect("operator_schema.schema.Renderer")["found"]
+    assert not ours.inspect("schema_of.schema.Renderer")["found"]
