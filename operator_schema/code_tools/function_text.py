@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from .index import Found, full_name
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 
     from .budget import Budget
     from .declarations import Import
-    from .index import Index
+    from .index import Index, SourceFile
     from .language import Language
 
 __all__ = ["FUNCTIONS", "read_function"]
 
 FUNCTIONS = frozenset({"func", "method"})
-_MOST_BASES = 8
+_MOST_BASES = 20
+_MOST_EXPORTS = 8
+_SUPER = "super()"
 
 
 def read_function(
@@ -89,8 +92,8 @@ def read_function(
 
 def _short(name: str) -> str:
     """Return what is called without the expression that it is called on, where that is more than names."""
-    last = re.split(r"""['"\])}>]""", name)[-1]
-    return name if last == name else f"…{last}"
+    last = re.split(r"""['"\])}>]""", name.removeprefix(_SUPER))[-1]
+    return name if name in {last, f"{_SUPER}{last}"} else f"…{last}"
 
 
 def _called(index: Index, name: str, found: Found | None) -> CalledFunction:
@@ -100,6 +103,14 @@ def _called(index: Index, name: str, found: Found | None) -> CalledFunction:
     if found.declaration.head.end:
         shown["signature"] = head_of(index, found)
     return shown
+
+
+def _bases(head: str) -> list[str]:
+    """Return the names of the bases in the signature of a class: not those of type arguments and keywords."""
+    inside, before = head.partition("(")[2], ""
+    while inside != before:
+        inside, before = re.sub(r"\[[^\[\]]*\]|\w+\s*=[^,]*", "", inside), inside
+    return re.findall(r"[\w.]+", inside)
 
 
 class _Resolver:
@@ -122,8 +133,11 @@ class _Resolver:
         """Return the declaration of a called name; None where it can't be told."""
         head, _, rest = name.partition(".")
         owner = self._found.declaration.owner
+        if head == _SUPER:
+            path = self._found.file.path
+            return None if "." in rest else self._inherited(path, owner, rest, set())
         if rest and self._is_self(head):
-            return None if "." in rest else self._method(owner, rest, _MOST_BASES)
+            return None if "." in rest else self._method(self._found.file.path, owner, rest, set())
         if head in self._imports:
             target = self._language.import_target(self._imports[head].target, self._found.file.path)
             return self._only(f"{target}.{rest}" if rest else target)
@@ -141,31 +155,37 @@ class _Resolver:
     def _head(self) -> str:
         return span_text(source_of(self._index, self._found), self._found.declaration.head)
 
-    def _method(self, owner: str, name: str, levels: int) -> Found | None:
-        module = self._language.module_of(self._found.file.path)
+    def _method(self, path: str, owner: str, name: str, seen: set[tuple[str, str]]) -> Found | None:
+        """Return a method of a class, or of the first of its bases that has it."""
+        module = self._language.module_of(path)
         found = self._only(f"{module}.{owner}.{name}" if module else f"{owner}.{name}")
-        if found is not None or levels == 0:
-            return found
+        return self._inherited(path, owner, name, seen) if found is None else found
+
+    def _inherited(self, path: str, owner: str, name: str, seen: set[tuple[str, str]]) -> Found | None:
+        """Return a method of the first base of a class that has it."""
+        if len(seen) > _MOST_BASES:
+            return None
+        seen.add((path, owner))
         for one in self._index.named(owner):
-            if one.file.path == self._found.file.path and one.declaration.head.end:
-                bases = re.findall(
-                    r"[\w.]+", span_text(source_of(self._index, one), one.declaration.head).partition("(")[2]
-                )
-                for base in bases:
-                    inherited = self._inherited(base, name)
-                    if inherited is not None:
-                        return inherited
+            if one.file.path == path and one.declaration.head.end:
+                for base in map(self._base, repeat(one.file), _bases(head_of(self._index, one))):
+                    where = None if base is None else (base.file.path, base.declaration.qualified)
+                    if where is not None and where not in seen:
+                        found = self._method(*where, name, seen)
+                        if found is not None:
+                            return found
         return None
 
-    def _inherited(self, base: str, name: str) -> Found | None:
-        head, _, rest = base.partition(".")
-        if head in self._imports:
-            target = self._language.import_target(self._imports[head].target, self._found.file.path)
-            return self._only(f"{target}.{rest}.{name}" if rest else f"{target}.{name}")
-        module = self._language.module_of(self._found.file.path)
-        return self._only(f"{module}.{base}.{name}" if module else f"{base}.{name}")
+    def _base(self, file: SourceFile, name: str) -> Found | None:
+        """Return the declaration of a class by the name that a file knows."""
+        head, dot, rest = name.partition(".")
+        for one in file.parsed.imports:
+            if one.name == head:
+                return self._only(f"{self._language.import_target(one.target, file.path)}{dot}{rest}")
+        module = self._language.module_of(file.path)
+        return self._only(f"{module}.{name}" if module else name)
 
-    def _only(self, name: str, levels: int = _MOST_BASES) -> Found | None:
+    def _only(self, name: str, levels: int = _MOST_EXPORTS) -> Found | None:
         """Return the declaration of a full name, as far as the root shows all of it."""
         found = [one for one in self._index.named(name.rpartition(".")[2]) if self._is_called(one, name)]
         if found:

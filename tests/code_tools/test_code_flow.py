@@ -323,3 +323,35 @@ def test_the_root_may_be_the_package_that_a_name_begins_with(ours):
     assert ours.inspect("operator_schema.codec.codec.Codec")["location"].startswith("codec/codec.py:")
     assert ours.inspect("operator_schema.schema.Renderer")["found"]
     assert not ours.inspect("schema_of.schema.Renderer")["found"]
+
+
+def test_methods_of_all_bases_are_found(tmp_path):
+    files = {
+        "base.py": "class Top:\n    def top(self): ...\nclass Meta(type):\n    def odd(self): ...\n",
+        "middle.py": "import base as b\nclass Middle(b.Top, Generic[T]):\n    def middle(self): ...\n",
+        "low.py": (
+            "from middle import Middle\nfrom base import Meta\n"
+            "class Loop(Low): ...\n"
+            "class Low(Loop, Middle[dict[str, Meta]], metaclass=Meta):\n"
+            "    def f(self): self.top(self.middle()).x(self.odd(), self.f())\n"
+            "    def top(self): super().top(super().top.x(), super().f()).y()\n"
+        ),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    calls = CodeBase(tmp_path).read_func("Low.f")["calls"]
+    assert {one["name"]: one.get("location") for one in calls} == {
+        "….x": None,
+        "self.top": "low.py:6",
+        "self.middle": "middle.py:3",
+        "self.odd": None,
+        "self.f": "low.py:5",
+    }
+    calls = CodeBase(tmp_path).read_func("low.Low.top")["calls"]
+    assert {one["name"]: one.get("location") for one in calls} == {
+        "….y": None,
+        "super().top": "base.py:2",
+        "super().top.x": None,
+        "super().f": None,
+        "super": None,
+    }
