@@ -20,7 +20,7 @@ from .source_text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from .budget import Budget
     from .declarations import Import
@@ -31,7 +31,7 @@ __all__ = ["FUNCTIONS", "read_function"]
 
 FUNCTIONS = frozenset({"func", "method"})
 _MOST_BASES = 20
-_MOST_EXPORTS = 8
+_MOST_EXPORTS = 50
 _SUPER = "super()"
 
 
@@ -185,15 +185,24 @@ class _Resolver:
         module = self._language.module_of(file.path)
         return self._only(f"{module}.{name}" if module else name)
 
-    def _only(self, name: str, levels: int = _MOST_EXPORTS) -> Found | None:
+    def _only(self, name: str) -> Found | None:
         """Return the declaration of a full name, as far as the root shows all of it."""
-        found = [one for one in self._index.named(name.rpartition(".")[2]) if self._is_called(one, name)]
-        if found:
-            return implementation_first(self._index, found)[0]
-        return self._exported(name, levels) if levels else None
+        waiting = [name]
+        namesakes: dict[str, list[tuple[Found, str]]] = {}
+        for full in waiting:  # it grows by what a name may be as well
+            last = full.rpartition(".")[2]
+            if last not in namesakes:
+                every = self._index.named(last)
+                namesakes[last] = [(one, full_name(one.file.path, one.declaration)) for one in every]
+            found = [one for one, own in namesakes[last] if self._is_called(own, full)]
+            if found:
+                return implementation_first(self._index, found)[0]
+            if len(waiting) < _MOST_EXPORTS:
+                waiting += [other for other in self._exported(full) if other not in waiting]
+        return None
 
-    def _exported(self, name: str, levels: int) -> Found | None:
-        """Return the declaration of a name that a module has by an import."""
+    def _exported(self, name: str) -> Iterator[str]:
+        """Yield what a name may be that a module has by an import."""
         parts = name.split(".")
         for place in range(len(parts) - 1, -1, -1):
             folder = "/".join(parts[:place])
@@ -201,14 +210,13 @@ class _Resolver:
             for path in own:
                 file = self._index.file(path)
                 for one in () if file is None else file.parsed.imports:
-                    if one.name == parts[place]:
+                    if one.name in {parts[place], "*"}:
                         target = self._language.import_target(one.target, path)
-                        return self._only(".".join([target, *parts[place + 1 :]]), levels - 1)
-        return None
+                        rest = parts[place:] if one.name == "*" else parts[place + 1 :]
+                        yield ".".join([target, *rest])
 
-    def _is_called(self, found: Found, name: str) -> bool:
+    def _is_called(self, full: str, name: str) -> bool:
         """Say whether a declaration is the one of a full name: the root may be above or below its package."""
-        full = full_name(found.file.path, found.declaration)
         if full == name or ("." in full and name.endswith(f".{full}")):
             return True
         if not full.endswith(f".{name}"):

@@ -218,7 +218,9 @@ def price(of): return ask(of)[0].total() + ", ".join(of) + price(1)
 @pytest.fixture
 def shop(tmp_path):
     (tmp_path / "shop").mkdir()
-    (tmp_path / "shop" / "__init__.py").write_text("from .api import Shop as Store, price\n")
+    (tmp_path / "shop" / "__init__.py").write_text(
+        "from .api import Shop as Store\nfrom .empty import *\nfrom . import *\nfrom .api import *\n"
+    )
     (tmp_path / "shop" / "api.py").write_text(SHOP)
     (tmp_path / "shop" / "main.py").write_text(
         "import shop\n"

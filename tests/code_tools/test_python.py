@@ -1,0 +1,91 @@
+"""Python: what is declared in the rarer ways."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
+
+from operator_schema.code_tools import CodeBase
+
+SOURCE = """\
+import os, a.b as c
+from .near import (one as uno, two)
+from typing import NewType, TypeAlias, Final
+
+type Pair[T] = tuple[T, T]
+UserId = NewType("UserId", int)
+Names: TypeAlias = list[str]
+LIMIT = other = 5
+fixed: Final[int] = 3
+first, (second, third) = 1, (2, 3)
+box.attribute = 1
+announced: int
+
+if TYPE_CHECKING:
+    class Inside:
+        X = 1
+else:
+    def inside(): ...
+
+try:
+    import json
+except ImportError:
+    fallback = None
+
+@decorator
+async def wait(): uno(os.path.join("a")); c.run(two)
+
+class Nested:
+    class Inner:
+        "Deep."
+        def method(self): ...
+"""
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory):
+    root = tmp_path_factory.mktemp("python")
+    (root / "a.py").write_text(SOURCE)
+    return CodeBase(root)
+
+
+def test_every_declaration_has_its_kind(code):
+    found = {one["name"]: one["kind"] for one in code.search("a.py:*", limit=50)["results"]}
+    assert found == {
+        "Pair": "type",
+        "UserId": "type",
+        "Names": "type",
+        "LIMIT": "const",
+        "other": "var",
+        "fixed": "const",
+        "first": "var",
+        "announced": "var",
+        "Inside": "class",
+        "Inside.X": "const",
+        "inside": "func",
+        "fallback": "var",
+        "wait": "func",
+        "Nested": "class",
+        "Nested.Inner": "class",
+        "Nested.Inner.method": "method",
+    }
+
+
+def test_values_and_documentation(code):
+    assert code.inspect("Pair")["value"] == "tuple[T, T]"
+    assert code.inspect("LIMIT")["value"] == "5"
+    assert "value" not in code.inspect("announced")
+    assert code.inspect("Inner")["definition"] == 'class Inner:\n    "Deep."\n    ...'
+
+
+def test_imports_that_a_function_uses(code):
+    found = code.read_func("wait")
+    assert found["signature"] == "@decorator async def wait()"
+    assert found["imports_used"] == [
+        "import os",
+        "import a.b as c",
+        "from .near import one as uno",
+        "from .near import two",
+    ]
+    assert [one["name"] for one in found["calls"]] == ["uno", "os.path.join", "c.run"]
