@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-frameworks lock-frameworks grammars coverage matrix campaign damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-frameworks lock-frameworks grammars coverage matrix campaign code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -61,6 +61,9 @@ bench-quick: $(BENCH)/.bench ## measure only the limits that must hold; fails if
 
 bench-code: $(VENV)/.test ## measure the code tools on the standard library, write docs/code-tools.md (ARGS=--print)
 	@$(BIN)/python -m benchmarks.code_base $(ARGS)
+
+code-judges: $(VENV)/.test ## compare the code tools with griffe, Go and gofmt, write docs/code-tools.md (ARGS=--print)
+	@$(BIN)/python tests/code_tools/judges.py $(ARGS)
 
 damage: $(VENV)/.test ## damage real calls, and count those that repair restores (SEED=0)
 	$(BIN)/python tests/damage/run.py --seed $(SEED)

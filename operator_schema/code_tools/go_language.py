@@ -90,8 +90,12 @@ LANGUAGE = GoLanguage()
 def _with_docs(parent: Node) -> Iterator[tuple[Node, Span]]:
     """Yield the children, each with the comment that ends on the line above it."""
     start = end = row = None
+    # The row in which what stands before ended: a comment behind it is about that.
+    last = -1 if parent.parent is None else parent.start_point[0]
     for child in parent.named_children:
         if child.type == "comment":
+            if child.start_point[0] == last:
+                continue
             if row is None or child.start_point[0] != row + 1:
                 start = child.start_byte
             end, row = child.end_byte, child.end_point[0]
@@ -99,6 +103,7 @@ def _with_docs(parent: Node) -> Iterator[tuple[Node, Span]]:
         is_above = start is not None and row is not None and row + 1 == child.start_point[0]
         yield child, Span(start or 0, end or 0) if is_above else Span()
         start = end = row = None
+        last = child.end_point[0]
 
 
 def _specs(node: Node) -> Iterator[tuple[Node, Span]]:
@@ -122,7 +127,7 @@ def _function(node: Node, doc: Span) -> Declaration:
     return Declaration(
         name,
         qualified(owner, name),
-        "func" if receiver is None else "method",
+        "method" if owner else "func",
         node.start_point[0] + 1,
         node.end_point[0] + 1,
         span_of(node),
@@ -132,11 +137,13 @@ def _function(node: Node, doc: Span) -> Declaration:
 
 
 def _receiver_type(receiver: Node) -> str:
-    kind = next(
-        (part.child_by_field_name("type") for part in receiver.named_children if "parameter" in part.type),
-        None,
-    )
-    return "" if kind is None else _last_part(text_of(kind))
+    waiting = [receiver]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "type_identifier":
+            return text_of(node)
+        waiting += reversed(node.named_children)
+    return ""
 
 
 def _last_part(text: str) -> str:

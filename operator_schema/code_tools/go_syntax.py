@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from .language import SyntaxProblem, parse_tree
 from .wrapped import Wrapper, wrapped_problems
 
 if TYPE_CHECKING:
@@ -12,10 +13,11 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from .language import Context, SyntaxProblem
+    from .language import Context
 
 __all__ = ["GO_TOKENS", "go_problems", "go_wrapper"]
 
+_GRAMMAR = "tree_sitter_go"
 GO_TOKENS = re.compile(
     r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*" | `[^`]*` | '(?:\\.|[^'\\\n])+' | [\[\](){}]""",
     re.DOTALL | re.VERBOSE,
@@ -59,4 +61,20 @@ def go_problems(code: str, context: Context) -> list[SyntaxProblem]:
         code: the snippet.
         context: what it is a part of.
     """
-    return wrapped_problems(code, "tree_sitter_go", _WRAPPERS[context], GO_TOKENS, context)
+    found = wrapped_problems(code, _GRAMMAR, _WRAPPERS[context], GO_TOKENS, context)
+    return found or (_stray_statements(code) if context == "file" else [])
+
+
+def _stray_statements(code: str) -> list[SyntaxProblem]:
+    """Return the first statement of a whole file outside of a function: the grammar takes it there."""
+    source = code.encode(errors="replace")
+    top = [node for node in parse_tree(_GRAMMAR, source).named_children if node.type != "comment"]
+    if not top or top[0].type != "package_clause":
+        return []
+    for node in top[1:]:
+        if not node.type.endswith("_declaration") or node.type == "short_var_declaration":
+            row = node.start_point[0]
+            before = source.split(b"\n")[row][: node.start_point[1]].decode(errors="replace")
+            message = "a statement stands outside of a function"
+            return [SyntaxProblem(row + 1, len(before) + 1, message, "Put it into a function")]
+    return []

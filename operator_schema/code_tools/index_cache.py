@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexCache"]
 
-_FORMAT = 1
+_FORMAT = 2
 _GRAMMARS = ("tree-sitter", "tree-sitter-python", "tree-sitter-go", "tree-sitter-rust")
 _WAIT = 2.0
 """Seconds to wait for another process that writes."""

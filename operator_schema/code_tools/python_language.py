@@ -190,6 +190,8 @@ def _doc(body: Node) -> Span:
     if first is None or first.type != "expression_statement" or first.named_child_count != 1:
         return Span()
     text = first.named_children[0]
+    if text.type == "concatenated_string":
+        text = text.named_children[0]
     if text.type != "string" or text.child_count < 2:  # noqa: PLR2004  # its quotes
         return Span()
     return Span(text.children[0].end_byte, text.children[-1].start_byte)

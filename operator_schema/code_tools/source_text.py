@@ -10,7 +10,7 @@ from .results import Match
 from .source_files import Content, read_part, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from .budget import Budget
     from .declarations import Declaration, Span
@@ -137,10 +137,22 @@ def doc_text(source: bytes, declaration: Declaration) -> str:
     """Return a docstring without its indentation, or a comment without its slashes."""
     text = span_text(source, declaration.doc)
     if text.startswith(("//", "/*")):
-        lines = [re.sub(r"^\s*(///?!?|/\*\*?|\*/|\*) ?", "", line) for line in text.split("\n")]
-        return "\n".join(lines).removesuffix("*/").strip()
+        return "\n".join(_without_marks(text.split("\n"))).strip()
     first, _, rest = text.partition("\n")
     return f"{first.strip()}\n{textwrap.dedent(rest)}".strip()
+
+
+def _without_marks(lines: list[str]) -> Iterator[str]:
+    """Yield the lines of comments without the marks that begin and end them."""
+    in_block = False
+    for line in lines:
+        bare = line.lstrip()
+        if not in_block and bare.startswith("//"):
+            yield re.sub(r"^///?!? ?", "", bare)
+            continue
+        shown = re.sub(r"^\s*\*(?!/) ?" if in_block else r"^/\*\*? ?", "", line if in_block else bare)
+        in_block = not shown.rstrip().endswith("*/")
+        yield shown if in_block else shown.rstrip().removesuffix("*/").rstrip()
 
 
 def location(found: Found) -> str:

@@ -107,7 +107,8 @@ def _run(
         path.write_text(snippet.text, encoding="utf-8", errors="replace")
         command = [program, *checker.command(path)]
         # PYTHONPATH would let a checker that is written in Python import modules of the project as its own.
-        environment = {**os.environ, "MYPYPATH": str(root)}
+        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        environment = {**inherited, "MYPYPATH": str(root)}
         try:
             done = subprocess.run(  # noqa: S603  # a program of the project, which the host allowed
                 command,

@@ -1,0 +1,87 @@
+"""A sample of what `make code-judges` compares: the index reads what griffe and Go's own parser read."""
+
+from __future__ import annotations
+
+import logging
+import random
+import sysconfig
+import warnings
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tree_sitter", reason="WebAssembly has no wheel of it")
+
+import go_judge
+import griffe_judge
+
+LIBRARY = Path(sysconfig.get_paths()["stdlib"])
+FOLDERS = ("asyncio", "email", "importlib", "json", "logging")
+GO = Path(__file__).parent / "go_sample"
+with_go = pytest.mark.skipif(not go_judge.is_there(), reason="Go isn't installed")
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    logging.disable(logging.CRITICAL)  # griffe tells what it can't follow
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_python_is_read_as_griffe_reads_it(folder):
+    files = sorted((LIBRARY / folder).glob("*.py"))
+    assert files
+    verdicts = [griffe_judge.compare(file) for file in files]
+    assert [each for one in verdicts for each in one.differences] == []
+    assert sum(one.compared.total() for one in verdicts) > len(files)
+    assert {reason for one in verdicts for reason in one.explained} <= griffe_judge.REASONS.keys()
+
+
+@with_go
+@pytest.mark.needs_process
+def test_go_is_read_as_its_own_parser_reads_it(tmp_path):
+    files = sorted(GO.rglob("*.go"))
+    verdicts = [go_judge.compare_go(each) for each in go_judge.go_reads(files, tmp_path)]
+    assert len(verdicts) == len(files)
+    assert [each for one in verdicts for each in one.differences] == []
+    assert sum(one.compared.total() for one in verdicts) >= 20
+
+
+@with_go
+@pytest.mark.needs_process
+def test_gofmt_refuses_what_is_refused_here():
+    draw = random.Random(0)  # noqa: S311  # the same damage each time
+    files = sorted(GO.rglob("*.go"))
+    verdicts = [go_judge.compare_syntax(go_judge.damaged(draw.choice(files), draw)) for _ in range(60)]
+    explained = sum((one.explained for one in verdicts), start=verdicts[0].explained.__class__())
+    assert explained.keys() <= go_judge.SYNTAX_REASONS.keys()
+    assert explained["tree-sitter takes it"] + explained["gofmt takes it"] <= 3
+    assert {kind for one in verdicts for kind in one.compared} == {"valid", "refused"}
+
+
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        ("package p\n\nx := 1\n", (3, 1)),
+        ("package p\n\nvar x = 1\nfunc f() {}\n f()\n", (5, 2)),
+        ("package p\nreturn\n", (2, 1)),
+    ],
+)
+def test_a_statement_outside_of_a_function_is_refused_in_a_file(code, place):
+    from operator_schema.code_tools.go_syntax import go_problems
+
+    (problem,) = go_problems(code, "file")
+    assert (problem.line, problem.column) == place
+    assert problem.message == "a statement stands outside of a function"
+
+
+def test_a_comment_behind_a_declaration_is_not_about_the_next_one():
+    from operator_schema.code_tools.language import language_named
+    from operator_schema.code_tools.source_text import doc_text
+
+    source = b"package p\n\nconst (\n\tA = 1 // of A\n\tB = 2\n\t// of C\n\tC = 3\n)\n"
+    docs = {one.name: doc_text(source, one) for one in language_named("go").parse(source).declarations}
+    assert docs == {"A": "", "B": "", "C": "of C"}
