@@ -1,0 +1,130 @@
+"""dspy: our tools in ReAct, with a model that says what the test wants."""
+
+from __future__ import annotations
+
+import asyncio
+
+import dspy
+import pytest
+from dspy.utils import DummyLM
+from dspy.utils.exceptions import AdapterParseError
+from turn_table import run_section
+from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, add, book, check, count, turns
+
+from operator_schema import Executor, Registry, tool
+from operator_schema.adapters.dspy import to_tool, to_tools
+
+TURNS = {
+    "good": OURS,
+    "problems": OURS,
+    "malformed": "never comes: its adapters read the JSON, and what they can't read ends the run",
+    "unknown": "ends the run: a name that isn't in its list is an answer that it can't read",
+    "call_error": OURS,
+    "exception": OURS,
+    "parallel": OURS,
+    "context": OURS,
+    "cancelled": OURS,
+    "rich": "text, unless the tool returns a dspy.Image",
+}
+END = {"reasoning": "as I saw", "answer": "done"}
+
+
+def step(call):
+    return {"next_thought": "on", "next_tool_name": call.name, "next_tool_args": call.arguments}
+
+
+def talk(tools, calls, *, is_async=False):
+    """Return what the model reads of its calls."""
+    model = DummyLM([*map(step, calls), step(Call("finish", {})), END])
+    agent = dspy.ReAct("question -> answer", tools=tools)
+    with dspy.context(lm=model):
+        found = asyncio.run(agent.acall(question="go")) if is_async else agent(question="go")
+    assert found.answer == "done"
+    return [Answer(str(found.trajectory[f"observation_{number}"])) for number in range(len(calls))]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("turn", turns(TURNS))
+def test_a_turn_goes_as_everywhere(turn, is_async):
+    check(turn, talk(to_tools(TOOLS, context=CONTEXT), CALLS[turn], is_async=is_async))
+
+
+def test_an_unknown_tool_ends_the_run():
+    model = DummyLM([step(CALLS["unknown"][0])] * 4 + [END])
+    with dspy.context(lm=model), pytest.raises(AdapterParseError):
+        dspy.ReAct("question -> answer", tools=to_tools(TOOLS))(question="go")
+
+
+def test_images_are_text_unless_they_are_its_own():
+    assert talk(to_tools(TOOLS), CALLS["rich"])[0].text.startswith("Here:")
+    picture = dspy.Image("data:image/png;base64,AAAA")
+
+    @tool
+    def show() -> dspy.Image:
+        """Show."""
+        return picture
+
+    assert to_tool(show)() is picture
+
+
+def test_cancelling_the_agent_cancels_the_tool():
+    ended = []
+
+    @tool
+    async def hang() -> int:
+        """Hang."""
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+        return 1
+
+    async def main():
+        agent = dspy.ReAct("question -> answer", tools=[to_tool(hang)])
+        with dspy.context(lm=DummyLM([step(Call("hang", {})), END])), pytest.raises(TimeoutError):
+            await asyncio.wait_for(agent.acall(question="go"), 0.5)
+
+    asyncio.run(main())
+    assert ended == [True]
+
+
+def test_native_calls_get_our_schemas():
+    for made, theirs in zip(TOOLS, to_tools(TOOLS), strict=True):
+        function = theirs.format_as_litellm_function_call()["function"]
+        assert function["parameters"] == made.input_schema()
+        assert function["description"] == made.definition()["description"]
+        assert theirs.args == made.input_schema(inline=True)["properties"]
+
+
+def test_the_prompt_of_react_has_every_description():
+    agent = dspy.ReAct("question -> answer", tools=to_tools([book]))
+    shown = agent.react.signature.instructions
+    for text in ("Book a meeting.", "Where; None for any room.", "'enum': ['low', 'high']"):
+        assert text in shown
+
+
+def test_calls_without_an_agent():
+    assert to_tool(add)(a=2, b=3) == "5"
+    assert "add: 1 problem with the arguments" in asyncio.run(to_tool(add).acall(a="x"))
+    assert to_tool(count, context=CONTEXT)() == "[7]"
+    assert dspy.ToolCalls.ToolCall(name="add", args={"a": 2}).execute(to_tools([add])) == "2"
+
+
+def test_tools_that_are_off_are_left_out():
+    registry = Registry([add, book])
+    registry.switch("book", enabled=False)
+    assert [one.name for one in to_tools(registry)] == ["add"]
+
+
+def test_wrong_use_is_told():
+    with pytest.raises(TypeError, match="takes a tool made by @tool"):
+        to_tool(len)
+    with pytest.raises(TypeError, match=r'unknown option "description"'):
+        to_tool(add, description="x")
+    with pytest.raises(ValueError, match="the executor has no such tool"):
+        to_tool(add, executor=Executor([book]))
+    assert to_tool(add, desc="Sum up.").desc == "Sum up."
+
+
+def test_the_examples_of_the_page_run():
+    assert [one.name for one in run_section("dspy")["tools"]] == ["search"]
