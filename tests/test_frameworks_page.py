@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -19,3 +20,10 @@ def test_the_example_about_schemas_says_what_is_changed():
     found = module["run_section"]("What a framework makes of a schema")["changes"]
     page = module["PAGE"].read_text(encoding="utf-8")
     assert "```text\n" + "\n".join(found) + "\n```" in page
+
+
+def test_every_section_is_in_the_list_at_the_top():
+    page = runpy.run_path(str(TABLE))["PAGE"].read_text(encoding="utf-8")
+    top, *sections = page.split("\n## ")
+    titles = [section.partition("\n")[0] for section in sections]
+    assert re.findall(r"\[([^]]+)\]\(#", top) == titles

@@ -49,12 +49,12 @@ class OperatorTool(DspyTool):
         about = {"name": self.name, "description": self.desc, "parameters": self._tool.input_schema()}
         return {"type": "function", "function": about}
 
-    @with_callbacks
+    @with_callbacks  # type: ignore[untyped-decorator]  # its types aren't there when ours are checked
     def __call__(self, **arguments: Any) -> Any:
         """Run a call, and wait for it."""
         return self.func(**arguments)
 
-    @with_callbacks
+    @with_callbacks  # type: ignore[untyped-decorator]  # its types aren't there when ours are checked
     async def acall(self, **arguments: Any) -> Any:
         """Run a call."""
         return _outcome(await self._runner.run(self._tool.name, arguments, {}))
