@@ -216,6 +216,11 @@ def find_tool(
         return factory.make(given or {}, show_traceback=show_traceback)
 
     found = _find(module, target.path, make)
+    factory = factory_in(found)
+    if factory is not None:
+        names = [escape(tool.name) for tool in make(factory)]
+        message = f"{escape(target.path)} makes tools: name one of them behind it, {listed(names)}"
+        raise WrongUse(message)
     if not isinstance(found, Tool):
         message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
         raise WrongUse(message)
@@ -284,7 +289,8 @@ def _find(
             registry = _registry_of(found)
             found = getattr(found, step) if registry is None else registry.get(step)
         except (AttributeError, ToolNotFoundError):
-            hint = _offer(found, step) or (_list_dataclasses(module) if is_type and found is module else "")
+            hint = _offer(found, step) or (_offer(module, step) if place.startswith("the module ") else "")
+            hint = hint or (_list_types(module) if is_type and found is module else "")
             message = f"{place} has no {escape(step)}{hint}"
             raise WrongUse(message) from None
         place = escape(step) if place.startswith("the module ") else f"{place}.{escape(step)}"
@@ -305,9 +311,13 @@ def _offer(owner: object, name: str) -> str:
     return "" if near is None else f"; did you mean {escape(near)}?"
 
 
-def _list_dataclasses(module: ModuleType) -> str:
-    known = [escape(cls.__qualname__) for cls in dataclasses_of(module)]
-    return f"; its dataclasses are {listed(known)}" if known else ""
+def _list_types(module: ModuleType) -> str:
+    tools = tools_in(module)
+    inputs = {tool.input_type for tool in tools}
+    known = [escape(cls.__qualname__) for cls in dataclasses_of(module) if cls not in inputs]
+    if not known:
+        return f"; its tools are {listed([escape(tool.name) for tool in tools])}" if tools else ""
+    return f"; its dataclasses are {listed(known)}"
 
 
 def dataclasses_of(module: ModuleType) -> list[type]:

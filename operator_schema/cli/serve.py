@@ -280,7 +280,10 @@ def _token(options: dict[str, Any]) -> str | None:
         raise WrongUse(message)
     if variable is not None:
         place = f"the variable {escape(variable)}"
-        token = os.environ.pop(variable, "")  # what tools start needn't know it
+        token = os.environ.pop(variable, None)  # what tools start needn't know it
+        if token is None:
+            message = f"{place} with the token isn't set"
+            raise WrongUse(message)
     elif file is not None:
         place = escape(file)
         try:

@@ -433,7 +433,7 @@ def test_another_machine_needs_a_token(capsys, monkeypatch, tmp_path):
     http_ = ("serve", "--http", "--port", "0")
     for words, text in [
         (("--host", "0.0.0.0"), "0.0.0.0 can be reached by other machines: give a token"),  # noqa: S104  # refused
-        (("--token-env", "NOT_SET"), "the variable NOT_SET holds no token of at least 16 visible"),
+        (("--token-env", "NOT_SET"), "the variable NOT_SET with the token isn't set"),
         (("--token-env", "SPACED"), "the variable SPACED holds no token of at least 16 visible"),
         (("--token-file", "short"), "short holds no token of at least 16 visible"),
         (("--token-file", "odd"), "can't read a token from odd: not ASCII"),
