@@ -22,6 +22,7 @@ from ..introspect.docstrings import parse_docstring
 from ..introspect.function_parameters import ParameterSource
 from ..introspect.hints import Scope
 from ..introspect.names import name_of
+from ..json_values import without_surrogates
 from ..wording import clip, escape, quote
 from .binding import CallPlan
 from .injection.host_classes import framework_fields
@@ -256,7 +257,7 @@ def _input_type(callee: Callee, parameters: Parameters) -> type[Any]:
     if not name.isidentifier():
         name = "FunctionInput"
     others = [p.name for p, _, _ in parameters.injected] + list(callee.hidden)
-    source = ParameterSource(parameters.declared, function.__doc__, others)
+    source = ParameterSource(parameters.declared, _doc_of(function), others)
     reserved: frozenset[str] = frozenset()
     if parameters.visible and parameters.visible[-1].kind == "extra":
         # Beside a parameter that is given by position alone, `**kwargs` may have its name.
@@ -271,12 +272,18 @@ def _input_type(callee: Callee, parameters: Parameters) -> type[Any]:
     return cls
 
 
+def _doc_of(function: Any) -> str | None:
+    """Return a docstring without what no encoding can write; a class can't have that either."""
+    doc: str | None = function.__doc__
+    return doc and without_surrogates(doc)
+
+
 def _input_doc(callee: Callee, parameters: Parameters, owner: str, complaints: list[Complaint]) -> str | None:
     """Return the documentation of a function whose only visible parameter takes the whole input.
 
     The schema has no place for a description of that parameter, so it follows the prose.
     """
-    parsed = parse_docstring(callee.source.__doc__)
+    parsed = parse_docstring(_doc_of(callee.source))
     names = [p.name for p in callee.parameters] + list(callee.hidden)
     only = parameters.visible[0].name
     for name in parsed.parameters:

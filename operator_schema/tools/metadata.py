@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ..immutable import Value
 from ..introspect.docstrings import split_summary
+from ..json_values import without_surrogates
 from .tool_annotations import NOTHING_STATED, ToolAnnotations
 
 if TYPE_CHECKING:
@@ -122,9 +123,9 @@ def read_documentation(
         doc: the prose of the docstring.
     """
     text = doc if description is None else description
-    text = (text or "").strip()
+    text = without_surrogates((text or "").strip())
     if summary is not None:
-        summary = summary.strip()
+        summary = without_surrogates(summary.strip())
         return Documentation(summary, text or None, f"{summary}\n\n{text}".strip())
     if not text:
         text = f"Use this tool for {name}. Auto generated."

@@ -92,3 +92,15 @@ def test_annotated_text_wins_over_the_docstring():
         """
 
     assert search.input_schema()["properties"]["query"]["description"] == "Said here."
+
+
+def test_what_no_encoding_can_write_is_replaced():
+    def act(a: int) -> int:
+        return a
+
+    act.__doc__ = "Do \ud800 it.\n\nArgs:\n    a: Half \udc00 of it.\n"
+    made = tool(act)
+    assert made.description == "Do \ufffd it."
+    assert made.input_schema()["properties"]["a"]["description"] == "Half \ufffd of it."
+    assert tool(act, description="x \ud800").description == "x \ufffd"
+    assert tool(act, summary="s \ud800", description="y").definition()["description"] == "s \ufffd\n\ny"
