@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, TypeVar, get_args
 
-from ..wording import nearest_names, quote, received
+from ..wording import checked_text, nearest_names, quote, received
 from .budget import SMALLEST, Budget
 from .declarations import KINDS
 from .function_text import FUNCTIONS, read_function
@@ -50,6 +50,8 @@ class CodeBase:
         cache: file in which parsed files are kept for the next process (sqlite3); None to keep nothing.
         budget: characters that a result may have as JSON, at least 1,000.
         type_check_seconds: time that a type checker may take.
+        type_checks: whether a type checker may run. It may be a program of the project, and some settings
+            name code to run: say False for code that you don't trust.
 
     Raises:
         NotADirectoryError: `root` isn't a folder.
@@ -64,6 +66,7 @@ class CodeBase:
         cache: str | os.PathLike[str] | None = None,
         budget: int = 20_000,
         type_check_seconds: float = 30.0,
+        type_checks: bool = True,
     ) -> None:
         self.root = Path(root).resolve()
         if not self.root.is_dir():
@@ -77,6 +80,7 @@ class CodeBase:
             raise ValueError(message)
         self.budget = budget
         self.type_check_seconds = type_check_seconds
+        self.type_checks = type_checks
         self._cache = None if cache is None else Path(cache)
         self._index: Index | None = None
         self._lock = RLock()
@@ -108,6 +112,7 @@ class CodeBase:
         Args:
             name: such as `Codec`, `Codec.decode`, `codec.Codec.decode` or `codec/codec.py:Codec`.
         """
+        name = checked_text("the name", name)
 
         def answer(index: Index) -> Inspection:
             found = index.named(name)
@@ -137,6 +142,7 @@ class CodeBase:
             ValueError: the pattern is longer than 200 characters, the kind isn't known, or the limit is
                 out of bounds.
         """
+        pattern = checked_text("the pattern", pattern)
         if len(pattern) > _MOST_PATTERN:
             message = f"a pattern has at most {_MOST_PATTERN} characters"
             raise ValueError(message)
@@ -174,6 +180,7 @@ class CodeBase:
             line_numbers: whether each line gets its number in the file.
             first_line: of the file, where the text shall begin; None for all of it.
         """
+        name = checked_text("the name", name)
 
         def answer(index: Index) -> ReadFunction:
             found = index.named(name)
@@ -211,7 +218,10 @@ class CodeBase:
         Raises:
             ValueError: the language or the context isn't known.
         """
-        language = self._main_language() if language is None else language.lower()
+        code = checked_text("the code", code)
+        language = (
+            self._main_language() if language is None else checked_text("the language", language).lower()
+        )
         if language not in LANGUAGES:
             message = f"the language is one of {', '.join(LANGUAGES)}, not {quote(language)}"
             raise ValueError(message)
@@ -223,7 +233,9 @@ class CodeBase:
             return SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
         problems = language_named(language).problems(code, context)
         checked_with = None
-        if type_check and not problems:
+        if type_check and not self.type_checks:
+            checked_with = "type checks are switched off here"
+        elif type_check and not problems:
             problems, checked_with = type_checked(self.root, code, context, language, self.type_check_seconds)
         budget = Budget(self.budget)
         errors = [

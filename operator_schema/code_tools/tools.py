@@ -94,6 +94,7 @@ def code_tools(
     cache: str | os.PathLike[str] | None = None,
     budget: int = 20_000,
     type_check_seconds: float = 30.0,
+    type_checks: bool = True,
 ) -> Registry:
     """Make the four tools for a folder: inspect, search, read_func and check_syntax.
 
@@ -102,9 +103,12 @@ def code_tools(
         cache: file in which parsed files are kept for the next process; None to keep nothing.
         budget: characters that a result may have as JSON, at least 1,000.
         type_check_seconds: time that a type checker may take.
+        type_checks: whether a type checker may run, as for `CodeBase`.
 
     Returns:
         A registry of its own.
     """
-    code_base = CodeBase(root, cache=cache, budget=budget, type_check_seconds=type_check_seconds)
+    code_base = CodeBase(
+        root, cache=cache, budget=budget, type_check_seconds=type_check_seconds, type_checks=type_checks
+    )
     return Registry.from_object(CodeTools(code_base))

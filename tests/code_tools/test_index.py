@@ -404,3 +404,16 @@ def test_what_is_asked_wrongly_is_told(tmp_path):
         base.search("x", "function")
     with pytest.raises(ModuleNotFoundError, match="pip install 'operator-schema"):
         raise missing_package(ModuleNotFoundError("no module", name="tree_sitter_go"), "tree-sitter-go")
+
+
+def test_what_is_asked_is_text(tmp_path):
+    base = CodeBase(tmp_path)
+    for ask, what in [
+        (lambda: base.inspect(5), "the name is a string, not integer 5"),
+        (lambda: base.read_func(None), "the name is a string, not null"),
+        (lambda: base.search(b"x"), "the pattern is a string"),
+        (lambda: base.check_syntax(5, language="go"), "the code is a string, not integer 5"),
+        (lambda: base.check_syntax("x", language=5), "the language is a string, not integer 5"),
+    ]:
+        with pytest.raises(TypeError, match=what):
+            ask()

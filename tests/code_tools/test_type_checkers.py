@@ -125,3 +125,15 @@ def test_without_a_checker_it_is_said(project):
     if any(map(shutil.which, ("ty", "pyright", "mypy"))):
         pytest.skip("this machine has one")
     assert check(project, "x = 1")["checked_with"] == "no type checker was found: install ty, pyright, mypy"
+
+
+def test_no_checker_runs_where_the_host_says_so(tmp_path):
+    marker = tmp_path / "was-run"
+    checker = tmp_path / ".venv" / "bin" / "mypy"
+    checker.parent.mkdir(parents=True)
+    checker.write_text(f"#!/bin/sh\ntouch {marker}\n", encoding="utf-8")
+    checker.chmod(0o755)
+    base = CodeBase(tmp_path, type_checks=False)
+    found = base.check_syntax("x: int = 'a'\n", type_check=True, language="python")
+    assert found == {"valid": True, "errors": [], "checked_with": "type checks are switched off here"}
+    assert not marker.exists()
