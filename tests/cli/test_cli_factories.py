@@ -88,6 +88,7 @@ def made(tmp_path, monkeypatch, run):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.needs_threads
 def test_a_function_makes_the_tools_with_its_defaults(made):
     status, out, err = made("call", "made:settings")
     assert (status, out) == (0, "docs 2 'files' False [] None \n")
@@ -95,6 +96,7 @@ def test_a_function_makes_the_tools_with_its_defaults(made):
     assert made("call", "made:make_tools.settings", "more=x")[1] == "docs 2 'files' False [] None x\n"
 
 
+@pytest.mark.needs_threads
 def test_its_parameters_are_options(made):
     words = [
         "--root",
@@ -120,6 +122,7 @@ def test_its_parameters_are_options(made):
     )
 
 
+@pytest.mark.needs_threads
 def test_a_required_parameter_is_a_required_option(made):
     assert made("call", "made:needs.get", "--url", "x")[:2] == (0, "x\n")
     status, _, err = made("call", "made:needs.get")
