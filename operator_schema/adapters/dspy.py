@@ -49,15 +49,22 @@ class OperatorTool(DspyTool):
         about = {"name": self.name, "description": self.desc, "parameters": self._tool.input_schema()}
         return {"type": "function", "function": about}
 
-    @with_callbacks  # type: ignore[untyped-decorator]  # its types aren't there when ours are checked
-    def __call__(self, **arguments: Any) -> Any:
+    # The arguments go on as one dict: a parameter may have any name, that of an argument of dspy's too.
+    def __call__(self, /, **arguments: Any) -> Any:
         """Run a call, and wait for it."""
-        return self.func(**arguments)
+        return self._called(arguments)
+
+    async def acall(self, /, **arguments: Any) -> Any:
+        """Run a call."""
+        return await self._acalled(arguments)
 
     @with_callbacks  # type: ignore[untyped-decorator]  # its types aren't there when ours are checked
-    async def acall(self, **arguments: Any) -> Any:
-        """Run a call."""
-        return _outcome(await self._runner.run(self._tool.name, arguments, {}))
+    def _called(self, kwargs: dict[str, Any]) -> Any:
+        return self.func(**kwargs)
+
+    @with_callbacks  # type: ignore[untyped-decorator]  # as above
+    async def _acalled(self, kwargs: dict[str, Any]) -> Any:
+        return _outcome(await self._runner.run(self._tool.name, kwargs, {}))
 
 
 def to_tool(

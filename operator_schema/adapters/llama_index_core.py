@@ -69,6 +69,10 @@ class OperatorTool(FunctionTool):
         self.requires_context, self.ctx_param_name = True, _CONTEXT
         self._name, self._runner = tool.name, runner
 
+    def __call__(self, /, *positional: Any, **arguments: Any) -> Any:
+        """Run a call, and wait for it; a parameter may have any name."""
+        return self.call(*positional, **arguments)
+
     def call(self, /, *positional: Any, **arguments: Any) -> Any:
         """Run a call, and wait for it."""
         own, ctx = _own(arguments)

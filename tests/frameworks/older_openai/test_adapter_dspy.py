@@ -6,7 +6,7 @@ import asyncio
 
 import dspy
 import pytest
-from dspy.utils import DummyLM
+from dspy.utils import BaseCallback, DummyLM
 from dspy.utils.exceptions import AdapterParseError
 from turn_table import run_section
 from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, add, book, check, count, turns
@@ -108,6 +108,33 @@ def test_calls_without_an_agent():
     assert "add: 1 problem with the arguments" in asyncio.run(to_tool(add).acall(a="x"))
     assert to_tool(count, context=CONTEXT)() == "[7]"
     assert dspy.ToolCalls.ToolCall(name="add", args={"a": 2}).execute(to_tools([add])) == "2"
+
+
+def test_a_parameter_of_any_name_arrives():
+    @tool
+    def odd(self: int, instance: int, fn: str, kwargs: list[int], func: int) -> list[object]:
+        """Take odd names."""
+        return [self, instance, fn, kwargs, func]
+
+    given = {"self": 1, "instance": 2, "fn": "x", "kwargs": [3], "func": 4}
+    assert to_tool(odd)(**given) == '[1,2,"x",[3],4]'
+    assert asyncio.run(to_tool(odd).acall(**given)) == '[1,2,"x",[3],4]'
+
+
+def test_callbacks_hear_of_calls():
+    heard = []
+
+    class Listener(BaseCallback):
+        def on_tool_start(self, call_id, instance, inputs):
+            heard.append((instance.name, inputs))
+
+        def on_tool_end(self, call_id, outputs, exception=None):
+            heard.append(outputs)
+
+    with dspy.context(callbacks=[Listener()]):
+        to_tool(add)(a=2)
+        asyncio.run(to_tool(add).acall(a=3))
+    assert heard == [("add", {"kwargs": {"a": 2}}), "2", ("add", {"kwargs": {"a": 3}}), "3"]
 
 
 def test_tools_that_are_off_are_left_out():

@@ -177,6 +177,18 @@ def test_a_single_parameter_comes_by_its_name():
     assert asyncio.run(acall_tool(to_tool(greet), {"nme": "Ada"})).is_error
 
 
+def test_a_parameter_of_any_name_arrives():
+    @tool
+    def odd(self: int, positional: int, arguments: str, input: list[int]) -> list[object]:  # noqa: A002  # what is tested
+        """Take odd names."""
+        return [self, positional, arguments, input]
+
+    given = {"self": 1, "positional": 2, "arguments": "x", "input": [3]}
+    assert to_tool(odd)(**given).content == '[1,2,"x",[3]]'
+    (found,), _, _ = talk([Call("odd", given)], tools=[to_tool(odd)])
+    assert found.text == '[1,2,"x",[3]]'
+
+
 def test_results_keep_their_value_and_blocks():
     output = to_tool(count, context=CONTEXT).call()
     assert (output.raw_output, output.content) == ([7], "[7]")
