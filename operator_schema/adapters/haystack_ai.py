@@ -44,13 +44,13 @@ class OperatorTool(HaystackTool):
     operator_name: str
     has_blocks: bool
 
-    def invoke(self, **kwargs: Any) -> Any:
+    def invoke(self, /, **kwargs: Any) -> Any:
         """Run a call without an event loop, or in the thread of one."""
         state = kwargs.pop(_STATE, None)
         result = self.operator_runner.run_sync(self.operator_name, kwargs, _own(state), host=state)
         return _outcome(result, has_blocks=self.has_blocks)
 
-    async def invoke_async(self, **kwargs: Any) -> Any:
+    async def invoke_async(self, /, **kwargs: Any) -> Any:
         """Run a call."""
         state = kwargs.pop(_STATE, None)
         runner, name = self.operator_runner, self.operator_name

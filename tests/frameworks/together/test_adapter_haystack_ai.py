@@ -171,3 +171,15 @@ def test_the_example_of_the_page_works():
     names = run_section("haystack-ai")
     (answer,), _, _ = talk(names["toolset"], [Call("weather", {"city": "Rome"})])
     assert answer.text == '{"degrees":20}'
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_parameter_of_any_name_arrives(is_async):
+    @tool
+    def odd(self: int, kwargs: int, state: int) -> list[int]:
+        """Take odd names."""
+        return [self, kwargs, state]
+
+    calls = [Call("odd", {"self": 1, "kwargs": 2, "state": 3})]
+    ((found,), *_) = talk(to_tools([odd]), calls, is_async=is_async)
+    assert found.text == "[1,2,3]"
