@@ -66,6 +66,8 @@ class Pattern:
     __slots__ = ("_checked", "_literal", "any_case")
 
     def __init__(self, text: str, *, any_case: bool = False) -> None:
+        # As in the names: the end of a line is only between them.
+        text = text.replace(_NEWLINE, " ")
         folded = text.casefold() if any_case else text
         parts = re.sub(r"\*+", "*", f"\n{folded}\n").split("*")
         self.any_case = any_case

@@ -39,3 +39,6 @@ def test_a_table_finds_what_fits(files, pattern, any_case):
 def test_a_name_with_a_line_end_stays_one_name():
     table = NameTable([lines_of(["a\nb", "c"], any_case=False)])
     assert list(table.matches(Pattern("c"))) == [(0, 1)]
+    two = NameTable([lines_of(["a", "b"], any_case=False)])
+    for pattern in ("a\nb", "*a\nb*", "a\n*", "\n", "?\n?"):
+        assert list(two.matches(Pattern(pattern))) == []
