@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from turns import Call
+from chat_turns import DONE, answers, asked
+from local_server import serving
+from turns import CALLS, CONTEXT, TOOLS, Call, check
 
 from operator_schema import Executor, Registry, tool
+from operator_schema.providers import openai_chat
 
 
 def talk(provider, send, tools, context=None):
@@ -29,6 +32,27 @@ def talk(provider, send, tools, context=None):
             return answer
         results = executor.execute_all_sync(answer.calls, context=context)
         messages += provider.results(results, registry)
+
+
+def check_chat_turn(turn, sending):
+    """Check a turn over chat completions.
+
+    Args:
+        turn: its name.
+        sending: takes an address, and returns what sends there.
+    """
+    with serving(asked(CALLS[turn]), DONE) as (address, requests):
+        assert talk(openai_chat, sending(address), TOOLS, CONTEXT).text == "done"
+    check(turn, answers(requests[1]))
+
+
+def check_chat_images(sending):
+    """Check that an image is told in words over chat completions."""
+    with serving(asked(CALLS["rich"]), DONE) as (address, requests):
+        talk(openai_chat, sending(address), TOOLS)
+    (found,) = answers(requests[1])
+    assert found.text.startswith("Here:")
+    assert not found.has_image
 
 
 def check_cancellation(provider, send):

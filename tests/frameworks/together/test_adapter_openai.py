@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import openai
 import pytest
-from chat_turns import DONE, answers, asked
+from chat_turns import DONE, asked
 from local_server import serving
-from provider_loop import HANG, check_cancellation, talk
+from provider_loop import HANG, check_cancellation, check_chat_images, check_chat_turn, talk
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, check, turns
+from turns import OURS, TOOLS, turns
 
 from operator_schema.providers import openai_chat
 
@@ -37,9 +37,7 @@ def sending(address):
 
 @pytest.mark.parametrize("turn", turns(TURNS))
 def test_a_turn_goes_as_everywhere(turn):
-    with serving(asked(CALLS[turn]), DONE) as (address, requests):
-        assert talk(openai_chat, sending(address), TOOLS, CONTEXT).text == "done"
-    check(turn, answers(requests[1]))
+    check_chat_turn(turn, sending)
 
 
 def test_cancelling_the_calls_cancels_the_tool():
@@ -48,11 +46,7 @@ def test_cancelling_the_calls_cancels_the_tool():
 
 
 def test_images_are_told_in_words():
-    with serving(asked(CALLS["rich"]), DONE) as (address, requests):
-        talk(openai_chat, sending(address), TOOLS)
-    (found,) = answers(requests[1])
-    assert found.text.startswith("Here:")
-    assert not found.has_image
+    check_chat_images(sending)
 
 
 def test_schemas_arrive_as_they_are():
