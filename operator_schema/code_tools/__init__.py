@@ -33,7 +33,7 @@ def make_tools(
 
     Args:
         root: The folder that the tools read.
-        cache: A file in which parsed files are kept for the next start.
+        cache: A file in which parsed files are kept for the next start; whatever else is in it is lost.
         budget: Characters that a result may have.
         type_check_seconds: Seconds that a type checker may take.
         type_checks: Whether a type checker may run. Say no for code that you don't trust.

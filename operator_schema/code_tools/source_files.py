@@ -300,7 +300,8 @@ def _rules_above(root: str) -> tuple[Rules, ...]:
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     files = [(home / "git" / "ignore", below), (top / ".git" / "info" / "exclude", below)]
     files += [(top.joinpath(*below[:depth], ".gitignore"), below[depth:]) for depth in range(len(below))]
-    found = [(rest, _patterns_in(str(file))) for file, rest in files]
+    # The first two are of the user, who may keep them behind links.
+    found = [(rest, _patterns_in(str(file), follow=place < 2)) for place, (file, rest) in enumerate(files)]  # noqa: PLR2004  # as above
     rules = [
         Rules(0, "".join(f"{part}/" for part in rest), patterns)
         for rest, patterns in found
@@ -316,11 +317,20 @@ def _split(path: str) -> list[str]:
     return [f"{part}/" for part in path.split("/") if part]
 
 
-def _patterns_in(file: str) -> GitIgnoreSpec | None:
+def _patterns_in(file: str, *, follow: bool = False) -> GitIgnoreSpec | None:
+    """Return the patterns of a file; None if it isn't a plain file, as links aren't for git either."""
     try:
-        text = Path(file).read_bytes()[:MOST_BYTES].decode(errors="replace")
+        descriptor = os.open(file, _FLAGS & ~getattr(os, "O_NOFOLLOW", 0) if follow else _FLAGS)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    with os.fdopen(descriptor, "rb") as opened:
+        try:
+            text = opened.read(MOST_BYTES).decode(errors="replace")
+        except OSError:
+            return None
     try:
         from pathspec import GitIgnoreSpec
     except ModuleNotFoundError as error:

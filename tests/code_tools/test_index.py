@@ -398,6 +398,29 @@ def test_rules_of_git_that_cannot_be_read_are_left_out(tmp_path):
     assert names(CodeBase(tmp_path)) == ["x"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_rules_of_git_are_read_from_plain_files_alone(tmp_path):
+    root = tmp_path / "root"
+    write(tmp_path / "outside", "a.py\n")
+    for folder in ("pipe", "device", "link"):
+        write(root / folder / "a.py", f"{folder} = 1\n")
+    os.mkfifo(root / "pipe" / ".gitignore")
+    (root / "device" / ".gitignore").symlink_to("/dev/zero")
+    (root / "link" / ".gitignore").symlink_to(tmp_path / "outside")
+    assert sorted(names(CodeBase(root))) == ["device", "link", "pipe"]
+
+
+def test_the_users_own_rules_may_be_behind_a_link(tmp_path, monkeypatch):
+    write(tmp_path / "dotfiles", "b.py\n")
+    (tmp_path / "config" / "git").mkdir(parents=True)
+    (tmp_path / "config" / "git" / "ignore").symlink_to(tmp_path / "dotfiles")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    write(tmp_path / "root" / ".git" / "HEAD", "ref: refs/heads/main\n")
+    write(tmp_path / "root" / "a.py", "a = 1\n")
+    write(tmp_path / "root" / "b.py", "b = 1\n")
+    assert names(CodeBase(tmp_path / "root")) == ["a"]
+
+
 def test_what_is_asked_wrongly_is_told(tmp_path):
     base = CodeBase(tmp_path)
     with pytest.raises(ValueError, match=r'the kind is one of struct, class, .* not string "function"'):
