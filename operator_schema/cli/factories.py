@@ -13,7 +13,7 @@ import click
 from ..errors import DecodeError
 from ..introspect.nodes import ArrayNode, ObjectNode
 from ..introspect.traits import json_types_of
-from ..json_values import to_json_text
+from ..json_values import is_array, to_json_text
 from ..rounds.toolset import Toolset
 from ..tools.function import tool
 from ..tools.registry.registry import Registry
@@ -134,14 +134,13 @@ class Factory:
         words: list[str] = []
         for field in self._fields:
             value: Any = getattr(decoded, field.name)
-            if isinstance(value, Path):
-                words += [_written(field), os.path.abspath(value)]  # noqa: PTH100  # links stay as they are written
-            elif field.key in given:
-                values: list[Any] = (
-                    given[field.key] if isinstance(given[field.key], list) else [given[field.key]]
-                )
-                for one in values:
-                    words += _words(_written(field), one)
+            if not isinstance(value, Path) and not _are_paths(value):
+                if field.key not in given:
+                    continue
+                value = given[field.key]
+            values: list[Any] = value if isinstance(value, list) else [value]
+            for one in values:
+                words += _words(_written(field), one)
         return words
 
     @property
@@ -209,7 +208,13 @@ def _written(field: Field) -> str:
     return f"--{field.key.replace('_', '-')}"
 
 
+def _are_paths(value: Any) -> bool:
+    return is_array(value) and bool(value) and all(isinstance(one, Path) for one in value)
+
+
 def _words(option: str, value: Any) -> list[str]:
+    if isinstance(value, Path):
+        return [option, os.path.abspath(value)]  # noqa: PTH100  # links stay as they are written
     if isinstance(value, bool):
         return [option if value else f"--no-{option.removeprefix('--')}"]
     return [option, value if isinstance(value, str) else to_json_text(value)]

@@ -40,13 +40,12 @@ class TargetCommand(click.Command):
         if factory is None:
             return own
         options = factory.options()
-        taken = {word for one in own for word in one.opts}
+        taken = {word for one in own for word in (*one.opts, *one.secondary_opts)}
         for option in options:
-            if not taken.isdisjoint(option.opts):
-                message = (
-                    f"{option.opts[0]} is an option already: rename that parameter of {escape(factory.name)}"
-                )
-                raise WrongUse(message)
+            for word in (*option.opts, *option.secondary_opts):
+                if word in taken:
+                    message = f"{word} is an option already: rename that parameter of {escape(factory.name)}"
+                    raise WrongUse(message)
         return [*own[:-1], *options, own[-1]]  # --help is the last one
 
     def _target_in(self, args: list[str]) -> tuple[str | None, list[str]]:

@@ -52,8 +52,6 @@ def read_function(
     """
     found, *others = implementation_first(index, all_found)
     declaration, source = found.declaration, source_of(index, found)
-    language = language_of(found.file.path)
-    assert language is not None  # noqa: S101  # the index holds nothing else
     result = ReadFunction(
         found=True,
         name=budget.line(declaration.qualified),
@@ -71,6 +69,22 @@ def read_function(
     result["implementation"] = budget.text(
         "\n".join(lines[skipped:]), 0.7, f"{hint} = {start + skipped} + {{line}}"
     )
+    _add_uses(result, index, found, source, budget)
+    if budget.note:
+        result["note"] = re.sub(r"(\d+) \+ (\d+)", lambda sums: str(int(sums[1]) + int(sums[2])), budget.note)
+    return result
+
+
+def _short(name: str) -> str:
+    """Return what is called without the expression that it is called on, where that is more than names."""
+    last = re.split(r"""['"\])}>]""", name.removeprefix(_SUPER))[-1]
+    return name if name in {last, f"{_SUPER}{last}"} else f"…{last}"
+
+
+def _add_uses(result: ReadFunction, index: Index, found: Found, source: bytes, budget: Budget) -> None:
+    """Add the imports that a function uses, and what it calls."""
+    declaration, language = found.declaration, language_of(found.file.path)
+    assert language is not None  # noqa: S101  # the index holds nothing else
     # The head without its decorators: these stand outside of the function.
     text = source[declaration.head.start : declaration.whole.end]
     used = list(language.called(text))
@@ -85,15 +99,6 @@ def read_function(
         resolver = _Resolver(index, found, language, {one.name: one for one in imports})
         each = [_called(index, name, resolver.declared(name)) for name in calls]
         result["calls"] = budget.items(each, 1, "calls")
-    if budget.note:
-        result["note"] = re.sub(r"(\d+) \+ (\d+)", lambda sums: str(int(sums[1]) + int(sums[2])), budget.note)
-    return result
-
-
-def _short(name: str) -> str:
-    """Return what is called without the expression that it is called on, where that is more than names."""
-    last = re.split(r"""['"\])}>]""", name.removeprefix(_SUPER))[-1]
-    return name if name in {last, f"{_SUPER}{last}"} else f"…{last}"
 
 
 def _called(index: Index, name: str, found: Found | None) -> CalledFunction:

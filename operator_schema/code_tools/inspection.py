@@ -66,6 +66,19 @@ def inspected(index: Index, all_found: list[Found], budget: Budget) -> Inspectio
     is_told = declaration.whole.start <= declaration.doc.start and result["definition"] == text
     if declaration.doc.end and not is_told:
         result["doc"] = budget.text(doc_text(source, declaration), 0.4, "read the file")
+    _add_members(result, index, found, methods, budget)
+    if budget.note:
+        result["note"] = budget.note
+    return result
+
+
+def _add_members(
+    result: Inspection, index: Index, found: Found, methods: list[Found], budget: Budget
+) -> None:
+    """Add the fields and methods of a type."""
+    declaration, language = found.declaration, language_of(found.file.path)
+    assert language is not None  # noqa: S101  # the index holds nothing else
+    source = source_of(index, found)
     fields = (
         [_field(source, found, field) for field in language.fields(_own_text(source, declaration.whole))]
         if declaration.kind in _TYPES
@@ -83,9 +96,6 @@ def inspected(index: Index, all_found: list[Found], budget: Budget) -> Inspectio
             for one in methods
         ]
         result["methods"] = budget.items(each, 1, "methods", f"search for {declaration.name}.*")
-    if budget.note:
-        result["note"] = budget.note
-    return result
 
 
 def members_of(index: Index, found: Found, language: Language) -> Iterator[Found]:

@@ -63,6 +63,14 @@ def taken(port: int = 5) -> Registry:
     return Registry()
 
 
+def negated(token: bool = False) -> Registry:
+    return Registry()
+
+
+def several(roots: list[Path] = [], sizes: list[int] = []) -> Registry:
+    return Registry()
+
+
 def plain(a: int) -> int:
     raise AssertionError("it must not be called")
 
@@ -177,6 +185,21 @@ def test_an_option_of_the_command_cant_be_a_parameter(made):
     status, _, err = made("serve", "made:taken", "--help")
     assert status == 2
     assert "--port is an option already: rename that parameter of taken" in " ".join(err.split())
+
+
+def test_the_negated_form_of_a_boolean_counts_too(made):
+    status, _, err = made("serve", "made:negated", "--help")
+    assert status == 2
+    assert "--no-token is an option already: rename that parameter of negated" in " ".join(err.split())
+
+
+def test_each_path_of_a_list_is_printed_in_full(made):
+    words = ("--roots", "a", "--roots", "b", "--sizes", "3")
+    status, out, err = made("serve", "--print-config", "claude-code", "made:several", *words)
+    assert status == 0, err
+    args = json.loads(out)["mcpServers"]["made"]["args"]
+    full = [os.path.abspath(name) for name in ("a", "b")]  # noqa: PTH100  # as text
+    assert args[4:] == ["--roots", full[0], "--roots", full[1], "--sizes", "3"]
 
 
 def test_the_help_after_the_target_has_the_options(made):
