@@ -135,7 +135,7 @@ def to_tool(
             `Context` of fastmcp and returns that. That `Context` is there by its type anyway.
         executor: what runs the calls, for limits of your own; it has this tool.
         structured: which results a client gets as data beside the text. `"all"`: all that say more than
-            a text, wrapped as `{"result": …}` where they are no objects, as fastmcp does. `"objects"`:
+            a text, wrapped as `{"result": …}` where they aren't objects, as fastmcp does. `"objects"`:
             those that are objects. `"none"`: none.
         native: what `fastmcp.tools.Tool` takes, such as `tags`, `icons` and `auth`.
 

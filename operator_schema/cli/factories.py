@@ -138,7 +138,7 @@ class Factory:
                 if field.key not in given:
                     continue
                 value = given[field.key]
-            values: list[Any] = value if isinstance(value, list) else [value]
+            values: list[Any] = value if is_array(value) else [value]
             for one in values:
                 words += _words(_written(field), one)
         return words

@@ -207,7 +207,7 @@ class CodeBase:
     def check_syntax(
         self, code: str, context: Context = "file", *, type_check: bool = False, language: str | None = None
     ) -> SyntaxCheck:
-        """Say whether a snippet is valid; it isn't run.
+        """Check the syntax of a snippet; it isn't run.
 
         Args:
             code: of at most 200,000 characters.

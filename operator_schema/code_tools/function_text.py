@@ -221,7 +221,7 @@ class _Resolver:
                         yield ".".join([target, *rest])
 
     def _is_called(self, full: str, name: str) -> bool:
-        """Say whether a declaration is the one of a full name: the root may be above or below its package."""
+        """Return whether a declaration has a full name; the root may be above or below its package."""
         if full == name or ("." in full and name.endswith(f".{full}")):
             return True
         if not full.endswith(f".{name}"):

@@ -26,7 +26,7 @@ GO_TOKENS = re.compile(
 
 
 def _is_function_body(root: Node) -> bool:
-    """Say whether a file holds one function after its package clause: `}` in a snippet could end it early."""
+    """Return whether a file is one function after its package clause: a `}` could end it early."""
     parts = [child for child in root.named_children if child.type != "comment"]
     return [part.type for part in parts] == ["package_clause", "function_declaration"]
 

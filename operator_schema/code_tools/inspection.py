@@ -131,7 +131,7 @@ def _short(text: str) -> str:
 
 
 def _outline(source: bytes, found: Found, methods: list[Found]) -> str:
-    """Return what a class holds before its methods, which are told by themselves."""
+    """Return what a class holds before its methods, which have a list of their own."""
     whole = found.declaration.whole
     if not methods:
         return whole_text(source, found.declaration)

@@ -157,7 +157,7 @@ class SyntaxCheck(TypedDict):
     """What `check_syntax` says about a snippet.
 
     Attributes:
-        valid: whether there is no error.
+        valid: whether it has no errors.
         errors: in the order of the text.
         suggestions: what to do about them.
         checked_with: the type checker that was run, or why none was.

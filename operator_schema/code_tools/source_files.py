@@ -346,7 +346,7 @@ def _as_git_reads(line: str) -> str:
 
 
 def _is_pattern(kind: type[GitIgnoreSpec], line: str) -> bool:
-    """Say whether a line is a pattern: git passes over those that are none."""
+    """Return whether a line is a valid pattern: git ignores the others."""
     try:
         kind.from_lines([line])
     except (ValueError, re.error):

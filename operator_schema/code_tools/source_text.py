@@ -35,7 +35,7 @@ MOST_OTHERS = 50
 """Declarations of a name that are looked at beyond the first one."""
 
 _WITH_SIGNATURE = 10
-"""Those of them whose signatures are told."""
+"""Those of them that are shown with a signature."""
 
 
 class ChangedError(Exception):

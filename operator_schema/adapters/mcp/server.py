@@ -91,7 +91,7 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> S
     Args:
         own: the handlers.
         name: of the server.
-        may_change: whether clients are told that they will hear of changes.
+        may_change: whether the server announces that it reports changes.
         native: what `Server` takes.
     """
     options: dict[str, Any] = {
