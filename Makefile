@@ -69,8 +69,8 @@ damage: $(VENV)/.test ## damage real calls, and count those that repair restores
 	$(BIN)/python tests/damage/run.py --seed $(SEED)
 
 MUTANTS ?= 300
-mutation: $(VENV)/.mutation ## change the code at random, and count the changes that tests notice (MUTANTS=300 SEED=0)
-	$(BIN)/python tests/mutation/run.py --mutants $(MUTANTS) --seed $(SEED) $(ARGS)
+mutation: $(VENV)/.mutation ## change the code at random, and count the changes that tests notice (ROOMS="rounds lint" MUTANTS=300 SEED=0)
+	$(BIN)/python tests/mutation/run.py $(ROOMS) --mutants $(MUTANTS) --seed $(SEED) $(ARGS)
 
 lint: $(LINTERS) ## run ruff, mypy, pyright and import-linter
 

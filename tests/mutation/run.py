@@ -6,9 +6,10 @@ chance; cosmic-ray knows what can be changed at each. Annotations and what only 
 left out, as a change there does nothing.
 
 Each worker has a copy of the project of its own, so that the checkout is never touched. A mutant's
-tests begin with those that mirror its module and end at the first failure. With `--coverage` only the tests
+tests begin with those of its room and end at the first failure. With `--coverage` only the tests
 run that reach the changed line, which takes a fifth of the time; `coverage run` with
-`dynamic_context = test_function` writes that data.
+`dynamic_context = test_function` writes that data. With `--near` only the tests of the room run, which is
+how the score of a room is measured in minutes instead of hours.
 """
 
 # ruff: noqa: T201  # what it prints is what it is for
@@ -38,30 +39,66 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 from coverage import CoverageData
+from rich.console import Console
 from rich.progress import Progress
+from rich.table import Column, Table
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "operator_schema"
-MUTATED = ("introspect", "codec", "tools", "schema.py", "errors.py")
 TESTS = ("tests", "docs", "README.md")
 SLOW = ("tests/cli", "tests/matrix", "tests/mutation", "tests/typing", "tests/test_benchmarks.py")
 """Tests that say nothing about the mutated modules, or start a process for each question."""
 FIRST = 60
 """Test functions, spread over all that reach a line, that are run before all of their files."""
 TIMEOUT = 600.0
-"""Seconds for the tests of one mutant; a mutant that takes longer loops, which counts as noticed."""
+"""Seconds for each stage of a mutant's tests; a mutant that takes longer loops, which counts as noticed."""
+
+
+class Room(NamedTuple):
+    """A part of the package, and the tests that specify it.
+
+    Attributes:
+        code: files and folders below the package.
+        tests: files and folders below `tests/`, those that fail soonest first.
+    """
+
+    code: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+ROOMS = {
+    "introspect": Room(("introspect",), ("introspect", "foreign", "pitfalls")),
+    "codec": Room(("codec",), ("codec", "pitfalls")),
+    "schema": Room(
+        ("schema.py", "host_schema.py", "schema_styles.py"), ("test_schema.py", "test_schema_styles.py")
+    ),
+    "errors": Room(("errors.py", "wording.py"), ("test_errors.py", "test_error_laws.py", "test_wording.py")),
+    "tools": Room(("tools",), ("tools",)),
+    "rounds": Room(("rounds",), ("rounds",)),
+    "providers": Room(("providers",), ("providers",)),
+    "documents": Room(("documents",), ("documents", "tools/test_document_tool.py")),
+    "adapters": Room(("adapters",), ("adapters",)),
+    "code_tools": Room(("code_tools",), ("code_tools",)),
+    "lint": Room(("lint",), ("test_lint.py", "cli/test_cli_lint.py")),
+    "cli": Room(("cli",), ("cli",)),
+}
+"""Every room that is mutated; `testing` is left out, as what it makes is drawn at random."""
+
+ENGINE = ("introspect", "codec", "tools", "schema", "errors")
 
 
 class Mutant(NamedTuple):
     """One change.
 
     Attributes:
+        room: that it belongs to.
         file: below the root of the project.
         line: where it is.
         operator: what cosmic-ray calls the change.
         source: the whole file with the change.
     """
 
+    room: str
     file: str
     line: int
     operator: str
@@ -131,27 +168,38 @@ def changes_in(file: Path) -> dict[tuple[int, int], list[tuple[str, int]]]:
     return found
 
 
-def draw(number: int, seed: int, only: str) -> list[Mutant]:
-    """Draw mutants of the package at random."""
-    files = [
+def files_of(room: Room, only: str) -> list[Path]:
+    """Return the modules of a room whose path contains a text."""
+    found = [
         file
-        for part in MUTATED
+        for part in room.code
         for file in sorted((ROOT / PACKAGE).glob(part if part.endswith(".py") else f"{part}/**/*.py"))
-        if only in str(file)
     ]
-    places = [(file, place, changes) for file in files for place, changes in sorted(changes_in(file).items())]
+    return [file for file in found if only in str(file)]
+
+
+def draw(rooms: list[str], number: int, seed: int, only: str) -> list[Mutant]:
+    """Draw mutants of some rooms at random, all places together."""
+    named = [(name, file) for name in rooms for file in files_of(ROOMS[name], only)]
+    places = [
+        (name, file, place, changes)
+        for name, file in named
+        for place, changes in sorted(changes_in(file).items())
+    ]
     chance = random.Random(seed)  # noqa: S311  # a sample that can be drawn again
     chance.shuffle(places)
     mutants: list[Mutant] = []
-    for file, (line, _), changes in places:
+    for room, file, (line, _), changes in places:
         if len(mutants) == number:
             break
         name, occurrence = chance.choice(changes)
         before = file.read_text(encoding="utf-8")
         after = mutate_code(before, get_operator(name)(), occurrence)
         if after is not None and after != before and compiles(after):
-            mutants.append(Mutant(str(file.relative_to(ROOT)), line, name.removeprefix("core/"), after))
-    print(f"{len(places):,} places in {len(files)} files; {len(mutants)} mutants drawn with seed {seed}")
+            path = str(file.relative_to(ROOT))
+            mutants.append(Mutant(room, path, line, name.removeprefix("core/"), after))
+    what = ", ".join(rooms)
+    print(f"{what}: {len(places):,} places in {len(named)} files; {len(mutants)} mutants drawn, seed {seed}")
     return mutants
 
 
@@ -181,21 +229,23 @@ def copy_project(folder: Path) -> None:
             shutil.copy2(ROOT / name, folder / name)
 
 
-def stages_for(file: str, folder: Path) -> list[list[str]]:
-    """Return the tests in the order in which they are run: those that mirror the module, then the others.
+def stages_for(mutant: Mutant, folder: Path, *, is_near: bool) -> list[list[str]]:
+    """Return the tests stage by stage: those that mirror the module, those of its room, all others.
 
     Most mutants end with the first stage, so that the others needn't even be collected.
     """
-    mirror = Path("tests", *Path(file).parts[1:-1])
+    mirror = Path(*Path(mutant.file).parts[1:-1])
+    room = ROOMS[mutant.room].tests
+    near = [str(part) for part in (mirror, *mirror.parents) if len(part.parts) > 1]
     stages: list[list[str]] = []
     ignored: list[str] = []
-    while len(mirror.parts) > 1:
-        if (folder / mirror).is_dir():
-            stages.append([str(mirror), *ignored])
-            ignored.append(f"--ignore={mirror}")
-        mirror = mirror.parent
+    for names in [*[[name] for name in near], [*room]]:
+        paths = [f"tests/{name}" for name in names if (folder / "tests" / name).exists()]
+        if paths:
+            stages.append([*paths, *ignored])
+            ignored += [f"--ignore={path}" for path in paths]
     slow = [f"--ignore={name}" for name in SLOW]
-    return [*stages, [*TESTS, *ignored, *slow]]
+    return stages if is_near else [*stages, [*TESTS, *ignored, *slow]]
 
 
 def covering_tests(covered: CoverageData | None, mutant: Mutant) -> list[str]:
@@ -214,11 +264,13 @@ def covering_tests(covered: CoverageData | None, mutant: Mutant) -> list[str]:
     return sorted(set(tests), key=lambda test: (not test.startswith(near), test))
 
 
-def stages_of(mutant: Mutant, folder: Path, covered: CoverageData | None) -> list[list[str]]:
+def stages_of(
+    mutant: Mutant, folder: Path, covered: CoverageData | None, *, is_near: bool
+) -> list[list[str]]:
     """Return the tests to run, stage by stage."""
     tests = covering_tests(covered, mutant)
     if not tests:
-        return stages_for(mutant.file, folder)
+        return stages_for(mutant, folder, is_near=is_near)
     step = max(1, len(tests) // FIRST)
     spread = tests[::step]
     return [spread, list(dict.fromkeys(test.partition("::")[0] for test in tests))]
@@ -248,14 +300,14 @@ def run_tests(folder: Path, stages: list[list[str]]) -> tuple[str, str]:
     return "survived", ""
 
 
-def judge(folder: Path, mutant: Mutant, covered: CoverageData | None) -> Outcome:
+def judge(folder: Path, mutant: Mutant, covered: CoverageData | None, *, is_near: bool) -> Outcome:
     """Apply a mutant to a copy, run its tests, and take it back."""
     file = folder / mutant.file
     before = file.read_text(encoding="utf-8")
     started = time.monotonic()
     file.write_text(mutant.source, encoding="utf-8")
     try:
-        verdict, killer = run_tests(folder, stages_of(mutant, folder, covered))
+        verdict, killer = run_tests(folder, stages_of(mutant, folder, covered, is_near=is_near))
     finally:
         file.write_text(before, encoding="utf-8")
     return Outcome(mutant, verdict, killer, time.monotonic() - started)
@@ -268,7 +320,9 @@ def difference(mutant: Mutant) -> str:
     return "\n".join(lines)
 
 
-def run(mutants: list[Mutant], workers: int, log: Path | None, covered: CoverageData | None) -> list[Outcome]:
+def run(
+    mutants: list[Mutant], workers: int, log: Path | None, covered: CoverageData | None, *, is_near: bool
+) -> list[Outcome]:
     """Judge every mutant, some side by side."""
     waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
     for mutant in mutants:
@@ -284,7 +338,7 @@ def run(mutants: list[Mutant], workers: int, log: Path | None, covered: Coverage
                     mutant = waiting.get_nowait()
                 except queue.Empty:
                     return
-                outcome = judge(Path(name), mutant, covered)
+                outcome = judge(Path(name), mutant, covered, is_near=is_near)
                 with lock:
                     outcomes.append(outcome)
                     bar.advance(task)
@@ -309,6 +363,7 @@ def note(outcome: Outcome, log: Path | None) -> None:
         "verdict": outcome.verdict,
         "killer": outcome.killer,
         "seconds": round(outcome.seconds, 1),
+        "room": mutant.room,
         "file": mutant.file,
         "line": mutant.line,
         "operator": mutant.operator,
@@ -318,22 +373,42 @@ def note(outcome: Outcome, log: Path | None) -> None:
         stream.write(json.dumps(entry) + "\n")
 
 
-def report(outcomes: list[Outcome]) -> int:
-    """Print the survivors and the score, and return the exit status."""
-    for outcome in sorted(outcomes, key=lambda outcome: outcome.mutant[:2]):
+def report(outcomes: list[Outcome], at_least: float) -> int:
+    """Print the survivors and the score of each room, and return the exit status.
+
+    Args:
+        outcomes: of all mutants.
+        at_least: percentage of the mutants of each room that has to be noticed.
+    """
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.mutant[:3]):
         if outcome.verdict == "survived":
             print(f"\nsurvived: {outcome.mutant.operator}\n{difference(outcome.mutant)}")
-    counts = Counter(outcome.verdict for outcome in outcomes)
-    noticed = counts["killed"] + counts["timeout"]
-    share = noticed / len(outcomes) if outcomes else 1.0
-    print(f"\n{len(outcomes)} mutants: {noticed} noticed ({counts['timeout']} by time), {share:.1%}")
+    table = Table("room", *[Column(name, justify="right") for name in ("mutants", "noticed", "by time", "%")])
+    missed: list[str] = []
+    for room in dict.fromkeys(outcome.mutant.room for outcome in outcomes):
+        counts = Counter(outcome.verdict for outcome in outcomes if outcome.mutant.room == room)
+        tried, noticed = counts.total(), counts["killed"] + counts["timeout"]
+        share = 100 * noticed / tried
+        table.add_row(room, f"{tried}", f"{noticed}", f"{counts['timeout']}", f"{share:.1f}")
+        if share < at_least:
+            missed.append(room)
+    Console().print(table)
     print("Read each survivor: it is equivalent to the code, or a test is missing.")
-    return 0
+    if missed:
+        print(f"below {at_least:g} %: {', '.join(missed)}")
+    return 1 if missed else 0
 
 
 def main() -> int:
     """Read the options and run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "rooms",
+        nargs="*",
+        metavar="ROOM",
+        help=f"{', '.join(ROOMS)}, or all: MUTANTS of each. Without one, MUTANTS of the whole engine "
+        f"({', '.join(ENGINE)})",
+    )
     parser.add_argument("--mutants", type=int, default=300, help="how many to draw (default: 300)")
     parser.add_argument("--seed", type=int, default=0, help="draws the same mutants again (default: 0)")
     parser.add_argument(
@@ -342,13 +417,23 @@ def main() -> int:
     parser.add_argument("--only", default="", help="only files whose path contains this")
     parser.add_argument("--log", type=Path, help="write each outcome to this file, one JSON object a line")
     parser.add_argument("--coverage", type=Path, help="data with contexts: run what reaches a line")
+    parser.add_argument("--near", action="store_true", help="run only the tests of the room")
+    parser.add_argument(
+        "--at-least", type=float, default=0, metavar="PERCENT", help="fail if a room's score is lower"
+    )
     options = parser.parse_args()
+    unknown = [name for name in options.rooms if name not in (*ROOMS, "all")]
+    if unknown:
+        parser.error(f"no such room: {', '.join(unknown)}; the rooms are {', '.join(ROOMS)}, or all")
     covered = None
     if options.coverage is not None:
         covered = CoverageData(str(options.coverage))
         covered.read()
-    mutants = draw(options.mutants, options.seed, options.only)
-    return report(run(mutants, options.workers, options.log, covered))
+    rooms = list(ROOMS) if "all" in options.rooms else list(dict.fromkeys(options.rooms))
+    groups = [[name] for name in rooms] or [list(ENGINE)]
+    mutants = [one for group in groups for one in draw(group, options.mutants, options.seed, options.only)]
+    outcomes = run(mutants, options.workers, options.log, covered, is_near=options.near)
+    return report(outcomes, options.at_least)
 
 
 if __name__ == "__main__":
