@@ -15,9 +15,10 @@ from .tool_call import CallIssue, ToolCall
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..tools.tool import Tool
     from .offer import Offer
 
-__all__ = ["FAILURES", "decode_call"]
+__all__ = ["FAILURES", "call_with_input", "decode_call"]
 
 _SUGGESTED = 3
 _SHOWN_ARGUMENTS = 1000
@@ -37,15 +38,25 @@ def decode_call(index: int, raw: RawCall, offer: Offer[Any]) -> ToolCall[Any] | 
     tool = offer.get(raw.name)
     if tool is None:
         return _unavailable(index, raw, offer)
-    arguments = raw.arguments
+    if raw.is_cut_off:
+        return _issue(index, raw, FAILURES.cut_off(raw))
     try:
-        given = tool.decode(arguments_to_decode(raw))
-        own = arguments if arguments.__class__ is str else _own_arguments(raw)
+        return call_with_input(index, raw, offer.own_tool(raw.name), tool.decode(arguments_to_decode(raw)))
     except DecodeError as error:
         return _issue(index, raw, FAILURES.invalid(raw, error))
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
         return _issue(index, raw, FAILURES.failed(raw, error))
-    return ToolCall(index, raw, own, offer.own_tool(raw.name), given)
+
+
+def call_with_input(index: int, raw: RawCall, tool: Tool[..., Any], given: Any) -> ToolCall[Any]:
+    """Return a call with its input, and with arguments that nobody else can change.
+
+    Raises:
+        DecodeError: the arguments aren't JSON, although they fit the types.
+    """
+    arguments = raw.arguments
+    own = arguments if arguments.__class__ is str else _own_arguments(raw)
+    return ToolCall(index, raw, own, tool, given)
 
 
 def _unavailable(index: int, raw: RawCall, offer: Offer[Any]) -> CallIssue:

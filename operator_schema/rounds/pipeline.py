@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .hooks import Hook
     from .tool_call import State
 
-__all__ = ["CONFIRM", "FailedHookError", "decide", "unless_confirmed"]
+__all__ = ["CONFIRM", "FailedHookError", "decide", "decided", "unless_confirmed"]
 
 CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
 """Why a call waits whose tool says so."""
@@ -61,16 +61,16 @@ async def decide(call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str]
             decision: Any = hook.function(call)
             if is_awaitable(decision):
                 decision = await decision
-            decided = _decided(call, decision, is_settled=is_settled)
+            state = decided(call, decision, is_settled=is_settled)
         except Exception as error:
             raise FailedHookError(hook) from error
-        _log(call, hook, decided)
-        if type(decided) is DeferredCall:
-            reason = decided.reason if reason is None else reason
-        elif type(decided) is ToolCall:
-            call = decided
+        _log(call, hook, state)
+        if type(state) is DeferredCall:
+            reason = state.reason if reason is None else reason
+        elif type(state) is ToolCall:
+            call = state
         else:
-            return decided
+            return state
     return unless_confirmed(call) if reason is None else call.defer(reason)
 
 
@@ -82,8 +82,14 @@ def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any] | DeferredCall[Any]:
     return call.defer(CONFIRM)
 
 
-def _decided(call: ToolCall[Any], decision: Any, *, is_settled: bool) -> State:
-    """Return what a call is at after a decision; the input of one that is settled doesn't change."""
+def decided(call: ToolCall[Any], decision: Any, *, is_settled: bool = False) -> State:
+    """Return the state of a call after a decision; the input of a settled call doesn't change.
+
+    Raises:
+        EncodeError: an input or output can't be written as JSON.
+        ToolError: an input is that of another tool.
+        TypeError: it isn't a decision.
+    """
     match decision:
         case None:
             return call

@@ -10,7 +10,7 @@ from ..tools.calls import exception_text
 from .commit import matched, refuse, settled
 from .errors import HookError, InterruptedRoundError, RoundError
 from .hooks import Hooks
-from .pipeline import FailedHookError, decide, unless_confirmed
+from .pipeline import CONFIRM, FailedHookError, decide, unless_confirmed
 from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall, continue_suggestion
 from .transcript import Turn, append_turn
 from .which_call import find_call
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Self, TypeAlias
 
-    from ..tools.execution.rounds import RunAll
+    from ..tools.execution.rounds import Asking, RunAll
     from .commit import Given
     from .settlement import Settlement
     from .tool_call import State
@@ -301,7 +301,9 @@ class ToolRoundPlan(Value, Generic[Input]):
 
     # --- with an executor ------------------------------------------------------------------------
 
-    async def execute_with(self, run_all: RunAll, hooks: AnyHooks | None = None, /) -> ToolRoundPlan[Input]:
+    async def execute_with(
+        self, run_all: RunAll, hooks: AnyHooks | None = None, asking: Asking | None = None, /
+    ) -> ToolRoundPlan[Input]:
         """Let hooks decide, then run what is pending; for `executor.execute_round`.
 
         Calls of tools without a function (`tool_input`) stay pending: they are your program's to run.
@@ -309,6 +311,7 @@ class ToolRoundPlan(Value, Generic[Input]):
         Args:
             run_all: runs calls side by side, and returns a result or an exception for each.
             hooks: as for `apply`.
+            asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
 
         Returns:
             The plan with the results. A call whose function has a question is deferred.
@@ -320,6 +323,8 @@ class ToolRoundPlan(Value, Generic[Input]):
         from .questions import decoded_call, outcome_state
 
         plan = await self.apply(hooks)
+        if asking is not None:
+            plan = await plan._asked(self._states, asking)  # noqa: SLF001  # its own class
         self._check_open()  # it may have ended while hooks were asked
         pending = [call for call in plan.pending if call.tool.has_function]
         outcomes = await run_all([decoded_call(call) for call in pending])
@@ -334,6 +339,27 @@ class ToolRoundPlan(Value, Generic[Input]):
         if raised:
             raise InterruptedRoundError(after, raised) from next(iter(raised.values()))
         return after
+
+    async def _asked(self, before: tuple[State, ...], asking: Asking) -> ToolRoundPlan[Input]:
+        """Ask about the calls that were pending and now wait because their tool says so.
+
+        Raises:
+            HookError: the function that asks failed. Its `plan` has what was decided before.
+        """
+        from .asking import WHO, ask_about
+
+        states = list(self._states)
+        for index, (earlier, state) in enumerate(zip(before, self._states, strict=True)):
+            if not (isinstance(earlier, ToolCall) and isinstance(state, DeferredCall)):
+                continue
+            if state.reason != CONFIRM or state.question is not None:
+                continue
+            try:
+                states[index] = await ask_about(state.call, asking)
+            except Exception as error:
+                why = exception_text(error)
+                raise HookError(WHO, state.id, state.name, self._with(states), why) from error
+        return self._with(states)
 
     # --- as data ---------------------------------------------------------------------------------
 

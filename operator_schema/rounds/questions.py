@@ -30,7 +30,7 @@ def decoded_call(call: ToolCall[Any]) -> DecodedCall:
         ToolError: the tool has no such parameter any more.
     """
     answers = {name: answer_codec(call.tool, name).decode(value) for name, value in call.answers.items()}
-    return DecodedCall(call.metadata, call.input, answers)
+    return DecodedCall(call.metadata, call.input, answers, call.approved)
 
 
 def outcome_state(call: ToolCall[Any], result: ToolResult) -> State:

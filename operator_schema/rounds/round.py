@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..tools.calls import RawCall
-    from ..tools.execution.rounds import RunAll
+    from ..tools.execution.rounds import Asking, RunAll
     from .commit import Given
     from .plan import AnyHooks
     from .tool_call import CallIssue, ToolCall
@@ -125,9 +125,11 @@ class ToolRound(Value, Generic[Input]):
         """Drop the turn; see `ToolRoundPlan.discard`."""
         self._plan.discard()
 
-    async def execute_with(self, run_all: RunAll, hooks: AnyHooks | None = None, /) -> ToolRoundPlan[Input]:
+    async def execute_with(
+        self, run_all: RunAll, hooks: AnyHooks | None = None, asking: Asking | None = None, /
+    ) -> ToolRoundPlan[Input]:
         """Let hooks decide, then run what is pending; for `executor.execute_round`."""
-        return await self._plan.execute_with(run_all, hooks)
+        return await self._plan.execute_with(run_all, hooks, asking)
 
     def __repr__(self) -> str:
         calls, issues = len(self.calls), len(self.issues)

@@ -61,7 +61,8 @@ class _OfTurn:
     @property
     def metadata(self) -> RawCall:
         """The call as the model sent it, with a copy of the arguments at each reading."""
-        return RawCall(self._raw.id, self._raw.name, copy_json(self._arguments))
+        raw = self._raw
+        return RawCall(raw.id, raw.name, copy_json(self._arguments), raw.is_cut_off)
 
     def __repr__(self) -> str:
         about = [repr(getattr(self, name)) for name in ("input", "reason", "content") if hasattr(self, name)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..immutable import Value
-from ..wording import checked_text, clip, escape
+from ..wording import checked_text, clip, escape, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,10 +32,13 @@ ResultCode = Literal[
     "needs_input",
     "not_available",
     "rejected",
+    "needs_approval",
+    "cut_off",
 ]
 """Why a call has no result: the tool is unknown · the arguments do not fit · it took too long · its
 function, or your program, failed · the tool is switched off · it needs an answer of a person first · it
-was not offered in this request · a hook or a person refused the call."""
+was not offered in this request · a hook or a person refused the call · nobody has agreed to it, and its
+tool says `confirm=True` · the model's answer ended before the call was complete."""
 
 _SHOWN_EXCEPTION = 1000
 
@@ -52,25 +55,47 @@ class RawCall(Value):
         name: of the tool, as the model wrote it.
         arguments: a dict of JSON values, or JSON text; it is kept as it is, not copied. None and
             empty text are what some providers send for a call without arguments.
+        is_cut_off: whether the model's answer ended before the arguments were complete, as at a limit of
+            tokens. Such a call is never run, even if what came of its arguments fits.
 
     Raises:
-        TypeError: id or name isn't a string, or there is no name.
+        TypeError: id or name isn't a string, `is_cut_off` isn't a bool, or there is no name.
     """
 
     id: str
     name: str
     arguments: Any
+    is_cut_off: bool
 
     @overload
-    def __init__(self, id: str | None, name: str, arguments: Any = None) -> None: ...
+    def __init__(
+        self,
+        id: str | None,
+        name: str,
+        arguments: Any = None,
+        is_cut_off: bool = False,  # noqa: FBT001, FBT002  # as below
+    ) -> None: ...
     @overload
-    def __init__(self, *, name: str, arguments: Any = None) -> None: ...
-    def __init__(self, id: str | None = None, name: Any = None, arguments: Any = None) -> None:  # noqa: A002  # the attribute's name
+    def __init__(self, *, name: str, arguments: Any = None, is_cut_off: bool = False) -> None: ...
+    def __init__(
+        self,
+        id: str | None = None,  # noqa: A002  # the attribute's name
+        name: Any = None,
+        arguments: Any = None,
+        is_cut_off: bool = False,  # noqa: FBT001, FBT002  # by position too, as pickles and copies give it
+    ) -> None:
         if name is None:
             message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
             raise TypeError(message)
+        if is_cut_off is not True and is_cut_off is not False:
+            message = f"is_cut_off is True or False, not {received(is_cut_off)}"
+            raise TypeError(message)
         known = _new_id() if id is None else checked_text("the id of a call", id)
-        super().__init__(known, checked_text("the name of a call", name), arguments)
+        super().__init__(known, checked_text("the name of a call", name), arguments, is_cut_off)
+
+    def __repr__(self) -> str:
+        cut = ", is_cut_off=True" if self.is_cut_off else ""
+        return f"RawCall(id={self.id!r}, name={self.name!r}, arguments={self.arguments!r}{cut})"
 
 
 def arguments_to_decode(call: RawCall) -> Any:

@@ -10,6 +10,7 @@ from ..registry.registry import Registry
 from .backends import current_backend, running_backends
 from .checks import check_on_progress, check_options, checked_call, checked_calls
 from .concurrency import Slots, blocked
+from .confirmation import check_confirm
 from .failures import Failures, ShowErrors
 from .outcomes import Outcomes
 from .passing import exception_classes, result_classes, result_of, results_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from ...errors import DecodeError
     from ..tool import Tool
+    from .confirmation import Confirm
     from .event_loop import Start
     from .reports import OnProgress
     from .rounds import DecodedCall, Executable
@@ -77,6 +79,11 @@ class Executor:
             returned them, alone or in a list or tuple. The model reads only their class.
         pass_through: classes of exceptions that your program handles itself. `execute` raises them, also
             from within an exception group, where others turn into a result.
+        confirm: who is asked before a tool with `confirm=True` runs. None: nobody, so the call isn't run, and
+            its result has the code `needs_approval`. A function, plain or async: it gets a `ToolCall` and
+            returns True to run it, False or the text of a refusal, or a decision such as
+            `RunNormally(input=…)`; None says that nobody decided. Its time doesn't count for `timeout`.
+            `"run"`: such tools run without asking.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -102,15 +109,19 @@ class Executor:
         strict_results: bool = False,
         native_results: Iterable[type] = (),
         pass_through: Iterable[type[BaseException]] = (),
+        confirm: Confirm | None = None,
     ) -> None:
         check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report)
+        check_confirm(confirm)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
         self._slots = Slots(max_concurrency)
         passed, native = exception_classes(pass_through), result_classes(native_results)
         failures = Failures(show_errors, report, passed)
         successes = Successes(failures, native, strict=strict_results)
         self._runner = Runner(failures, max_threads, grace, uses_threads=threads)
-        self._outcomes = Outcomes(self._registry, timeout, self._slots, self._runner, failures, successes)
+        self._outcomes = Outcomes(
+            self._registry, timeout, self._slots, self._runner, failures, successes, confirm
+        )
         self._options: Mapping[str, Any] = {
             "timeout": timeout,
             "max_concurrency": max_concurrency,
@@ -122,6 +133,7 @@ class Executor:
             "strict_results": strict_results,
             "native_results": native.classes,
             "pass_through": passed.classes,
+            "confirm": confirm,
         }
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -156,7 +168,13 @@ class Executor:
         return self._runner.abandoned
 
     async def execute(
-        self, call: RawCall, /, *, context: Context | None = None, on_progress: OnProgress | None = None
+        self,
+        call: RawCall,
+        /,
+        *,
+        context: Context | None = None,
+        on_progress: OnProgress | None = None,
+        confirm: Confirm | None = None,
     ) -> ToolResult:
         """Run one call.
 
@@ -165,17 +183,21 @@ class Executor:
             context: type, or name of a parameter, to value, for the injected parameters.
             on_progress: a plain function that gets the call and a `ProgressUpdate` each time that the
                 function reports its progress, in the thread of the event loop, before the result.
+            confirm: as for the executor; None for what the executor has. Give `"run"` if a person has
+                agreed to this very call.
 
         Returns:
             The result, or why there is none.
 
         Raises:
             TypeError: it isn't a `RawCall`, or `on_progress` isn't a plain function.
+            ValueError: `confirm` is something else.
             BaseException: of `pass_through`.
         """
         if on_progress is not None:
             check_on_progress(on_progress)
-        outcome = await self._outcomes.of(checked_call(call), context, on_progress)
+        check_confirm(confirm)
+        outcome = await self._outcomes.of(checked_call(call), context, on_progress, None, confirm)
         if type(outcome) is ToolResult:
             return outcome
         return result_of(outcome)
@@ -188,6 +210,7 @@ class Executor:
         *,
         context: Context | None = None,
         on_progress: OnProgress | None = None,
+        confirm: Confirm | None = None,
         return_exceptions: Literal[False] = False,
     ) -> list[ToolResult]: ...
     @overload
@@ -198,6 +221,7 @@ class Executor:
         *,
         context: Context | None = None,
         on_progress: OnProgress | None = None,
+        confirm: Confirm | None = None,
         return_exceptions: bool,
     ) -> list[ToolResult | BaseException]: ...
     async def execute_all(
@@ -207,6 +231,7 @@ class Executor:
         *,
         context: Context | None = None,
         on_progress: OnProgress | None = None,
+        confirm: Confirm | None = None,
         return_exceptions: bool = False,
     ) -> list[Any]:
         """Run calls side by side.
@@ -215,6 +240,7 @@ class Executor:
             calls: as the model sent them; several may share an id.
             context: as for `execute`; for all of them.
             on_progress: as for `execute`; for all of them.
+            confirm: as for `execute`; for all of them.
             return_exceptions: whether the exceptions of `pass_through` stand in the list, each in the
                 place of its call. Otherwise the first one is raised, and the results are lost.
 
@@ -227,7 +253,7 @@ class Executor:
         """
         from .stream import JobGroup
 
-        outcomes = await JobGroup(self._starts(calls, context, on_progress)).all()
+        outcomes = await JobGroup(self._starts(calls, context, on_progress, confirm)).all()
         return results_of(outcomes, return_exceptions=return_exceptions)
 
     def stream(
@@ -237,6 +263,7 @@ class Executor:
         *,
         context: Context | None = None,
         on_progress: OnProgress | None = None,
+        confirm: Confirm | None = None,
     ) -> ResultStream:
         """Run calls side by side, and give the results as they come.
 
@@ -247,6 +274,7 @@ class Executor:
             calls: as the model sent them; several may share an id.
             context: as for `execute`; for all of them.
             on_progress: as for `execute`; for all of them.
+            confirm: as for `execute`; for all of them.
 
         Returns:
             An async iterator of the results, also an async context manager, with `aclose`. Exceptions of
@@ -257,10 +285,16 @@ class Executor:
         """
         from .stream import ResultStream
 
-        return ResultStream(self._starts(calls, context, on_progress))
+        return ResultStream(self._starts(calls, context, on_progress, confirm))
 
     def execute_sync(
-        self, call: RawCall, /, *, context: Context | None = None, on_progress: OnProgress | None = None
+        self,
+        call: RawCall,
+        /,
+        *,
+        context: Context | None = None,
+        on_progress: OnProgress | None = None,
+        confirm: Confirm | None = None,
     ) -> ToolResult:
         """Do what `execute` does, and wait for it, without an event loop or in the thread of one.
 
@@ -272,7 +306,9 @@ class Executor:
             RuntimeError: it would wait for ever, because calls of the event loop that stands still hold
                 all places under `max_concurrency`.
         """
-        return self._wait_for(lambda: self.execute(call, context=context, on_progress=on_progress), "execute")
+        return self._wait_for(
+            lambda: self.execute(call, context=context, on_progress=on_progress, confirm=confirm), "execute"
+        )
 
     @overload
     def execute_all_sync(
@@ -282,6 +318,7 @@ class Executor:
         *,
         context: Context | None = None,
         on_progress: OnProgress | None = None,
+        confirm: Confirm | None = None,
         return_exceptions: Literal[False] = False,
     ) -> list[ToolResult]: ...
     @overload
@@ -292,6 +329,7 @@ class Executor:
         *,
         context: Context | None = None,
         on_progress: OnProgress | None = None,
+        confirm: Confirm | None = None,
         return_exceptions: bool,
     ) -> list[ToolResult | BaseException]: ...
     def execute_all_sync(
@@ -301,6 +339,7 @@ class Executor:
         *,
         context: Context | None = None,
         on_progress: OnProgress | None = None,
+        confirm: Confirm | None = None,
         return_exceptions: bool = False,
     ) -> list[Any]:
         """Do what `execute_all` does, and wait for it, as `execute_sync` does.
@@ -310,7 +349,11 @@ class Executor:
         """
         return self._wait_for(
             lambda: self.execute_all(
-                calls, context=context, on_progress=on_progress, return_exceptions=return_exceptions
+                calls,
+                context=context,
+                on_progress=on_progress,
+                confirm=confirm,
+                return_exceptions=return_exceptions,
             ),
             "execute_all",
         )
@@ -327,7 +370,8 @@ class Executor:
         """Let hooks decide about the calls of a round, and run side by side what they don't stop.
 
         The calls are run as by `execute_all`, with the inputs that the round has for them. Tools are
-        found by name in the registry of this executor.
+        found by name in the registry of this executor. Calls of tools with `confirm=True` are deferred, or
+        asked about one after the other if the executor has `confirm`.
 
         Args:
             plan: a `ToolRound`, or the `ToolRoundPlan` of one.
@@ -347,7 +391,8 @@ class Executor:
         check_executable(plan)
         if on_progress is not None:
             check_on_progress(on_progress)
-        return await plan.execute_with(partial(self._run_decoded, context, on_progress), hooks)
+        run_all = partial(self._run_decoded, context, on_progress)
+        return await plan.execute_with(run_all, hooks, self._outcomes.confirmation.asking())
 
     def execute_round_sync(
         self,
@@ -379,12 +424,20 @@ class Executor:
         return results_of(await JobGroup(starts).all(), return_exceptions=True)
 
     def _starts(
-        self, calls: Iterable[RawCall], context: Context | None, on_progress: OnProgress | None
+        self,
+        calls: Iterable[RawCall],
+        context: Context | None,
+        on_progress: OnProgress | None,
+        confirm: Confirm | None,
     ) -> list[tuple[Start, str]]:
         if on_progress is not None:
             check_on_progress(on_progress)
-        outcome = self._outcomes.of
-        return [(partial(outcome, call, context, on_progress), call.name) for call in checked_calls(calls)]
+        check_confirm(confirm)
+        of = self._outcomes.of
+        return [
+            (partial(of, call, context, on_progress, None, confirm), call.name)
+            for call in checked_calls(calls)
+        ]
 
     def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
         backends = running_backends()

@@ -63,6 +63,35 @@ class Failures:
         _log(INFO, call, "the tool is switched off")
         return _no_result(call, "disabled", f"tool {quote(call.name)} is disabled: it can't be called now")
 
+    def cut_off(self, call: RawCall) -> ToolResult:
+        """Return the result for a call whose arguments the model didn't finish."""
+        _log(INFO, call, "the answer of the model ended before the call was complete")
+        content = (
+            f"{call.name} was not run: your answer was cut off before this call was complete. Send the whole "
+            "call again, with shorter arguments or fewer calls in one answer"
+        )
+        return _no_result(call, "cut_off", content)
+
+    def needs_approval(self, call: RawCall) -> ToolResult:
+        """Return the result for a call that nobody has agreed to."""
+        _log(INFO, call, "a person has to agree to it, and nobody has")
+        content = (
+            f"{call.name} was not run: a person has to agree to it first, and nobody has. "
+            "Calling it again will not help; tell the user what you wanted to do"
+        )
+        return _no_result(call, "needs_approval", content)
+
+    def not_asked(self, call: RawCall, error: Exception) -> ToolResult:
+        """Return the result for a call about which a person could not be asked."""
+        _log(ERROR, call, "it was not run: the function given as confirm failed", error)
+        return self.needs_approval(call).replace(details={"exception": error})
+
+    def tool_changed(self, call: RawCall) -> ToolResult:
+        """Return the result for a call whose tool became another one while a person was asked."""
+        _log(WARNING, call, "its tool was replaced while a person was asked about it")
+        content = f"{call.name} was not run: the tool changed while a person was asked. Call it again"
+        return _no_result(call, "needs_approval", content)
+
     def invalid(self, call: RawCall, error: DecodeError) -> ToolResult:
         """Return the result for wrong arguments: the report."""
         found = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in error.problems]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ToolNotFoundError
 from ..calls import ToolResult
 from .backends import current_backend, is_cancellation
+from .confirmation import Confirmation
+from .rounds import DecodedCall, context_of
 from .run_call import RunCall
 
 if TYPE_CHECKING:
@@ -17,16 +19,29 @@ if TYPE_CHECKING:
     from ..registry.registry import Registry
     from ..tool import Tool
     from .concurrency import Slots
+    from .confirmation import Confirm
     from .failures import Failures
     from .passing import Passed
     from .reports import OnProgress
-    from .rounds import DecodedCall
     from .runner import Runner
     from .successes import Successes
 
     Context = Mapping[Any, Any]
 
 __all__ = ["Outcomes"]
+
+
+class _Unapproved:
+    """A call that nobody has agreed to.
+
+    Attributes:
+        tool: that it names, with `confirm=True`.
+    """
+
+    __slots__ = ("tool",)
+
+    def __init__(self, tool: Tool[..., Any]) -> None:
+        self.tool = tool
 
 
 class Outcomes:
@@ -39,9 +54,13 @@ class Outcomes:
         runner: runs the functions.
         failures: makes the results of calls that fail.
         successes: makes the results of those that don't.
+        confirm: the option of the executor.
+
+    Attributes:
+        confirmation: asks about calls before they run.
     """
 
-    __slots__ = ("_failures", "_registry", "_runner", "_slots", "_successes", "_timeout")
+    __slots__ = ("_failures", "_registry", "_runner", "_slots", "_successes", "_timeout", "confirmation")
 
     def __init__(
         self,
@@ -51,7 +70,9 @@ class Outcomes:
         runner: Runner,
         failures: Failures,
         successes: Successes,
+        confirm: Confirm | None,
     ) -> None:
+        self.confirmation = Confirmation(confirm, runner, failures, successes)
         self._registry = registry
         self._timeout = timeout
         self._slots = slots
@@ -65,6 +86,7 @@ class Outcomes:
         context: Context | None,
         on_progress: OnProgress | None,
         decoded: DecodedCall | None = None,
+        confirm: Confirm | None = None,
     ) -> ToolResult | Passed | BaseException:
         """Return the result of a call, or an exception that is to be raised: a task must not raise it.
 
@@ -73,13 +95,39 @@ class Outcomes:
             context: type, or name of a parameter, to value.
             on_progress: gets the progress of the function, or None.
             decoded: the same call with its input, where that is known already.
+            confirm: the option for this call; None for that of the executor.
         """
+        if call.is_cut_off:
+            return self._failures.cut_off(call)
+        outcome = await self._in_slot(call, context, on_progress, decoded, confirm)
+        if type(outcome) is not _Unapproved:
+            return outcome
+        # The person's time takes no place and no time of the call.
+        tool = outcome.tool
+        try:
+            agreed = await self.confirmation.agreement(
+                call, tool, context, decoded, confirm, self._seconds(tool)
+            )
+        except RuntimeError as error:
+            return self._failures.not_started(call, error, "the system has no more threads")
+        if type(agreed) is not DecodedCall:
+            return agreed
+        return await self._in_slot(call, context, on_progress, agreed, confirm)
+
+    async def _in_slot(
+        self,
+        call: RawCall,
+        context: Context | None,
+        on_progress: OnProgress | None,
+        decoded: DecodedCall | None,
+        confirm: Confirm | None,
+    ) -> Any:
         slots, home = self._slots, None
         if slots.is_limited:
             home = current_backend().home()
             await slots.acquire(None, home)
         try:
-            outcome = await self._execute(call, context, on_progress, decoded)
+            outcome = await self._execute(call, context, on_progress, decoded, confirm)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
             outcome = error
         finally:
@@ -87,8 +135,7 @@ class Outcomes:
                 slots.release(home)
         if type(outcome) is not ToolResult and issubclass(type(outcome), Exception):
             return self._failures.failed_badly(call, outcome)
-        result: ToolResult | Passed | BaseException = outcome
-        return result
+        return outcome
 
     async def _execute(
         self,
@@ -96,6 +143,7 @@ class Outcomes:
         context: Context | None,
         on_progress: OnProgress | None,
         decoded: DecodedCall | None,
+        confirm: Confirm | None,
     ) -> Any:
         try:
             found = self._find(call, context)
@@ -104,9 +152,15 @@ class Outcomes:
             return self._failures.passed(call, error) or self._failures.not_started(call, error, failed)
         if isinstance(found, ToolResult):
             return found
+        if (
+            found.annotations.confirm
+            and (decoded is None or not decoded.approved)
+            and not self.confirmation.is_waived(confirm)
+        ):
+            return _Unapproved(found)
         if decoded is not None:
-            from .rounds import context_of
-
+            if decoded.tool is not None and decoded.tool != found:
+                return self._failures.tool_changed(call)
             context = context_of(decoded, context)
         reports = None
         if found.takes_progress:

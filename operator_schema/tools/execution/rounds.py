@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ...immutable import Value
@@ -13,8 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping, Sequence
     from typing import TypeAlias
 
+    from ...rounds.tool_call import ToolCall
     from ..calls import RawCall, ToolResult
+    from ..tool import Tool
 
+    Asking: TypeAlias = "Callable[[ToolCall[Any]], Awaitable[Any]]"
     RunAll: TypeAlias = "Callable[[Sequence[DecodedCall]], Awaitable[list[ToolResult | BaseException]]]"
 
 __all__ = ["DecodedCall", "Executable", "check_executable", "context_of"]
@@ -30,23 +34,32 @@ class DecodedCall(Value):
         call: as the model sent it.
         given: the input, maybe edited.
         answers: name of an injected parameter to its value; wins over the context.
+        approved: whether a person has agreed to it, or need not be asked.
+        tool: to which a person has agreed; None for whatever has the name.
+        details: what decoding said of the arguments: repairs, and keys that it ignored.
     """
 
     call: RawCall
     given: Any
     answers: Mapping[str, Any]
+    approved: bool = False
+    tool: Tool[..., Any] | None = None
+    details: Mapping[str, Any] = MappingProxyType({})
 
 
 class Executable(Protocol[Hooks_contra, Plan_co]):
     """What `Executor.execute_round` takes: a round, or the plan of one."""
 
-    async def execute_with(self, run_all: RunAll, hooks: Hooks_contra | None, /) -> Plan_co:
-        """Run what is to be run, and return what comes of it.
+    async def execute_with(
+        self, run_all: RunAll, hooks: Hooks_contra | None, asking: Asking | None, /
+    ) -> Plan_co:
+        """Run the pending calls, and return the plan with their results.
 
         Args:
             run_all: runs calls side by side; returns, in their order, a result for each or the exception
                 of `pass_through` that it raised.
             hooks: decide about the calls; None for no hooks.
+            asking: asks about calls of tools with `confirm=True`; None to defer them.
         """
         ...
 

@@ -115,7 +115,12 @@ class RunCall:
         self._failures = failures
         self._successes = successes
         self.decoded = decoded
-        self._details: dict[str, Any] = {}
+        self._details: Mapping[str, Any] = {} if decoded is None else decoded.details
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """What decoding said of the arguments: repairs, and keys that it ignored."""
+        return self._details
 
     def run(self) -> ToolResult | Pending | Passed:
         """Run a function that isn't async."""

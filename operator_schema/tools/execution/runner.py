@@ -45,6 +45,31 @@ class Runner:
         """Number of calls that took too long or were cancelled, and still run."""
         return self._threads.abandoned + self._decoders.abandoned + self._tasks.abandoned
 
+    @property
+    def uses_threads(self) -> bool:
+        """Whether plain functions run in threads, unless their tool says otherwise."""
+        return self._uses_threads
+
+    async def decode(self, run: RunCall, call: RawCall, tool: Tool[..., Any], seconds: float | None) -> Any:
+        """Decode the arguments of a call, without running its function.
+
+        Args:
+            run: what is to be done.
+            call: as the model sent it.
+            tool: that it names.
+            seconds: that it may take; None for no limit.
+
+        Returns:
+            The input, the result that says why there is none, or an exception that is to be raised.
+
+        Raises:
+            TimeoutError: it took longer.
+            RuntimeError: the system gives no more threads.
+        """
+        if self._is_long(run, call):
+            return await self._decode(run.decode, tool.name, seconds)
+        return run.decode()
+
     async def run(self, run: RunCall, call: RawCall, tool: Tool[..., Any], seconds: float | None) -> Any:
         """Run the function of a call.
 

@@ -47,6 +47,7 @@ OPTIONS = {
     "strict_results": True,
     "native_results": (Native,),
     "pass_through": (NeedsApprovalError,),
+    "confirm": report,
 }
 
 
