@@ -150,11 +150,11 @@ def _made(tool: Tool[..., Any], runner: Runner, native: dict[str, Any], *, is_as
     # What agno injects has names that no parameter of a tool has.
     def run(_agno_run_context: Any = None, _agno_agent: Any = None, **arguments: Any) -> Any:
         own = _own(_agno_run_context, _agno_agent)
-        return _outcome(runner.run_sync(name, arguments, own, host=_agno_run_context))
+        return _outcome(runner.run_sync(name, arguments, own, host=_agno_run_context, confirm="run"))
 
     async def arun(_agno_run_context: Any = None, _agno_agent: Any = None, **arguments: Any) -> Any:
         own = _own(_agno_run_context, _agno_agent)
-        return _outcome(await runner.run(name, arguments, own, host=_agno_run_context))
+        return _outcome(await runner.run(name, arguments, own, host=_agno_run_context, confirm="run"))
 
     definition, said = tool.definition(), tool.annotations
     return Function(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..rounds.toolset import Toolset
     from ..schema_styles import StyleOptions
     from ..tools.calls import ToolResult
+    from ..tools.execution.confirmation import Confirm
     from ..tools.execution.reports import OnProgress
     from ..tools.tool_properties import ToolDefinition
 
@@ -97,6 +98,7 @@ class Runner(Value):
         call_id: str | None = None,
         host: Any = None,
         on_progress: OnProgress | None = None,
+        confirm: Confirm | None = None,
     ) -> ToolResult:
         """Run one call.
 
@@ -107,13 +109,15 @@ class Runner(Value):
             call_id: None where the framework doesn't say.
             host: what the function given as `context` gets.
             on_progress: as for `Executor.execute`.
+            confirm: as for `Executor.execute`: `"run"` if the framework holds back a call of a tool with
+                `confirm=True` until a person agrees.
 
         Raises:
             BaseException: of `pass_through`; what the function given as `context` raises.
         """
         call = RawCall(call_id, name, arguments)
         context = self.context_of(own, host)
-        return await self.executor.execute(call, context=context, on_progress=on_progress)
+        return await self.executor.execute(call, context=context, on_progress=on_progress, confirm=confirm)
 
     def run_sync(
         self,
@@ -123,10 +127,11 @@ class Runner(Value):
         *,
         call_id: str | None = None,
         host: Any = None,
+        confirm: Confirm | None = None,
     ) -> ToolResult:
         """Do what `run` does, and wait for it, as `Executor.execute_sync` does."""
         call = RawCall(call_id, name, arguments)
-        return self.executor.execute_sync(call, context=self.context_of(own, host))
+        return self.executor.execute_sync(call, context=self.context_of(own, host), confirm=confirm)
 
     def context_of(self, own: Mapping[Any, Any], host: Any) -> Mapping[Any, Any]:
         """Return what can be injected into a call; the arguments are those of `run`."""

@@ -54,7 +54,9 @@ class OperatorTool(BaseTool):
         """Run a call."""
         own = {ToolContext: tool_context}
         call_id = tool_context.function_call_id
-        result = await self._runner.run(self._tool.name, args, own, call_id=call_id, host=tool_context)
+        result = await self._runner.run(
+            self._tool.name, args, own, call_id=call_id, host=tool_context, confirm="run"
+        )
         return _response(result)
 
 

@@ -118,7 +118,9 @@ def _made(tool: Tool[..., Any], runner: Runner, native: dict[str, Any]) -> Any:
     name, registry = tool.name, runner.executor.registry
 
     async def invoke(ctx: Any, arguments: str) -> Any:
-        result = await runner.run(name, arguments, _own(ctx), call_id=ctx.tool_call_id, host=ctx)
+        result = await runner.run(
+            name, arguments, _own(ctx), call_id=ctx.tool_call_id, host=ctx, confirm="run"
+        )
         return _output(result)
 
     def is_enabled(ctx: Any, _agent: Any) -> bool:

@@ -125,7 +125,9 @@ class Toolset(AbstractToolset[Any]):
             ToolFailed: it has no result.
         """
         own = _own(ctx)
-        result = await self._runner.run(name, tool_args, own, call_id=ctx.tool_call_id, host=ctx)
+        result = await self._runner.run(
+            name, tool_args, own, call_id=ctx.tool_call_id, host=ctx, confirm="run"
+        )
         if result.is_error:
             raise ToolFailed(result.content)
         return _returned(result)

@@ -48,7 +48,7 @@ _OF_HTTP = ("port", "host", "token_env", "token_file", "no_token", "allow_host",
     epilog="""\b
 examples:
   operator-schema serve app:registry
-  operator-schema serve --reload --confirm app:registry
+  operator-schema serve --reload app:registry
   operator-schema serve --http --port 9000 app:registry
   operator-schema serve --http --host 0.0.0.0 --allow-host tools.example.com --token-env TOKEN app
   operator-schema serve --print-config claude-code app:registry
@@ -82,7 +82,12 @@ examples:
     help="Which results are sent as data beside the text (default: objects).",
 )
 @click.option("--page-size", type=click.IntRange(min=1), help="Tools in one answer (default: all).")
-@click.option("--confirm", is_flag=True, help="Ask a person before tools with confirm=True run.")
+@click.option(
+    "--confirm/--no-confirm",
+    default=True,
+    help="Whether a person is asked before tools with confirm=True run (default: yes). Without one who can "
+    "be asked, they don't run.",
+)
 @click.option("--log", metavar="LOGGER", help="Logger whose records go to the client that calls.")
 @click.option("--reload", is_flag=True, help="Import your modules again when their files change.")
 @click.option(
@@ -328,7 +333,10 @@ def _words(ctx: click.Context, target: ObjectName) -> list[str]:
         value = ctx.params[option.name or ""]
         for one in value if option.multiple else [value]:
             text = ":".join(one) if isinstance(one, ObjectName) else str(one)
-            words += [option.opts[0]] if option.is_flag else [option.opts[0], text]
+            if not option.is_flag:
+                words += [option.opts[0], text]
+            else:
+                words += option.opts[:1] if one else option.secondary_opts[:1]
     words.append(":".join(filter(None, target)))
     factory = factory_of(ctx)
     return words if factory is None else [*words, *factory.written(factory.given(ctx))]

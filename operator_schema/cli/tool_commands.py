@@ -23,8 +23,9 @@ from .output import count, to_json
 from .words import json_types, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from ..rounds.tool_call import ToolCall
     from ..tools.registry.registry import Registry
     from ..tools.tool import Tool
     from .lookup import ObjectName
@@ -109,6 +110,7 @@ examples:
   operator-schema call tools:web_search query=x max_results=3
   operator-schema call --timeout 5 tools:web_search - < arguments.json
   operator-schema call --context app:make_context app:registry.search query=x
+  operator-schema call --yes tools:delete_file path=old.txt
   operator-schema call operator_schema.code_tools:search --root . 'pattern=*Error'
 """,
 )
@@ -124,6 +126,7 @@ examples:
     default=30.0,
     help="Seconds that the call may take, unless the tool has a limit of its own (default: 30).",
 )
+@click.option("--yes", is_flag=True, help="Run a tool with confirm=True without asking.")
 @traceback_option
 @click.pass_context
 def call(
@@ -134,6 +137,7 @@ def call(
     context: ObjectName | None,
     timeout: float,
     *,
+    yes: bool,
     show_traceback: bool,
 ) -> int:
     """Call a tool as a model does.
@@ -142,7 +146,8 @@ def call(
     the registry, its parameters are options, which --help shows after the target. ARGUMENTS are one
     JSON object, - for standard input, or words such as query=x: the value is read as JSON if the
     parameter takes what it means, else as text. The result goes to standard output; everything else,
-    also what the tool itself prints, goes to standard error.
+    also what the tool itself prints, goes to standard error. A tool with confirm=True runs after a
+    question on the terminal, or with --yes.
     """
     tool = find_tool(target, given_to_factory(ctx), show_traceback=show_traceback)
     given = None if context is None else find_context(context, show_traceback=show_traceback)
@@ -151,6 +156,7 @@ def call(
         timeout=timeout,
         show_errors="traceback" if show_traceback else "message",
         strict_results=True,
+        confirm="run" if yes else _asking(ctx.obj[1], arguments),
     )
     # A failure is printed below; without a handler, `logging` would print it too.
     getLogger("operator_schema").addHandler(NullHandler())
@@ -167,7 +173,25 @@ def call(
     err.report("", str(error) if isinstance(error, (EncodeError, ToolError)) else result.content)
     if isinstance(error, MissingContextError):
         err.line("give a context with --context MODULE:NAME", "dim")
+    if result.code == "needs_approval":
+        err.line("run it with --yes, or from a terminal, which asks you", "dim")
     return 1
+
+
+def _asking(err: Output, words: Sequence[str]) -> Callable[[ToolCall[Any]], bool] | None:
+    """Return what asks on the terminal; None if nobody is there, or standard input holds the arguments."""
+    if list(words) == ["-"] or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+
+    def ask(call: ToolCall[Any]) -> bool:
+        err.line(f"{call.name} asks before it runs. It would get:")
+        err.json(call.arguments, 2)
+        # Not `click.confirm`, which writes the question to standard output.
+        sys.stderr.write("Run it? [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+    return ask
 
 
 def _arguments(words: Sequence[str], tool: Tool[..., Any]) -> str | bytes | dict[str, Any]:

@@ -10,19 +10,24 @@ import pytest
 from cli_samples import PROGRAM, environment, on_posix, process
 
 
-def on_terminal(argv, folder, program=PROGRAM, out=True, err=True, **more):
-    """Run with standard output, error or both on a pseudo terminal; return what it shows."""
+def on_terminal(argv, folder, program=PROGRAM, out=True, err=True, typed=None, **more):
+    """Run with standard output, error or both on a pseudo terminal; return what it shows.
+
+    `typed` is written to standard input, which is then the terminal too.
+    """
     import pty
 
     master, slave = pty.openpty()
     child = subprocess.Popen(
         [*program, *argv],
         cwd=folder,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if typed is None else slave,
         stdout=slave if out is True else out or subprocess.DEVNULL,
         stderr=slave if err else subprocess.DEVNULL,
         env=environment(**more),
     )
+    if typed is not None:
+        os.write(master, typed.encode())
     os.close(slave)
     shown = b""
     try:
@@ -127,3 +132,57 @@ def test_no_progress_bar_where_values_run_over_the_terminal_or_input_is_short(fo
     assert (status, shown) == (141, "")
     short = on_terminal(["decode", "--lines", "clitools:Search", hostile], folder, out=False)
     assert "decoding" not in short[1]
+
+
+WIPE = """
+from operator_schema import tool
+
+
+@tool(confirm=True)
+def wipe(path: str) -> str:
+    \"\"\"Wipe a folder.\"\"\"
+    return f"wiped {path}"
+"""
+
+
+@pytest.fixture
+def wiping(folder):
+    (folder / "wiping.py").write_text(WIPE, encoding="utf-8")
+    return folder
+
+
+@on_posix
+@pytest.mark.needs_process
+@pytest.mark.parametrize(
+    ("typed", "status", "end"),
+    [
+        ("y\n", 0, "wiped a"),
+        ("YES\n", 0, "wiped a"),
+        ("n\n", 1, "This call was rejected: a person declined it"),
+        ("\n", 1, "This call was rejected: a person declined it"),
+    ],
+)
+def test_a_call_asks_before_a_tool_that_needs_a_person(wiping, typed, status, end):
+    ended, shown = on_terminal(["call", "wiping:wipe", "path=a"], wiping, typed=typed, NO_COLOR="1")
+    assert (ended, shown.strip().rpartition("\n")[2].removeprefix("Run it? [y/N] ")) == (status, end)
+    assert "wipe asks before it runs. It would get:" in shown
+    assert '"path": "a"' in shown
+
+
+@on_posix
+@pytest.mark.needs_process
+def test_nobody_is_asked_about_a_call_that_does_not_fit(wiping):
+    ended, shown = on_terminal(["call", "wiping:wipe", "pth=a"], wiping, typed="y\n")
+    assert ended == 1
+    assert "Run it?" not in shown
+
+
+@pytest.mark.needs_process
+def test_without_a_terminal_a_call_that_needs_a_person_is_refused_unless_told_otherwise(wiping):
+    status, out, err = process(["call", "wiping:wipe", "path=a"], wiping)[:3]
+    assert (status, out) == (1, "")
+    assert err == (
+        "wipe was not run: a person has to agree to it first, and nobody has. Calling it again will not "
+        "help; tell the user what you wanted to do\nrun it with --yes, or from a terminal, which asks you\n"
+    )
+    assert process(["call", "--yes", "wiping:wipe", "path=a"], wiping)[:2] == (0, "wiped a\n")

@@ -87,6 +87,8 @@ def test_a_call_has_a_result() -> None:
             "needs_input",
             "not_available",
             "rejected",
+            "needs_approval",
+            "cut_off",
         ]
         | None,
     )

@@ -6,7 +6,7 @@ import hmac
 import json
 from hashlib import sha256
 from os import urandom
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Confirmation"]
 
 _KEY = "confirm"
+_MOST_OPEN = 10_000
+"""Questions that wait for their answers, at most."""
+
 _SHOWN = 2000
 """Characters of the arguments that a person reads at most."""
 
@@ -34,39 +37,56 @@ class Confirmation:
 
     Before 2026-07-28 the server asks while the call waits. From then on it answers with the question, and the
     client sends the call again with the person's answer and with a seal that this object made for exactly
-    this call, so that an answer can't be taken for that to another question.
+    this call, so that an answer can't be taken for that to another question. A seal counts once: the same
+    answer, sent again, gives a new question.
     """
 
-    __slots__ = ("_secret",)
+    __slots__ = ("_open", "_secret")
 
     def __init__(self) -> None:
         self._secret = urandom(32)
+        self._open: dict[str, None] = {}  # seals that wait for their answer, the oldest first
 
-    async def refuse(
+    async def ask(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams, tool: Tool[..., Any]
-    ) -> types.CallToolResult | types.InputRequiredResult | None:
-        """Return None if the call may run; else why not, or the question."""
-        if not tool.annotations.confirm or not _fits(tool, params.arguments):
+    ) -> types.CallToolResult | types.InputRequiredResult | Literal["run"] | None:
+        """Ask about a call of a tool with `confirm=True`.
+
+        Returns:
+            `"run"` if a person agreed to it; a refusal, or the question; None if nobody was asked, because
+            its arguments don't fit or the client can't ask.
+        """
+        if not _can_ask(ctx) or not _fits(tool, params.arguments):
             return None
-        if not _can_ask(ctx):
-            return _refused("a person has to agree to it, and this client can't ask one (elicitation)")
         question = types.ElicitRequestFormParams(
             message=_question(tool, params.arguments or {}), requested_schema=_NOTHING_TO_FILL_IN
         )
         if not is_modern(ctx.protocol_version):
             return await _ask(ctx, question)
-        seal = self._seal(params)
         given = (params.input_responses or {}).get(_KEY)
-        state = (params.request_state or "").encode(errors="replace")
-        if given is not None and hmac.compare_digest(state, seal.encode()):
+        if given is not None and self._takes_seal(params):
             return _decision(given)
+        seal = self._seal(params, urandom(16).hex())
+        while len(self._open) >= _MOST_OPEN:
+            del self._open[next(iter(self._open))]  # its answer comes too late, and gives a new question
+        self._open[seal] = None
         return types.InputRequiredResult(
             input_requests={_KEY: types.ElicitRequest(params=question)}, request_state=seal
         )
 
-    def _seal(self, params: types.CallToolRequestParams) -> str:
-        called = json.dumps([params.name, params.arguments or {}], sort_keys=True)
-        return hmac.digest(self._secret, called.encode(), sha256().name).hex()
+    def _takes_seal(self, params: types.CallToolRequestParams) -> bool:
+        """Return whether a call comes with an open seal of its own, which is used up by that."""
+        state = params.request_state or ""
+        if state not in self._open:
+            return False
+        is_own = hmac.compare_digest(state, self._seal(params, state.partition(".")[0]))
+        if is_own:
+            del self._open[state]
+        return is_own
+
+    def _seal(self, params: types.CallToolRequestParams, nonce: str) -> str:
+        called = json.dumps([nonce, params.name, params.arguments or {}], sort_keys=True)
+        return f"{nonce}.{hmac.digest(self._secret, called.encode(), sha256().name).hex()}"
 
 
 def _fits(tool: Tool[..., Any], arguments: Any) -> bool:
@@ -90,7 +110,7 @@ def _can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
 
 async def _ask(
     ctx: ServerRequestContext[Any, Any], question: types.ElicitRequestFormParams
-) -> types.CallToolResult | None:
+) -> types.CallToolResult | Literal["run"]:
     try:
         answer = await ctx.session.elicit_form(question.message, question.requested_schema, ctx.request_id)
     except (MCPError, ValueError):  # what the client answers may be anything
@@ -98,10 +118,10 @@ async def _ask(
     return _decision(answer)
 
 
-def _decision(answer: object) -> types.CallToolResult | None:
+def _decision(answer: object) -> types.CallToolResult | Literal["run"]:
     action = answer.action if isinstance(answer, types.ElicitResult) else None
     if action == "accept":
-        return None
+        return "run"
     return _refused("a person declined it" if action == "decline" else "nobody agreed to it")
 
 

@@ -6,7 +6,7 @@ import json
 from collections import ChainMap
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -118,12 +118,17 @@ class Handlers:
         """
         executor, context = self._executor, self._context_of(ctx)
         tool = _enabled(executor.registry, params.name, context)
-        if self._confirmation is not None and tool is not None:
-            refusal = await self._confirmation.refuse(ctx, params, tool)
-            if refusal is not None:
-                return refusal
+        confirm: Literal["run"] | None = None
+        if tool is not None and tool.annotations.confirm:
+            if self._confirmation is None:
+                confirm = "run"
+            else:
+                answer = await self._confirmation.ask(ctx, params, tool)
+                if answer is not None and answer != "run":
+                    return answer
+                confirm = answer
         call = RawCall(str(ctx.request_id), params.name, params.arguments)
-        result = await self._run(executor, call, tool, ctx, context)
+        result = await self._run(executor, call, tool, ctx, context, confirm)
         output = None if tool is None or result.is_error else self._output_of(tool)
         return _answer(result, output, ctx.protocol_version)
 
@@ -148,16 +153,17 @@ class Handlers:
         tool: Tool[..., Any] | None,
         ctx: Ctx,
         context: Mapping[Any, Any],
+        confirm: Literal["run"] | None,
     ) -> ToolResult:
         reports = tool is not None and tool.takes_progress
         if not reports and self.log is None:
-            return await _outcome(call, executor.execute(call, context=context))
+            return await _outcome(call, executor.execute(call, context=context, confirm=confirm))
         messages = Messages()
         # The SDK sends none where the client didn't ask for it.
         on_progress = progress_sender(messages, ctx.session.report_progress) if reports else None
         if self.log is not None:
             self.log.listen(ctx, messages)
-        running = partial(executor.execute, call, context=context, on_progress=on_progress)
+        running = partial(executor.execute, call, context=context, on_progress=on_progress, confirm=confirm)
         return await sending(messages, lambda: _outcome(call, running()))
 
     def _output_of(self, tool: Tool[..., Any]) -> StructuredOutput | None:
@@ -187,7 +193,7 @@ def handlers(
     context: Context | None = None,
     executor: Executor | None = None,
     structured: Structured = "objects",
-    confirm: bool = False,
+    confirm: bool = True,
     page_size: int | None = None,
     logger: str | None = None,
 ) -> Handlers:
@@ -203,7 +209,9 @@ def handlers(
         structured: which results a client gets as data beside the text. `"objects"`: those that are
             JSON objects. `"all"`: all that say more than a text; what isn't an object is wrapped as
             `{"result": …}` for clients that take objects alone. `"none"`: none.
-        confirm: whether a person is asked, by an elicitation, before a tool with `confirm=True` runs.
+        confirm: whether a person is asked, by an elicitation, before a tool with `confirm=True` runs. A
+            client that can't ask gets a result that says so, unless the executor has `confirm` of its own.
+            False: such tools run without asking.
         page_size: tools that a client gets with one request; None for all of them.
         logger: name of a logger of `logging`: what is logged there during a call goes to its client, if
             that wants it. None for nothing.

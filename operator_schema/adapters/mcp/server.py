@@ -44,7 +44,7 @@ def server(
     context: Context | None = None,
     executor: Executor | None = None,
     structured: Structured = "objects",
-    confirm: bool = False,
+    confirm: bool = True,
     page_size: int | None = None,
     logger: str | None = None,
     **native: Any,

@@ -99,20 +99,22 @@ class Outcomes:
         """
         if call.is_cut_off:
             return self._failures.cut_off(call)
-        outcome = await self._in_slot(call, context, on_progress, decoded, confirm)
+        outcome: Any = await self._in_slot(call, context, on_progress, decoded, confirm)
         if type(outcome) is not _Unapproved:
-            return outcome
+            result: ToolResult | Passed | BaseException = outcome
+            return result
         # The person's time takes no place and no time of the call.
         tool = outcome.tool
         try:
-            agreed = await self.confirmation.agreement(
+            agreed: Any = await self.confirmation.agreement(
                 call, tool, context, decoded, confirm, self._seconds(tool)
             )
         except RuntimeError as error:
             return self._failures.not_started(call, error, "the system has no more threads")
-        if type(agreed) is not DecodedCall:
-            return agreed
-        return await self._in_slot(call, context, on_progress, agreed, confirm)
+        if type(agreed) is DecodedCall:
+            agreed = await self._in_slot(call, context, on_progress, agreed, confirm)
+        final: ToolResult | Passed | BaseException = agreed
+        return final
 
     async def _in_slot(
         self,

@@ -492,7 +492,7 @@ class TestConfirmation:
             return ElicitResult(action=answer)
 
         async def main():
-            made = server_of(Registry([delete]), confirm=True, **options)
+            made = server_of(Registry([delete]), **options)
             callback = {} if answer is None else {"elicitation_callback": elicit}
             async with Client(made, mode=mode, **callback) as client:
                 return await client.call_tool("delete", arguments)
@@ -508,13 +508,44 @@ class TestConfirmation:
     @both_protocols
     @pytest.mark.parametrize(
         ("answer", "reason"),
-        [("decline", "a person declined it"), ("cancel", "nobody agreed to it"), (None, "can't ask one")],
+        [
+            ("decline", "This call was rejected: a person declined it"),
+            ("cancel", "This call was rejected: nobody agreed to it"),
+            (None, "delete was not run: a person has to agree to it first, and nobody has"),
+        ],
     )
     def test_it_does_not_run_otherwise(self, answer, reason, mode):
         result, ran, _ = self.ask_about(answer, {"path": "a"}, mode)
         assert (result.is_error, ran) == (True, [])
-        assert result.content[0].text.startswith("This call was rejected: ")
-        assert reason in result.content[0].text
+        assert result.content[0].text.startswith(reason)
+
+    @both_protocols
+    def test_it_runs_unasked_only_if_the_program_says_so(self, mode):
+        result, ran, questions = self.ask_about(None, {"path": "a"}, mode, confirm=False)
+        assert (result.content[0].text, ran, questions) == ("gone", ["a"], [])
+
+    @both_protocols
+    def test_an_executor_may_ask_in_the_place_of_a_client_that_cannot(self, mode):
+        ran, asked = [], []
+
+        @tool(confirm=True)
+        def delete(path: str) -> str:
+            """Delete."""
+            ran.append(path)
+            return "gone"
+
+        async def agree(call):
+            asked.append(call.arguments)
+            return True
+
+        async def main():
+            registry = Registry([delete])
+            made = server_of(registry, executor=Executor(registry, confirm=agree))
+            async with Client(made, mode=mode) as client:
+                return await client.call_tool("delete", {"path": "a"})
+
+        assert anyio.run(main).content[0].text == "gone"
+        assert (asked, ran) == ([{"path": "a"}], ["a"])
 
     @both_protocols
     def test_nobody_is_asked_about_a_call_that_fails_anyway(self, mode):
@@ -528,7 +559,7 @@ class TestConfirmation:
         assert len(question) < 2200
         assert "more characters are not shown" in question
 
-    def test_an_answer_counts_for_the_call_that_it_was_given_for(self):
+    def test_an_answer_counts_once_and_for_the_call_that_it_was_given_for(self):
         ran = []
 
         @tool(confirm=True)
@@ -539,7 +570,7 @@ class TestConfirmation:
 
         async def main():
             async with Client(
-                server_of(Registry([delete]), confirm=True), mode=MODERN, elicitation_callback=never
+                server_of(Registry([delete])), mode=MODERN, elicitation_callback=never
             ) as client:
                 call = client.session.call_tool
                 first = await call("delete", {"path": "a"}, allow_input_required=True)
@@ -556,6 +587,7 @@ class TestConfirmation:
                         ("b", first.request_state),
                         ("a", "0" * 64),
                         ("a", first.request_state),
+                        ("a", first.request_state),
                     ]
                 ]
                 return [first.result_type, *[one.result_type for one in answers]]
@@ -564,7 +596,8 @@ class TestConfirmation:
             raise AssertionError
 
         asked = "input_required"
-        assert anyio.run(main) == [asked, asked, asked, "complete"]
+        # The last one sends the same agreement once more: it counts once.
+        assert anyio.run(main) == [asked, asked, asked, "complete", asked]
         assert ran == ["a"]
 
 
@@ -826,7 +859,7 @@ def test_a_client_that_fails_to_ask_a_person():
         return ErrorData(code=-32603, message="no window")
 
     async def main():
-        made = server([delete], confirm=True)
+        made = server([delete])
         async with Client(made, mode=LEGACY, elicitation_callback=fail) as client:
             return await client.call_tool("delete", {})
 

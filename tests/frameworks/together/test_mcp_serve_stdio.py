@@ -271,7 +271,7 @@ def test_files_that_change_are_imported_again(tmp_path):
 
 
 def test_what_is_printed_for_a_client_starts_the_server(tmp_path):
-    done = run("--confirm", "--print-config", "claude-desktop", "mcp_app:registry")
+    done = run("--no-confirm", "--print-config", "claude-desktop", "mcp_app:registry")
     ((name, entry),) = json.loads(done.stdout)["mcpServers"].items()
     assert name == "mcp_app"
     opening = request(
