@@ -27,16 +27,16 @@ def make_tools(
     cache: Path | None = None,
     budget: Annotated[int, Ge(1000)] = 20_000,
     type_check_seconds: Annotated[float, Gt(0)] = 30.0,
-    type_checks: bool = True,  # noqa: FBT001, FBT002  # an option of the command line
+    type_checks: bool = False,  # noqa: FBT001, FBT002  # an option of the command line
 ) -> Registry:
     """Make the four tools of a folder, for the command line.
 
     Args:
         root: The folder that the tools read.
-        cache: A file in which parsed files are kept for the next start; whatever else is in it is lost.
+        cache: A file in which parsed files are kept for the next start; a file of something else is refused.
         budget: Characters that a result may have.
         type_check_seconds: Seconds that a type checker may take.
-        type_checks: Whether a type checker may run. Say no for code that you don't trust.
+        type_checks: Whether a type checker may run, which may run programs of the project.
     """
     return code_tools(
         root, cache=cache, budget=budget, type_check_seconds=type_check_seconds, type_checks=type_checks

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from ..wording import checked_text, nearest_names, quote, received
 from .budget import SMALLEST, Budget
 from .declarations import KINDS
+from .errors import TooHardError
 from .function_text import FUNCTIONS, read_function
 from .index import Index
-from .index_cache import IndexCache
+from .index_cache import IndexCache, check_cache
 from .inspection import inspected
 from .language import LANGUAGES, Context, language_named
 from .names import Pattern
@@ -51,12 +52,12 @@ class CodeBase:
         budget: characters that a result may have as JSON, at least 1,000.
         type_check_seconds: time that a type checker may take.
         type_checks: whether a type checker may run. It may be a program of the project, and some settings
-            name code to run: say False for code that you don't trust.
+            of a project name code to run: say True only for code that you trust.
 
     Raises:
         NotADirectoryError: `root` isn't a folder.
         TypeError: the budget isn't a number.
-        ValueError: it is too small.
+        ValueError: it is too small, or the cache is a file of something else.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class CodeBase:
         cache: str | os.PathLike[str] | None = None,
         budget: int = 20_000,
         type_check_seconds: float = 30.0,
-        type_checks: bool = True,
+        type_checks: bool = False,
     ) -> None:
         self.root = Path(root).resolve()
         if not self.root.is_dir():
@@ -82,6 +83,8 @@ class CodeBase:
         self.type_check_seconds = type_check_seconds
         self.type_checks = type_checks
         self._cache = None if cache is None else Path(cache)
+        if self._cache is not None:
+            check_cache(self._cache)
         self._index: Index | None = None
         self._lock = RLock()
 
@@ -231,7 +234,11 @@ class CodeBase:
         if len(code) > _LONGEST_SNIPPET:
             message = f"the code is longer than {_LONGEST_SNIPPET:,} characters"
             return SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
-        problems = language_named(language).problems(code, context)
+        try:
+            problems = language_named(language).problems(code, context)
+        except TooHardError:
+            message = "it takes too long to parse, so it wasn't checked: write it in shorter pieces"
+            return SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
         checked_with = None
         if type_check and not self.type_checks:
             checked_with = "type checks are switched off here"

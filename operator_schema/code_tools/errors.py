@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["missing_package"]
+from .. import CallError
+
+__all__ = ["TooHardError", "missing_package"]
+
+
+class TooHardError(CallError):
+    """A text takes too long to parse; the message is for the model."""
+
+    def __init__(self) -> None:
+        super().__init__("it takes too long to parse")
 
 
 def missing_package(error: ModuleNotFoundError, package: str) -> ImportError:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from .declarations import Declaration, Parsed, same_kinds
+from .errors import TooHardError
 from .language import language_of
 from .names import NameTable, Pattern, lines_of
 from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
@@ -256,12 +257,17 @@ class Index:
         self._skipped_keys.pop(path, None)
         digest = digest_of(content.source)
         is_parsed = 0
+        parsed: Parsed | None
         if before is not None and before.digest == digest:
             parsed = before.parsed
         else:
             kept = None if self._cache is None else self._cache.find(path, digest)
             is_parsed = kept is None
             parsed = self._parse(path, content.source) if kept is None else kept
+        if parsed is None:
+            self._replace(path, None)
+            self._skip(path, Skipped(path, "it takes too long to parse"))
+            return 0
         file = _source_file(path, content, digest, parsed, before)
         if is_parsed:
             fresh.append(file)
@@ -269,10 +275,13 @@ class Index:
         return is_parsed
 
     @staticmethod
-    def _parse(path: str, source: bytes) -> Parsed:
+    def _parse(path: str, source: bytes) -> Parsed | None:
         language = language_of(path)
         assert language is not None  # noqa: S101  # only files of known languages are listed
-        return language.parse(source)
+        try:
+            return language.parse(source)
+        except TooHardError:
+            return None
 
     def _skip(self, path: str, why: Skipped | None) -> None:
         if why is None:

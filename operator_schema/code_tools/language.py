@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from time import thread_time
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from .declarations import Span
-from .errors import missing_package
+from .errors import TooHardError, missing_package
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -46,6 +47,14 @@ LANGUAGES: Mapping[str, tuple[str, ...]] = {
 """Name of each language to the endings of its files; `NAME_language.py` beside this file reads it."""
 
 _BY_SUFFIX = {suffix: name for name, suffixes in LANGUAGES.items() for suffix in suffixes}
+
+
+_SECONDS = 0.5
+_SECONDS_A_BYTE = 5e-7
+"""Time of a processor that parsing may take: at least five times what ordinary code takes."""
+
+_PART = 1 << 10
+"""Bytes that the parser gets at once."""
 
 
 class Field(NamedTuple):
@@ -162,10 +171,23 @@ def parse_tree(package: str, source: bytes) -> Node:
 
     Raises:
         ImportError: the grammar isn't installed.
+        TooHardError: it takes too long. The parser is quadratic for some texts, and holds the lock of the
+            interpreter between two questions whether to go on, which are milliseconds apart.
     """
     from tree_sitter import Parser
 
-    return Parser(_grammar(package)).parse(source).root_node
+    end = thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
+
+    def is_over(*_: object) -> bool:
+        return thread_time() > end
+
+    def part(start: int, _: object) -> bytes:
+        return source[start : start + _PART]
+
+    try:
+        return Parser(_grammar(package)).parse(part, progress_callback=is_over).root_node
+    except ValueError:  # what the package makes of a parse that was stopped
+        raise TooHardError from None
 
 
 def nodes_in(package: str, source: bytes) -> Iterator[Node]:

@@ -20,6 +20,9 @@ except ModuleNotFoundError as error:
 
 __all__ = ["CodeTools", "code_tools"]
 
+_TIME_FOR_AN_ANSWER = 10.0
+"""Seconds that a call may take beside the type checker."""
+
 
 class CodeTools:
     """The tools of one code base.
@@ -82,7 +85,7 @@ class CodeTools:
         Args:
             code: The code.
             context: What the code is: a whole file, the inside of a function, one expression, or statements.
-            type_check: Run the type checker of the project too.
+            type_check: Run the type checker of the project too, if that is allowed here.
             language: Language of the code; the main language of the project unless given.
         """
         return self.code_base.check_syntax(code, context, type_check=type_check, language=language)
@@ -94,7 +97,7 @@ def code_tools(
     cache: str | os.PathLike[str] | None = None,
     budget: int = 20_000,
     type_check_seconds: float = 30.0,
-    type_checks: bool = True,
+    type_checks: bool = False,
 ) -> Registry:
     """Make the four tools for a folder: inspect, search, read_func and check_syntax.
 
@@ -107,8 +110,16 @@ def code_tools(
 
     Returns:
         A registry of its own.
+
+    Raises:
+        NotADirectoryError: `root` isn't a folder.
+        TypeError: the budget isn't a number.
+        ValueError: it is too small, or the cache is a file of something else.
     """
     code_base = CodeBase(
         root, cache=cache, budget=budget, type_check_seconds=type_check_seconds, type_checks=type_checks
     )
-    return Registry.from_object(CodeTools(code_base))
+    made = Registry.from_object(CodeTools(code_base))
+    # Longer than the checker may take, so that the model reads the tool's own answer.
+    checking = made["check_syntax"].with_(timeout=type_check_seconds + _TIME_FOR_AN_ANSWER)
+    return Registry([checking if each.name == checking.name else each for each in made])

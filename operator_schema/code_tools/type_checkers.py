@@ -6,15 +6,20 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from threading import Event, Thread
+from time import monotonic
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .language import SyntaxProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from .language import Context
 
@@ -22,6 +27,7 @@ __all__ = ["type_checked"]
 
 _LINE = re.compile(r"^.*?:(\d+):(?:(\d+):)? *(?:error(?:\[[\w-]+\])?:? *)?(.*)$")
 _MOST_OUTPUT = 100_000
+_CHUNK = 1 << 16
 
 
 class _Snippet(NamedTuple):
@@ -110,19 +116,13 @@ def _run(
         inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         environment = {**inherited, "MYPYPATH": str(root)}
         try:
-            done = subprocess.run(  # noqa: S603  # a program of the project, which the host allowed
-                command,
-                cwd=root,
-                capture_output=True,
-                timeout=seconds,
-                check=False,
-                env=environment,
-            )
-        except subprocess.TimeoutExpired:
-            return [], f"{checker.program} took more than {seconds:g} seconds, and was stopped"
+            ended = _ended(command, root, environment, seconds)
         except OSError as error:
             return [], f"{checker.program} can't be run: {error.strerror}"
-        output = (done.stdout + b"\n" + done.stderr)[:_MOST_OUTPUT].decode(errors="replace")
+        if ended.status is None:
+            too_much = f"took more than {seconds:g} seconds" if ended.is_late else "printed too much"
+            return [], f"{checker.program} {too_much}, and was stopped"
+        output = ended.output.decode(errors="replace")
         found = checker.read(output, path)
     problems = [
         problem._replace(
@@ -131,10 +131,80 @@ def _run(
         for problem in found or ()
     ]
     # 1 stands for errors, which may all be in other files.
-    if (done.returncode and found is None) or (done.returncode not in {0, 1} and not problems):
-        said = output.strip()[:200] or f"its exit code is {done.returncode}"
+    if (ended.status and found is None) or (ended.status not in {0, 1} and not problems):
+        said = output.strip()[:200] or f"its exit code is {ended.status}"
         return [], f"{checker.program} failed: {said}"
     return problems, checker.program
+
+
+class _Ended(NamedTuple):
+    """How a program ended.
+
+    Attributes:
+        status: its exit status; None if it was stopped.
+        output: what it printed.
+        is_late: whether its time was over.
+    """
+
+    status: int | None
+    output: bytes = b""
+    is_late: bool = False
+
+
+def _ended(command: Sequence[str], root: Path, environment: Mapping[str, str], seconds: float) -> _Ended:
+    """Run a program within its time, and with bounded output; all that it started ends with it.
+
+    Raises:
+        OSError: it can't be run.
+    """
+    process = subprocess.Popen(  # noqa: S603  # a program of the project, which the host allowed
+        command,
+        cwd=root,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    printed: list[bytes] = [b"", b""]
+    is_too_much = Event()
+
+    def read(place: int, stream: IO[bytes]) -> None:
+        with stream, suppress(OSError, ValueError):
+            while chunk := os.read(stream.fileno(), _CHUNK):
+                printed[place] += chunk
+                if len(printed[place]) > _MOST_OUTPUT:
+                    is_too_much.set()
+                    _stop(process)
+                    return
+
+    streams = [stream for stream in (process.stdout, process.stderr) if stream is not None]
+    readers = [Thread(target=read, args=(place, stream), daemon=True) for place, stream in enumerate(streams)]
+    for reader in readers:
+        reader.start()
+    end = monotonic() + seconds
+    try:
+        status = process.wait(seconds)
+        for reader in readers:  # what it started may still hold its output
+            reader.join(max(0.0, end - monotonic()))
+        is_late = any(reader.is_alive() for reader in readers)
+    except subprocess.TimeoutExpired:
+        status, is_late = 0, True
+    finally:
+        _stop(process)
+        process.wait()
+    if is_late or is_too_much.is_set():
+        return _Ended(None, is_late=not is_too_much.is_set())
+    return _Ended(status, (printed[0] + b"\n" + printed[1])[:_MOST_OUTPUT])
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End a program and what it has started, which is in the same session."""
+    with suppress(OSError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _lines(output: str, path: Path) -> list[SyntaxProblem] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -105,7 +106,8 @@ def test_any_text_has_an_answer(code, context, language):
 
 
 @pytest.mark.needs_process
-def test_types_are_checked_with_what_the_project_has(base):
+def test_types_are_checked_with_what_the_project_has(tmp_path):
+    base = CodeBase(tmp_path, type_checks=True)
     found = base.check_syntax('x: int = "a"\nreturn x', "function_body", type_check=True, language="python")
     if "no type checker was found" in found["checked_with"]:
         assert found["valid"]
@@ -114,6 +116,44 @@ def test_types_are_checked_with_what_the_project_has(base):
     assert found["errors"][0]["position"].startswith("1:")
 
 
-def test_a_language_without_a_checker_says_so(base):
+def test_a_language_without_a_checker_says_so(tmp_path):
+    base = CodeBase(tmp_path, type_checks=True)
     found = base.check_syntax("fn main() {}", type_check=True, language="rust")
     assert found["checked_with"] == "no type checker for rust is known"
+
+
+CONTINUED = "\\\n" * 60_000
+
+
+def test_a_text_that_takes_the_parser_too_long_is_said_in_time(tmp_path):
+    base = CodeBase(tmp_path)
+    started = time.process_time()
+    checked = [
+        base.check_syntax(text, "file", language=language)
+        for text, language in [
+            (CONTINUED, "python"),
+            ("a\\\n" * 50_000, "python"),
+            ("case a:\n" * 20_000, "go"),
+        ]
+    ]
+    assert time.process_time() - started < 15  # without a limit, minutes
+    assert [one["valid"] for one in checked] == [False, False, False]
+    assert "too long to parse" in checked[2]["errors"][0]["message"]
+
+
+def test_a_file_that_takes_the_parser_too_long_is_skipped_and_said(tmp_path):
+    (tmp_path / "hard.py").write_text(CONTINUED)
+    (tmp_path / "easy.py").write_text("def f(): ...\n")
+    base = CodeBase(tmp_path)
+    ran = []
+    ticking = threading.Thread(target=lambda: [ran.append(time.sleep(0.01)) for _ in range(20)])
+    ticking.start()
+    assert base.inspect("f")["found"]
+    ticking.join()
+    assert base.skipped == {"hard.py": "it takes too long to parse"}
+    started = time.process_time()
+    assert base.refresh() == 0  # it isn't tried again while it stays as it is
+    assert time.process_time() - started < 0.3
+    (tmp_path / "hard.py").write_text("def g(): ...\n")
+    assert base.inspect("g")["found"]
+    assert base.skipped == {}

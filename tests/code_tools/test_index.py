@@ -231,12 +231,108 @@ def test_a_cache_spares_the_next_process_the_parsing(tmp_path):
     assert names(CodeBase(root, cache=cache)) == ["Two", "three"]
 
 
-@pytest.mark.parametrize("damage", [b"", b"not a database", b"SQLite format 3\0" + bytes(200)])
-def test_a_damaged_cache_is_thrown_away(tmp_path, damage):
+@pytest.mark.parametrize("keeps", [0, 72, 100, 500, 5000])
+def test_a_damaged_cache_is_made_anew_while_it_says_that_it_is_ours(tmp_path, keeps):
     root, cache = tmp_path / "root", tmp_path / "index.db"
     write(root / "a.py", "x = 1\n")
-    cache.write_bytes(damage)
     assert parsed_by(root, cache) == 1
+    whole = cache.read_bytes()
+    for damage in (whole[:keeps], whole[:keeps] + bytes(len(whole) - keeps) if keeps else b""):
+        cache.write_bytes(damage)
+        assert parsed_by(root, cache) == 1
+        assert parsed_by(root, cache) == 0
+
+
+def database(path):
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE files (name TEXT)")
+        connection.execute("INSERT INTO files VALUES ('the only copy')")
+
+
+OTHERS = {
+    "a text": lambda path: path.write_text("the only copy\n"),
+    "a source": lambda path: path.write_text("def f(): ...\n"),
+    "one byte": lambda path: path.write_bytes(b"x"),
+    "a header of sqlite": lambda path: path.write_bytes(b"SQLite format 3\0" + bytes(200)),
+    "a database": database,
+    "an image": lambda path: path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100)),
+    "a folder": lambda path: path.mkdir(),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_file_of_something_else_is_never_touched(tmp_path, kind):
+    root, cache = tmp_path / "root", tmp_path / "other"
+    write(root / "a.py", "x = 1\n")
+    OTHERS[kind](cache)
+    before = cache.read_bytes() if cache.is_file() else None
+    with pytest.raises(ValueError, match=r"^the cache .*other (is something else|isn't a plain file)"):
+        CodeBase(root, cache=cache)
+    assert (cache.read_bytes() if cache.is_file() else None) == before
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["other", "root"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes need rights there")
+@pytest.mark.parametrize("kind", ["a link", "a link to a cache", "a link to nothing", "a pipe"])
+def test_links_and_pipes_are_never_touched(tmp_path, kind):
+    root, cache, target = tmp_path / "root", tmp_path / "other", tmp_path / "target"
+    write(root / "a.py", "x = 1\n")
+    if kind == "a link":
+        target.write_text("the only copy\n")
+    elif kind == "a link to a cache":
+        parsed_by(root, target)
+    before = target.read_bytes() if target.exists() else None
+    if kind == "a pipe":
+        os.mkfifo(cache)
+    else:
+        cache.symlink_to(target)
+    with pytest.raises(ValueError, match=r"^the cache .*other "):
+        CodeBase(root, cache=cache)
+    assert cache.is_symlink() or cache.is_fifo()
+    assert (target.read_bytes() if target.exists() else None) == before
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm", "-journal"])
+def test_what_lies_where_sqlite_would_write_is_not_touched(tmp_path, end):
+    root, cache = tmp_path / "root", tmp_path / "index.db"
+    write(root / "a.py", "x = 1\n")
+    beside = tmp_path / f"index.db{end}"
+    beside.write_text("the only copy\n")
+    with pytest.raises(ValueError, match=r"is there already; name another file$"):
+        CodeBase(root, cache=cache)
+    assert beside.read_text() == "the only copy\n"
+
+
+def test_a_cache_that_becomes_something_else_is_left_alone(tmp_path):
+    root, cache = tmp_path / "root", tmp_path / "index.db"
+    write(root / "a.py", "x = 1\n")
+    base = CodeBase(root, cache=cache)
+    base.refresh()
+    for end in ("", "-wal", "-shm"):
+        (tmp_path / f"index.db{end}").unlink(missing_ok=True)
+    cache.write_text("the only copy\n")
+    write(root / "b.py", "y = 1\n")
+    assert base.refresh() == 1
+    assert cache.read_text() == "the only copy\n"
+
+
+def test_a_locked_cache_is_left_out_and_stays(tmp_path, monkeypatch):
+    import sqlite3
+    from contextlib import closing
+
+    from operator_schema.code_tools import index_cache
+
+    monkeypatch.setattr(index_cache, "_WAIT", 0.05)
+    root, cache = tmp_path / "root", tmp_path / "index.db"
+    write(root / "a.py", "x = 1\n")
+    parsed_by(root, cache)
+    with closing(sqlite3.connect(cache, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert parsed_by(root, cache) == 1
+        other.execute("ROLLBACK")
     assert parsed_by(root, cache) == 0
 
 
@@ -264,8 +360,9 @@ def test_a_cache_of_another_version_or_with_other_rows_is_not_used(tmp_path):
 
 def test_a_cache_that_cannot_be_written_is_left_out(tmp_path):
     write(tmp_path / "root" / "a.py", "x = 1\n")
-    (tmp_path / "folder").mkdir()
-    assert parsed_by(tmp_path / "root", tmp_path / "folder") == 1
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder\n")
+    assert parsed_by(tmp_path / "root", blocked / "index.db") == 1
 
 
 @pytest.mark.needs_process

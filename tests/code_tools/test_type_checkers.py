@@ -11,7 +11,8 @@ import pytest
 
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
-from operator_schema.code_tools import CodeBase
+from operator_schema import Executor, RawCall
+from operator_schema.code_tools import CodeBase, code_tools
 
 pytestmark = [
     pytest.mark.needs_process,
@@ -36,7 +37,7 @@ def install(project, name, script):
 
 
 def check(project, code, context="function_body", *, seconds=30.0, language="python"):
-    base = CodeBase(project, type_check_seconds=seconds)
+    base = CodeBase(project, type_check_seconds=seconds, type_checks=True)
     return base.check_syntax(code, context, type_check=True, language=language)
 
 
@@ -90,12 +91,24 @@ def test_go_vet(project):
     ("script", "said"),
     [
         ("exec sleep 20", "mypy took more than 0.2 seconds, and was stopped"),
+        ("sleep 20 & sleep 20 & echo done", "mypy took more than 0.2 seconds, and was stopped"),
+        ("exec yes", "mypy printed too much, and was stopped"),
+        ("exec yes >&2", "mypy printed too much, and was stopped"),
         ("echo broken settings >&2; exit 2", "mypy failed: broken settings"),
         ("echo no module named mypy; exit 1", "mypy failed: no module named mypy"),
         ("echo shop.py:1:2: error: in another file; exit 1", "mypy"),
         ("#", "mypy"),
     ],
-    ids=["slow", "failing", "not a report", "elsewhere", "silent"],
+    ids=[
+        "slow",
+        "leaves others behind",
+        "endless",
+        "endless errors",
+        "failing",
+        "not a report",
+        "elsewhere",
+        "silent",
+    ],
 )
 def test_a_checker_that_fails_leaves_the_syntax_valid(project, script, said):
     install(project, "mypy", script)
@@ -127,13 +140,21 @@ def test_without_a_checker_it_is_said(project):
     assert check(project, "x = 1")["checked_with"] == "no type checker was found: install ty, pyright, mypy"
 
 
-def test_no_checker_runs_where_the_host_says_so(tmp_path):
+def test_no_checker_runs_unless_the_host_says_so(tmp_path):
     marker = tmp_path / "was-run"
     checker = tmp_path / ".venv" / "bin" / "mypy"
     checker.parent.mkdir(parents=True)
     checker.write_text(f"#!/bin/sh\ntouch {marker}\n", encoding="utf-8")
     checker.chmod(0o755)
-    base = CodeBase(tmp_path, type_checks=False)
+    base = CodeBase(tmp_path)
     found = base.check_syntax("x: int = 'a'\n", type_check=True, language="python")
     assert found == {"valid": True, "errors": [], "checked_with": "type checks are switched off here"}
     assert not marker.exists()
+
+
+def test_the_tool_may_take_longer_than_its_checker(project):
+    install(project, "mypy", "exec sleep 20")
+    tools = code_tools(project, type_check_seconds=0.2, type_checks=True)
+    call = RawCall("1", "check_syntax", {"code": "x = 1", "type_check": True, "language": "python"})
+    result = Executor(tools, timeout=0.1).execute_sync(call)
+    assert result.value["checked_with"] == "mypy took more than 0.2 seconds, and was stopped"

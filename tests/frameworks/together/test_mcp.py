@@ -540,7 +540,7 @@ class TestConfirmation:
 
         async def main():
             registry = Registry([delete])
-            made = server_of(registry, executor=Executor(registry, confirm=agree))
+            made = server(registry, executor=Executor(registry, confirm=agree))
             async with Client(made, mode=mode) as client:
                 return await client.call_tool("delete", {"path": "a"})
 
