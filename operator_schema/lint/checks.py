@@ -42,7 +42,7 @@ class Weakness(NamedTuple):
 
 def no_docstring(tool: Tool[..., Any]) -> Iterator[Weakness]:
     """Yield that a tool has no description of its own."""
-    if tool.summary.endswith("Auto generated."):
+    if not tool.summary or tool.summary.endswith("Auto generated."):
         message = "it has no docstring, so a model knows only its name"
         yield Weakness("no_description", (), message, "Write one: what it does, and when to use it")
 

@@ -118,7 +118,7 @@ def read_documentation(
 
     Args:
         name: of the tool.
-        description: given; wins over the docstring.
+        description: given; wins over the docstring, empty or not.
         summary: given; the description then has the details only.
         doc: the prose of the docstring.
     """
@@ -127,7 +127,7 @@ def read_documentation(
     if summary is not None:
         summary = without_surrogates(summary.strip())
         return Documentation(summary, text or None, f"{summary}\n\n{text}".strip())
-    if not text:
+    if not text and description is None:
         text = f"Use this tool for {name}. Auto generated."
         return Documentation(text, None, text)
     first, rest = split_summary(text)

@@ -73,7 +73,7 @@ def test_one_word_may_describe(text):
     def f(x: int) -> int:
         return x
 
-    assert tool(text)(f).description in {text, "Use this tool for f. Auto generated."}
+    assert tool(text)(f).description == text
 
 
 @pytest.mark.parametrize(

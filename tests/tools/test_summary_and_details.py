@@ -82,3 +82,15 @@ class Right:
 def test_a_union_has_no_parameters_to_shorten():
     turn = tool_input(name="turn", description="Turn. Slowly.")(Left | Right).with_(described_by="describe")
     assert turn.definition() == {"name": "turn", "description": "Turn.", "input_schema": turn.input_schema()}
+
+
+@pytest.mark.parametrize("options", [("",), ()])
+def test_an_empty_description_counts_as_given(options):
+    @tool(*options, **({} if options else {"description": " "}))
+    def wake() -> str:
+        """Wake somebody. Carefully."""
+        return ""
+
+    for made in (wake, wake.with_(name="other"), tool(lambda: "", name="x").with_(description="")):
+        assert (made.description, made.summary, made.definition()["description"]) == ("", "", "")
+    assert wake.with_(description="Ring.").description == "Ring."

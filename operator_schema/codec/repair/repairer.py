@@ -13,6 +13,7 @@ from ...introspect.nodes import (
     AnyNode,
     ArrayNode,
     EnumNode,
+    LeafNode,
     LiteralNode,
     MapNode,
     ObjectNode,
@@ -32,7 +33,7 @@ from ..problems import INVALID, Trial
 from ..report import Repair
 from ..trials import Trials
 from .fitting import Fitting
-from .spellings import meant_choice, sent_keys
+from .spellings import meant_choice, meant_time, sent_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -101,6 +102,7 @@ class _Reading(NamedTuple):
         changes: what was corrected.
         unclear: whether it is an empty text that would fit as the one item of an array: nothing at all
             may be meant as well.
+        wrong_length: whether it is an array or a map that would fit if any length did.
     """
 
     value: Any
@@ -108,6 +110,7 @@ class _Reading(NamedTuple):
     unused: bool = False
     changes: _Changes = ()
     unclear: bool = False
+    wrong_length: bool = False
 
     def after(self, kind: RepairKind, before: object) -> _Reading:
         """Return this reading as that of another value, from which it was made."""
@@ -202,12 +205,14 @@ class _Repairer:
         wrapped = self._wrap(node, value, depth)
         if not wrapped.fits:
             return wrapped if wrapped.unclear else reading
+        if reading.wrong_length and not any(_is_wrapped(inner) for _, inner in _parts(reading.changes)):
+            return reading  # what a limit refuses isn't one item instead
         # Each item may be an array of its own, or the whole may be one item: ambiguous.
-        return _Reading(value, fits=False) if reading.fits else wrapped
+        is_ambiguous = reading.fits or reading.wrong_length
+        return _Reading(value, fits=False, wrong_length=reading.wrong_length) if is_ambiguous else wrapped
 
     def _array(self, node: ArrayNode, value: list[Any], depth: int) -> _Reading:
-        reading = self._items([node.items] * len(value), value, depth)
-        return reading._replace(fits=reading.fits and _has_length(node, reading.value))
+        return _limited(node, self._items([node.items] * len(value), value, depth))
 
     def _tuple(self, node: TupleNode, value: list[Any], depth: int) -> _Reading:
         if len(value) != len(node.items):
@@ -266,14 +271,15 @@ class _Repairer:
         wrapped_in, self.wrapped_in = self.wrapped_in, ()
         readings = {key: self.read(node.values, item, depth + 1) for key, item in value.items()}
         self.wrapped_in = wrapped_in
-        fits = all(reading.fits for reading in readings.values()) and _has_length(node, value)
+        fits = all(reading.fits for reading in readings.values())
         changes = tuple([(key, reading.changes) for key, reading in readings.items() if reading.changes])
-        return _Reading(
+        reading = _Reading(
             {key: reading.value for key, reading in readings.items()} if changes else value,
             fits and all(self.fitting.fits_key(node.keys, key) for key in value),
             any(reading.unused for reading in readings.values()),
             changes,
         )
+        return _limited(node, reading)
 
     def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> _Reading:
         sent = sent_keys(node, value)
@@ -310,12 +316,12 @@ class _Repairer:
         if value is None and field.absent_is_none:
             return _Reading(None, fits=True)
         reading = self.read(field.node, value, depth)
-        if reading.fits or reading.unclear or not (value is None or isinstance(value, str)):
+        if reading.fits or not (value is None or isinstance(value, str)):
             return reading
         is_null = value is None or value in _NULLS
-        if isinstance(value, str) and self._takes_text(field.node):
+        if isinstance(value, str) and self._takes_strings(field.node):
             return reading
-        if is_null and field.absent_is_none:
+        if (is_null or value == "") and field.absent_is_none:
             return _Reading(None, fits=True).after("scalar", value)
         is_nothing = is_null or (value == "" and not self.fitting.fits(field.node, None, depth))
         if is_nothing and _has_default(node, field):
@@ -333,6 +339,9 @@ class _Repairer:
             meant = meant_choice(node, value) if isinstance(node, (LiteralNode, EnumNode)) else NOTHING
             if meant is not NOTHING:
                 return _Reading(meant, fits=True).after("choice", value)
+            meant = meant_time(node, value) if isinstance(node, LeafNode) else NOTHING
+            if meant is not NOTHING and self.fitting.fits(node, meant, depth):
+                return _Reading(meant, fits=True).after("scalar", value)
             meant = NOTHING if self._takes_text(node) else quoted_scalar(value)
             if (
                 meant is not NOTHING
@@ -348,22 +357,31 @@ class _Repairer:
     def _takes_text(self, node: Node) -> bool:
         return "string" in json_types_of(node, self.definitions)
 
+    def _takes_strings(self, node: Node) -> bool:
+        """Return whether a node takes strings for what they are: a date is written as one, but isn't one."""
+        members = flat_members(node, self.definitions)
+        return any(self._takes_text(member) for member in members if not isinstance(member, LeafNode))
+
     # --- unions ----------------------------------------------------------------------------------
 
     def _member(self, node: UnionNode, value: Any, depth: int) -> _Reading:
         members = flat_members(node, self.definitions)
         if isinstance(value, str) and self._takes_text(node):
             texts = [member for member in members if self._takes_text(member)]
-            is_choice = all(isinstance(member, (LiteralNode, EnumNode)) for member in texts)
+            of_a_kind = any(all(isinstance(each, kinds) for each in texts) for kinds in _KINDS_OF_TEXT)
             # A string that a type takes may be meant as it is.
-            members = texts if is_choice or self.fitting.fits(node, value, depth) else []
+            members = texts if of_a_kind or self.fitting.fits(node, value, depth) else []
         if is_object(value):
             members = self.fitting.tagged(node, value) or members
         needless = self._needless(members) if is_object(value) else set[int]()
         missed = _Reading(value, fits=False)
         readings = [missed if id(each) in needless else self.read(each, value, depth) for each in members]
         is_unclear = any(reading.unclear for reading in readings)
-        return _only(readings) or _Reading(value, fits=False, unclear=is_unclear)
+        wrong_length = any(reading.wrong_length for reading in readings)
+        if wrong_length:  # what the limit of one member refuses isn't an item of another
+            readings = [missed if _is_wrapped(reading.changes) else reading for reading in readings]
+        made = _only(readings) or missed._replace(unclear=is_unclear)
+        return made if made.fits else made._replace(wrong_length=wrong_length)
 
     def _needless(self, members: Sequence[Node]) -> set[int]:
         """Return the identities of arrays whose items are members too: an object is read as the member.
@@ -421,7 +439,17 @@ _MAX_WRAPPINGS = 4
 _MAX_WRAPPED_LISTS = 2
 """Lists on the way to a value, itself included, that are wrapped in an array."""
 
+_KINDS_OF_TEXT = ((LiteralNode, EnumNode), LeafNode)
+"""Members of a union that may be meant by another spelling, where all that take strings are of one kind."""
+
 _NULLS = frozenset({"null", "None"})
+
+
+def _limited(node: ArrayNode | MapNode, reading: _Reading) -> _Reading:
+    """Return a reading of all items, under the limits on their number."""
+    if not reading.fits or _has_length(node, reading.value):
+        return reading
+    return reading._replace(fits=False, wrong_length=True)
 
 
 def _has_length(node: ArrayNode | MapNode, value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The names that a model gives to choices and keys, when it does not write them as they are."""
+"""What a model writes for choices, times and keys, when it does not write them as they are."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ...wording import fold
 from ..json_in_strings import NOTHING
 
 if TYPE_CHECKING:
-    from ...introspect.nodes import LiteralNode, ObjectNode
+    from ...introspect.nodes import LeafNode, LiteralNode, ObjectNode
 
-__all__ = ["meant_choice", "sent_keys"]
+__all__ = ["meant_choice", "meant_time", "sent_keys"]
 
 
 def meant_choice(node: LiteralNode | EnumNode, text: str) -> Any:
@@ -36,6 +36,28 @@ def _words(text: str) -> str:
     Other than `fold` it keeps what carries meaning: a sign, and that something parts two digits.
     """
     return _BETWEEN_WORDS.sub("", _BETWEEN_DIGITS.sub(".", text.strip(" _").casefold()))
+
+
+_DATE = r"(?P<year>\d{4})(?P<dash>-?)(?P<month>\d\d)(?P=dash)(?P<day>\d\d)[Tt ]"
+_CLOCK = r"(?P<hour>\d\d)(?P<colon>:?)(?P<minute>\d\d)((?P=colon)(?P<second>\d\d)(?P<fraction>\.\d+)?)?"
+_OFFSET = r"([Zz]|(?P<ahead>[+-]\d\d)(:?(?P<off>\d\d))?)"
+_TIMES = {"date-time": _DATE + _CLOCK + _OFFSET, "time": _CLOCK + _OFFSET}
+"""By format: the spellings of ISO 8601 that have an offset, and so mean the same wherever they are read."""
+
+_LONGEST_TIME = 100
+
+
+def meant_time(node: LeafNode, text: str) -> Any:
+    """Return a time of ISO 8601 as RFC 3339 spells it, `2026-01-31T09:30Z` as `2026-01-31T09:30:00Z`."""
+    pattern = _TIMES.get(node.leaf.json_schema.get("format", ""))
+    found = pattern and len(text) <= _LONGEST_TIME and re.fullmatch(pattern, text, re.ASCII)
+    if not found:
+        return NOTHING
+    part = found.groupdict(default="")
+    day = f"{part['year']}-{part['month']}-{part['day']}T" if "year" in part else ""
+    second = (part["second"] or "00") + part["fraction"]
+    offset = f"{part['ahead']}:{part['off'] or '00'}" if part["ahead"] else "Z"
+    return f"{day}{part['hour']}:{part['minute']}:{second}{offset}"
 
 
 def sent_keys(node: ObjectNode, value: dict[Any, Any]) -> dict[str, str]:

@@ -52,6 +52,7 @@ class Trip:
     labels: list[str] = field(default_factory=list)
     names: list[str] | None = None
     since: date = date(2020, 1, 1)
+    until: date | None = None
 
 
 @dataclass

@@ -7,9 +7,10 @@ import json
 import random
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 import pytest
 from hypothesis import given, reject
@@ -25,6 +26,9 @@ from operator_schema.codec.limits import MAX_DEPTH
 from operator_schema.codec.repair.repairer import repair_value
 from operator_schema.errors import SchemaError
 from operator_schema.testing import arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CAMPAIGN = str(Path(__file__).resolve().parents[2] / "campaign")
 
@@ -159,6 +163,64 @@ def test_the_laws_hold_for_every_type_and_value(drawn):
     judge = validator(plain.json_schema())
     for value in values:
         check(plain, repairing, value, judge)
+
+
+class Length:
+    def __init__(self, min_length: int | None, max_length: int | None) -> None:
+        self.min_length, self.max_length = min_length, max_length
+
+
+ITEMS = st.recursive(
+    st.sampled_from([Any, int, str, bool | None, datetime, list[Any]]),
+    lambda inner: (
+        inner.map(lambda items: list[items])
+        | inner.map(lambda items: dict[str, items])
+        | inner.map(lambda items: set[frozenset[int]] if items is int else tuple[items, ...])
+    ),
+    max_leaves=3,
+)
+SIMPLE_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", "5", "[]", "a", "null", "[1, 2]"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(ITEMS, st.sampled_from([list, tuple, dict]), st.integers(0, 3), st.integers(0, 3), SIMPLE_JSON)
+def test_a_limit_on_length_never_makes_repair_read_something_else(items, container, least, most, value):
+    """With the limit, the value is refused, or read as without the limit."""
+    kinds: dict[Any, Any] = {list: list[items], tuple: tuple[items, ...], dict: dict[str, items]}
+    free = kinds[container]
+    limited = Annotated[free, Length(least or None, least + most)]
+    try:
+        report = Codec(limited, repair=True).decode_report(value)
+    except DecodeError:
+        return
+    without = Codec(free, repair=True).decode_report(value)
+    assert same(report.instance, without.instance)
+    assert report.repairs == without.repairs
+
+
+def scalars(value: Any) -> Iterator[Any]:
+    """Yield the scalars in a JSON value, what its texts hold included."""
+    if isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from scalars(inner)
+        return
+    yield value
+    try:
+        held = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return
+    if held is not value:
+        yield from scalars(held)
+
+
+@given(ITEMS, SIMPLE_JSON)
+def test_every_scalar_of_a_repaired_value_was_sent(items, value):
+    repaired, _ = repair_value(Codec(items).graph, value, MAX_DEPTH)
+    sent = list(map(repr, scalars(value)))
+    assert all(repr(scalar) in sent for scalar in scalars(repaired)), (value, repaired)
 
 
 @given(

@@ -17,7 +17,8 @@ from operator_schema import SchemaLeaf
 @pytest.mark.parametrize(
     ("key", "value"),
     [(key, value) for key in ("price", "is_paid", "labels") for value in (None, "null", "None")]
-    + [("price", ""), ("is_paid", ""), ("note", None), ("color", None), ("since", None)],
+    + [(key, "") for key in ("price", "is_paid", "labels", "since")]
+    + [("note", None), ("color", None), ("since", None), ("since", "null")],
 )
 def test_null_stands_for_the_default(key, value):
     made = report(Trip, {"legs": [], key: value})
@@ -35,18 +36,23 @@ def test_null_stands_for_the_default(key, value):
         ("legs", ""),
         ("color", "null"),  # it takes strings
         ("color", ""),
-        ("since", ""),
-        ("since", "null"),
         ("limit", ""),  # null is one reading, the default another
-        ("seats", ""),
-        ("labels", ""),  # no label, or an empty one
-        ("names", ""),
         ("price", " "),
         ("price", []),
     ],
 )
 def test_what_may_mean_more_than_the_default_is_refused(key, value):
     assert refused(Trip, {"legs": [], key: value})
+
+
+@pytest.mark.parametrize("key", ["seats", "names", "until"])
+@pytest.mark.parametrize("value", ["", "null", "None"])
+def test_empty_text_is_absent_where_absent_means_none_and_no_string_is_taken(key, value):
+    made = report(Trip, {"legs": [], key: value})
+    assert made.instance == Trip([])
+    assert [(repair.path, repair.kind, repair.after) for repair in made.repairs] == [
+        ((key,), "scalar", "null")
+    ]
 
 
 def test_keys_of_typed_dicts_have_no_default():

@@ -70,6 +70,27 @@ def test_arrays_of_arrays_are_wrapped_where_one_reading_fits():
     assert repaired(list[Annotated[list[int], Limits(min_length=2)]], [1, 2])[0] == [[1, 2]]
 
 
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (Annotated[list, Limits(min_length=1)], []),
+        (Annotated[list[Any], Limits(max_length=2)], [1, 2, 3]),
+        (Annotated[list[Any], Limits(max_length=2)], "[1, 2, 3]"),
+        (Annotated[tuple[Any, ...], Limits(min_length=1)], []),
+        (Annotated[set[frozenset[int]], Limits(min_length=1)], []),
+        (Annotated[list[list[float]], Limits(min_length=1)], []),
+        (Annotated[list[list[float]], Limits(min_length=1)], "[]"),
+        (Annotated[list[list[float]], Limits(max_length=2)], [1, 2, 3]),
+        (Annotated[list[list[float]], Limits(max_length=1)], [[1], [2]]),
+        (Annotated[list[list[float]] | None, Limits(min_length=1)], []),
+        (Annotated[dict[str, int], Limits(min_length=1)] | list[dict[str, int]], {}),
+        (Annotated[dict[str, int], Limits(max_length=1)] | list[dict[str, int]], {"a": "1", "b": 2}),
+    ],
+)
+def test_nothing_is_wrapped_because_of_its_length(annotation, value):
+    assert "bad_length" in refused(annotation, value)
+
+
 def test_no_item_is_wrapped_past_the_limit_on_depth():
     assert refused(list[list[int]], {"a": 5}, max_depth=2)
     assert refused(Tree, {"value": 1, "children": {"value": 2}}, max_depth=2) == ["wrong_type"]
