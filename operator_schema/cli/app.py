@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["app", "run"]
 
 PROGRAM = "operator-schema"
+COMPLETE = "_OPERATOR_SCHEMA_COMPLETE"
+"""The variable by which a shell asks for completions."""
+
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -81,7 +84,26 @@ def show_help(ctx: click.Context, command: str | None) -> int:
     return 0
 
 
-for _command in (schema, decode, check, lint, tools, call, describe, serve, show_help):
+@click.command(
+    epilog="""\b
+examples:
+  operator-schema completion bash > ~/.local/share/bash-completion/completions/operator-schema
+  operator-schema completion fish > ~/.config/fish/completions/operator-schema.fish
+"""
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_obj
+def completion(outputs: tuple[Output, Output], /, shell: str) -> int:
+    """Print what makes a shell complete commands and options."""
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None  # noqa: S101  # one of the choices
+    outputs[0].text(found(app, {}, PROGRAM, COMPLETE).source())
+    return 0
+
+
+for _command in (schema, decode, check, lint, tools, call, describe, serve, completion, show_help):
     app.add_command(_command)
 
 
@@ -121,6 +143,11 @@ def _run(argv: Iterable[str] | None) -> int:
     out, err = Output(sys.stdout), Output(sys.stderr)
     try:
         given = sys.argv[1:] if argv is None else list(argv)
+        instruction = os.environ.get(COMPLETE)
+        if instruction:
+            from click.shell_completion import shell_complete
+
+            return shell_complete(app, {}, PROGRAM, COMPLETE, instruction)
         # Not `app.main`, which ends the process itself when the reader of the output goes away.
         with app.make_context(PROGRAM, given, obj=(out, err)) as context:
             status: int = app.invoke(context)

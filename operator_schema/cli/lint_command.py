@@ -90,7 +90,7 @@ def lint(
         outputs[0].json([finding.as_dict() for finding in shown], 2)
     elif shape == "github":
         for finding in shown:
-            outputs[0].line(_annotation(finding))
+            outputs[0].command(_annotation(finding))
     else:
         _write(outputs[0], shown, len(tools), found)
         for provider in chosen:

@@ -221,6 +221,13 @@ def find_tool(
         names = [escape(tool.name) for tool in make(factory)]
         message = f"{escape(target.path)} makes tools: name one of them behind it, {listed(names)}"
         raise WrongUse(message)
+    registry = _registry_of(found)
+    if registry is not None:
+        names = [escape(tool.name) for tool in registry]
+        sample = f", as in {escape(target.module)}:{escape(target.path)}.{names[0]}" if names else ""
+        has = f"{escape(target.path)} has {listed(names) or 'no tools'}"
+        message = f"{has}: name one of them behind it{sample}"
+        raise WrongUse(message)
     if not isinstance(found, Tool):
         message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
         raise WrongUse(message)

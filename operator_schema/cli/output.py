@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["Output", "count", "to_json"]
 
 _DIM = "dim"
+_COMMANDS = ("::", "##[", "##vso[")
+_CI = ("GITHUB_ACTIONS", "TF_BUILD")
+"""Variables that say that a CI reads what is printed."""
 
 
 class Output:
@@ -75,15 +78,21 @@ class Output:
         """Write a text that is safe to print, in a style of `rich` on a terminal."""
         self.styled((text, style))
 
+    def command(self, text: str) -> None:
+        """Write a line that a CI takes for a command; nothing else that is written can be one."""
+        self._write(text)
+
     def styled(self, *parts: tuple[str, str]) -> None:
         """Write one line made of texts, each with its style."""
         if self._console is None:
-            text = "".join([text for text, _ in parts])
-            self._stream.write(f"{text.encode(self._encoding, 'backslashreplace').decode(self._encoding)}\n")
+            self._write(_without_command("".join([text for text, _ in parts])))
             return
         from rich.text import Text
 
         self._console.print(Text.assemble(*parts))
+
+    def _write(self, text: str) -> None:
+        self._stream.write(f"{text.encode(self._encoding, 'backslashreplace').decode(self._encoding)}\n")
 
     def report(self, place: str, report: str) -> None:
         """Write the text of an error; its further lines are indented if it has a place.
@@ -154,6 +163,18 @@ class Output:
         finally:
             with suppress(OSError):  # the terminal may be gone
                 bar.stop()
+
+
+def _without_command(line: str) -> str:
+    """Return a line that no CI takes for a command, with its first character escaped as in JSON if need be.
+
+    GitHub Actions and Azure Pipelines read commands at the beginning of any line that a program prints.
+    Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+    """
+    text = line.lstrip()
+    if not text.startswith(_COMMANDS) or not any(os.environ.get(name) for name in _CI):
+        return line
+    return f"{line[: len(line) - len(text)]}\\u{ord(text[0]):04x}{text[1:]}"
 
 
 def to_json(value: Any, indent: int | None = None, *, ascii_only: bool = False) -> str:

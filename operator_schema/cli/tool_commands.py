@@ -102,8 +102,23 @@ def _follow(schema: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+class _CallCommand(TargetCommand):
+    """`call`, which says how a parameter is given where it was written as an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.possibilities:
+                raise
+            name = error.option_name.lstrip("-").replace("-", "_")
+            message = f"No such option {escape(error.option_name)!r}; a parameter is written {escape(name)}=…"
+            raise WrongUse(message) from None
+
+
 @click.command(
-    cls=TargetCommand,
+    cls=_CallCommand,
     epilog="""\b
 examples:
   operator-schema call tools:web_search '{"query": "x"}'

@@ -45,3 +45,17 @@ def test_the_package_and_its_command_line_do_not_import_rich(folder):
         "import sys, operator_schema.cli; print(*[n for n in sys.modules if n.partition('.')[0] == 'rich'])"
     )
     assert process(["-c", code], folder, program=(sys.executable,)) == (0, "\n", "")
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize("variable", ["GITHUB_ACTIONS", "TF_BUILD"])
+@pytest.mark.parametrize("command", ["::warning::x", "  ::set-env name=a::b", "##[error]x", "##vso[task.x]y"])
+def test_no_text_of_a_tool_is_a_command_of_a_ci(folder, variable, command):
+    call = ["call", "host:count_named", json.dumps({"table": f"a\n{command}\n:: b"})]
+    plain = process(call, folder)[1]
+    assert plain == f"a\n{command}\n:: b\n"
+    status, shown, _ = process(call, folder, **{variable: "true"})[:3]
+    assert status == 0
+    lines = shown.splitlines()
+    assert not any(line.lstrip().startswith(("::", "##[", "##vso[")) for line in lines)
+    assert lines[1].lstrip()[:6] in {"\\u003a", "\\u0023"}

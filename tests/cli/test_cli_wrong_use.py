@@ -63,6 +63,14 @@ MORE = "; --traceback shows all of it"
             f"make_no_context() failed: LookupError: no database (host.py, line 29){MORE}",
         ),
         (["call", "callable:plain"], "plain isn't a tool; decorate it with @tool or @tool_input"),
+        (
+            ["call", "host:registry", "db_count", "table=a"],
+            "registry has db_count, db_drop: name one of them behind it, as in host:registry.db_count",
+        ),
+        (
+            ["call", "host:count_named", "--table", "a"],
+            "No such option '--table'; a parameter is written table=…",
+        ),
         (["call", "callable:Box.sise"], "Box has no sise; did you mean size?"),
         (["decode", "clitools:Search", "nowhere.json"], "can't read nowhere.json: No such file or directory"),
     ],
