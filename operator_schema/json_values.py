@@ -14,6 +14,7 @@ __all__ = [
     "copy_json",
     "fits_types",
     "has_surrogate",
+    "in_order",
     "is_array",
     "is_object",
     "to_json_text",
@@ -105,6 +106,14 @@ def copy_json(value: Any) -> Any:
     if is_array(value):
         return [copy_json(item) for item in value]
     return value
+
+
+def in_order(items: list[Any]) -> list[Any]:
+    """Return the JSON values of a set in an order that is the same in every process."""
+    kinds = {item.__class__ for item in items}
+    if kinds <= {str} or kinds <= {int, float}:
+        return sorted(items)
+    return sorted(items, key=to_json_text)
 
 
 def to_json_text(value: Any) -> str:

@@ -30,7 +30,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..introspect.traits import flat_members, is_exactly, may_be
-from ..json_values import copy_json, fits_types, is_object
+from ..json_values import copy_json, fits_types, in_order, is_object
 from ..wording import count_of, excerpt
 from .limits import MAX_PROBLEMS
 from .problems import INVALID, Problems, Trial
@@ -257,7 +257,12 @@ class EncodeRun:
         limits = node.constraints
         if limits is not None and not self._has_length(limits, items, path, "items"):
             return INVALID
-        return self._items([node.items] * len(items), items, path, depth)
+        return self._of_set(value, self._items([node.items] * len(items), items, path, depth))
+
+    def _of_set(self, value: object, encoded: Any) -> Any:
+        return (
+            in_order(encoded) if isinstance(value, (set, frozenset)) and encoded is not INVALID else encoded
+        )
 
     def _not_that_array(self, node: ArrayNode | TupleNode, cls: type, value: Any, path: Path) -> Any:
         if isinstance(value, _ARRAYS):  # only the Python class is wrong
@@ -375,7 +380,7 @@ class EncodeRun:
             return inner.encode(graph.root, value, path, depth)
         if isinstance(value, (list, tuple, set, frozenset)):
             items = cast("Collection[Any]", value)
-            return self._items([ANY] * len(items), items, path, depth)
+            return self._of_set(value, self._items([ANY] * len(items), items, path, depth))
         if is_object(value):
             return self._map(_ANY_MAP, value, path, depth)
         for cls in (str, int, float):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..json_values import is_array, is_object
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     Digest: TypeAlias = Callable[[Mapping[str, Any]], str]
 
-__all__ = ["Digest", "digest_with", "is_same_digest", "what_is_signed"]
+__all__ = ["Digest", "canonical_text", "digest_with", "is_same_digest", "text_digest", "what_is_signed"]
 
 
 def digest_with(secret: bytes | None) -> Digest:
@@ -29,12 +30,9 @@ def digest_with(secret: bytes | None) -> Digest:
         ValueError: it is empty.
     """
     from hashlib import sha256
-    from json import JSONEncoder
-
-    write = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
     def text_of(saved: Mapping[str, Any]) -> bytes:
-        return write({name: _canonical(saved[name]) for name in saved if name != "digest"}).encode()
+        return canonical_text({name: saved[name] for name in saved if name != "digest"}).encode()
 
     if secret is None:
         return lambda saved: sha256(text_of(saved)).hexdigest()
@@ -47,6 +45,25 @@ def digest_with(secret: bytes | None) -> Digest:
     from hmac import digest
 
     return lambda saved: digest(secret, text_of(saved), "sha256").hex()
+
+
+def canonical_text(value: Any) -> str:
+    """Write a JSON value so that equal ones are written alike: as in a database that reorders keys."""
+    return _writer()(_canonical(value))
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text."""
+    from hashlib import sha256
+
+    return sha256(text.encode()).hexdigest()
+
+
+@cache
+def _writer() -> Callable[[Any], str]:
+    from json import JSONEncoder
+
+    return JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def what_is_signed(head: Mapping[str, Any]) -> dict[str, Any]:

@@ -154,9 +154,12 @@ class InterruptedRoundError(RoundError):
         return type(self), (self.plan, self.exceptions)
 
 
-RestoreProblemCode = Literal["not_a_plan", "newer_format", "data_changed", "tool_gone", "input_does_not_fit"]
-"""Why saved data can't be restored: they have another form · a newer version of this package wrote them ·
-they were changed · the toolset has no such tool any more · the arguments don't fit the tool any more."""
+RestoreProblemCode = Literal[
+    "not_a_plan", "newer_format", "older_format", "data_changed", "tool_gone", "input_does_not_fit"
+]
+"""Why saved data can't be restored: they have another form · a newer or an older version of this package
+wrote them · they were changed · the toolset has no such tool any more · the tool doesn't take the input any
+more, or makes something else of it."""
 
 
 class RestoreProblem(Value):

@@ -11,6 +11,7 @@ from ..tools.execution.rounds import DecodedCall
 from ..tools.injection.alternatives import is_union
 from ..wording import writable_text
 from .decoding import FAILURES
+from .inputs import check_written
 from .own_json import own_json
 from .tool_call import DeferredCall, HandledCall, Question
 
@@ -88,8 +89,9 @@ def answered(waiting: DeferredCall[Any], question: Question, answer: object) -> 
     about = f"the answer for {call.name}"
     try:
         own = own_json(answer)
-        for codec in codecs:
-            codec.decode(own)
+        for codec in reversed(codecs):
+            given = codec.decode(own)
+        own = _as_read(codecs[0], own, given)
     except DecodeError as error:
         raise DecodeError(about, error.problems, error.expects) from None
     except ValueError as error:
@@ -99,6 +101,28 @@ def answered(waiting: DeferredCall[Any], question: Question, answer: object) -> 
     kept = [(name, value) for name, value in call._answers if name != question.parameter]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
     answers = (*kept, (question.parameter, own))
     return call.replace(approved=True, _answers=answers)
+
+
+def _as_read(codec: Any, answer: Any, given: Any) -> Any:
+    """Return an answer with defaults and without ignored keys, as it is compared after a restart."""
+    try:
+        written = codec.encode(given)
+        return written if codec.decode(written) == given else answer
+    except Exception:  # noqa: BLE001  # what it was made of isn't kept (`InitVar`), or a class's own code
+        return answer
+
+
+def check_answer(tool: Tool[..., Any], parameter: str, answer: Any) -> None:
+    """Check that an answer that was saved is still read as what it was.
+
+    Raises:
+        DecodeError: it doesn't fit any more, or would be read as something else.
+        SchemaError: the type of the parameter can't be read from JSON.
+        ToolError: the tool has no such parameter.
+    """
+    codec = answer_codec(tool, parameter)
+    now = _as_read(codec, answer, codec.decode(answer))
+    check_written(f"the answer for {tool.name}", answer, now)
 
 
 def check_question(tool: Tool[..., Any], parameter: str) -> None:

@@ -6,21 +6,23 @@ from json import loads
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..codec.codec import Codec
-from ..errors import DecodeError, ToolNotFoundError
+from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..json_values import is_object
 from ..tools.calls import RawCall, arguments_to_decode, exception_text
 from ..wording import nearest_names, received
 from .decoding import FAILURES
 from .digests import digest_with, is_same_digest, what_is_signed
 from .errors import RestoreError, RestoreProblem
+from .inputs import check_same, schema_digest
 from .own_json import own_json
 from .plan import ToolRoundPlan
-from .questions import check_question, decoded_call
+from .questions import check_answer, check_question
 from .saved import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result
 from .settlement import Settlement
 from .tool_call import CallIssue, HandledCall, Question, RejectedCall, ToolCall
 
 if TYPE_CHECKING:
+    from ..tools.tool import Tool
     from .digests import Digest
     from .errors import RestoreProblemCode
     from .saved import SavedHead
@@ -68,11 +70,17 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
             "newer_format",
             f"it has format {version}, and this version of operator_schema reads up to {FORMAT}",
         )
+    if isinstance(version, (int, float)) and not isinstance(version, bool) and 1 <= version < FORMAT:
+        _refuse(
+            "older_format",
+            f"it has format {version}, which doesn't say what was approved; this version of operator_schema "
+            f"reads format {FORMAT}",
+        )
     try:
         head = HEADS.decode(own)
     except DecodeError as error:
         _refuse("not_a_plan", "; ".join([str(problem) for problem in error.problems[:5]]))
-    if head.format != FORMAT:
+    if head.format < 1:
         _refuse("not_a_plan", f"there is no format {head.format}")
     for index, call in enumerate(head.calls):
         if (
@@ -164,6 +172,8 @@ def _checked(data: dict[str, Any]) -> SavedCall:
     except DecodeError as error:
         _damaged(str(error.problems[0]))
     missing = [name for name in _NEEDED[saved.state] if getattr(saved, name) is None]
+    if saved.state in {"pending", "deferred"} and saved.input is None and saved.schema is None:
+        missing.append("input")
     if missing:
         _damaged(f"it has no {' and no '.join(missing)}")
     return saved
@@ -210,7 +220,8 @@ def _decided(
     try:
         return _call(toolset, index, raw, saved), None
     except _MisfitError:  # its result counts all the same
-        return None, {"input": saved.input, "approved": saved.approved, "answers": saved.answers}
+        names = ("input", "source", "schema", "approved", "answers")
+        return None, {name: getattr(saved, name) for name in names}
 
 
 def _call(toolset: Toolset[Any], index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any]:
@@ -223,12 +234,41 @@ def _call(toolset: Toolset[Any], index: int, raw: RawCall, saved: SavedCall) -> 
         _misfit("tool_gone", ToolNotFoundError(raw.name, nearest_names(raw.name, toolset.names, _SUGGESTED)))
     tool = toolset[raw.name]
     try:
-        given = tool.decode(arguments_to_decode(raw) if saved.input is None else saved.input)
-        call = ToolCall(index, raw, raw.arguments, tool, given, saved.approved, tuple(saved.answers.items()))
-        decoded_call(call)  # the answers still fit
+        call = ToolCall(
+            index, raw, raw.arguments, tool, _input(tool, raw, saved), saved.approved, _answers(tool, saved)
+        )
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
         _misfit("input_does_not_fit", error)
     return call
+
+
+def _input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:
+    """Return the input that was saved.
+
+    Raises:
+        DecodeError: it doesn't fit any more, or the tool makes something else of it.
+        ToolError: whether it is the same can't be known.
+        Exception: a class's own code.
+    """
+    from_arguments = saved.input is None or saved.source is not None
+    given = tool.decode(arguments_to_decode(raw) if from_arguments else saved.input)
+    if saved.input is not None:
+        check_same(tool, saved.input, given)
+    elif saved.schema is not None and saved.schema != schema_digest(tool):
+        raise ToolError(tool.name, "its schema has changed, and its input can't be compared (InitVar)")
+    return given
+
+
+def _answers(tool: Tool[..., Any], saved: SavedCall) -> tuple[tuple[str, Any], ...]:
+    """Return the answers that were saved.
+
+    Raises:
+        DecodeError: one doesn't fit any more, or would be read as something else.
+        ToolError: the tool has no such parameter any more.
+    """
+    for name, answer in saved.answers.items():
+        check_answer(tool, name, answer)
+    return tuple(saved.answers.items())
 
 
 def _question(call: ToolCall[Any], saved: SavedCall) -> Question | None:

@@ -12,6 +12,7 @@ from ..json_values import copy_json
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.results.content import Audio, File, Image, Resource, Text
 from .digests import digest_with, what_is_signed
+from .inputs import gives_back, schema_digest
 from .tool_call import CallIssue, DecidedBy, DeferredCall, HandledCall, RejectedCall, ToolCall
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ __all__ = [
     "save_result",
 ]
 
-FORMAT = 1
+FORMAT = 2
 """The version of the form; a change that an older reader would misread gets the next number."""
 
 
@@ -87,9 +88,10 @@ class SavedQuestion:
 class SavedCall:
     """A call of the turn, and what it is at.
 
-    `input` is there if the input isn't what the arguments say: a hook or a person has changed it. It is
-    also there if somebody has to decide about the call, or has approved it. `issue`
-    says that a call which is handled was an issue before.
+    `input` is what the call runs with, defaults included; what is restored has to be the same. It is read
+    from the `arguments` where `source` says so. Where it can't be written (`InitVar`), it is read from them
+    too, and `schema` is the digest of the schema that the tool has to have. `issue` says that a call which is
+    handled was an issue before.
     """
 
     state: Literal["pending", "handled", "rejected", "deferred", "issue"]
@@ -97,6 +99,8 @@ class SavedCall:
     name: str
     arguments: Any = None
     input: dict[str, Any] | None = None
+    source: Literal["arguments"] | None = None
+    schema: str | None = None
     approved: bool = False
     answers: dict[str, Any] = field(default_factory=dict[str, Any])
     issue: bool = False
@@ -183,11 +187,11 @@ def _short(saved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pending(call: ToolCall[Any]) -> dict[str, Any]:
-    return _of_call(call, _shown_input(call) if call.approved else _changed_input(call))
+    return {**_saved_input(call), **_of_call(call)}
 
 
-def _of_call(call: ToolCall[Any], changed: dict[str, Any] | None) -> dict[str, Any]:
-    return {"input": changed, "approved": call.approved, "answers": call.answers}
+def _of_call(call: ToolCall[Any]) -> dict[str, Any]:
+    return {"approved": call.approved, "answers": call.answers}
 
 
 def _deferred(state: DeferredCall[Any]) -> dict[str, Any]:
@@ -197,8 +201,7 @@ def _deferred(state: DeferredCall[Any]) -> dict[str, Any]:
         "parameter": question.parameter,
         "answer_schema": question.answer_schema,
     }
-    about = _of_call(state.call, _shown_input(state.call))
-    return {**about, "reason": state.reason, "question": shown}
+    return {**_pending(state.call), "reason": state.reason, "question": shown}
 
 
 def _handled(state: HandledCall) -> dict[str, Any]:
@@ -214,10 +217,10 @@ def _decided(state: HandledCall | RejectedCall) -> dict[str, Any]:
         kept = state._saved  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a state of this room
         return {**({"issue": True} if kept is None else kept), "by": state.by}
     try:
-        changed = _changed_input(state.call)
+        given = _saved_input(state.call)
     except Exception:  # noqa: BLE001  # the function may have left anything in it, and its result counts
-        changed = None
-    return {**_of_call(state.call, changed), "by": state.by}
+        given = {}
+    return {**given, **_of_call(state.call), "by": state.by}
 
 
 def _issue(state: CallIssue) -> dict[str, Any]:
@@ -233,31 +236,11 @@ _KINDS: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
 }
 
 
-def _shown_input(call: ToolCall[Any]) -> dict[str, Any] | None:
-    """Return the input that somebody decides about; None if only the arguments can give it back.
+def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
+    """Return what is saved of the input of a call.
 
-    It is saved also where it is what the arguments say: a default that is another one after the restart
-    must not change what was approved.
-
-    Raises:
-        EncodeError: it was changed, and can't be written.
-        ToolError: it was changed, and has an `InitVar`, which the instance doesn't keep.
-    """
-    changed = _changed_input(call)
-    if changed is not None:
-        return changed
-    try:
-        shown = call.arguments
-        call.tool.decode(shown)
-    except Exception:  # noqa: BLE001  # a class's own code runs in it
-        return None
-    return shown
-
-
-def _changed_input(call: ToolCall[Any]) -> dict[str, Any] | None:
-    """Return the input of a call as JSON values; None if it is what the arguments say.
-
-    Whoever changed it may have done so in place, so it is compared with what the arguments give.
+    Whoever changed it may have done so in place, so it is written anew. It is saved also where it is what the
+    arguments say: what the tool makes of them after a restart must not be something else.
 
     Raises:
         EncodeError: it was changed, and can't be written.
@@ -265,17 +248,21 @@ def _changed_input(call: ToolCall[Any]) -> dict[str, Any] | None:
     """
     tool = call.tool
     try:
-        as_sent = tool.decode(arguments_to_decode(call.metadata))
-    except Exception:  # noqa: BLE001  # a class's own code may see another state of the world by now
-        return call.arguments
-    try:
         now = call.arguments
-        before = tool.encode_input(as_sent)
     except (EncodeError, ToolError):
-        if _is_same(call.input, as_sent):
-            return None
+        if _is_as_sent(call):
+            return {"schema": schema_digest(tool)}
         raise
-    return None if repr(now) == repr(before) else now  # `==` doesn't distinguish 1, 1.0 and True
+    if gives_back(tool, now, now) or not gives_back(tool, arguments_to_decode(call.metadata), now):
+        return {"input": now}
+    return {"input": now, "source": "arguments"}
+
+
+def _is_as_sent(call: ToolCall[Any]) -> bool:
+    try:
+        return _is_same(call.input, call.tool.decode(arguments_to_decode(call.metadata)))
+    except Exception:  # noqa: BLE001  # a class's own code may see another state of the world by now
+        return False
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -307,8 +294,9 @@ def _is_same_state(one: State, other: State) -> bool:
     except (EncodeError, ToolError):
         return False
     if _is_same(_input_of(one), _input_of(other)):  # equal sets may be written in another order
-        saved.pop("input", None)
-        others.pop("input", None)
+        for name in ("input", "source"):
+            saved.pop(name, None)
+            others.pop(name, None)
     return saved == others
 
 

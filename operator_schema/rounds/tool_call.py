@@ -8,6 +8,7 @@ from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import RawCall, ToolResult
 from ..wording import checked_text, clip, escape, listed, writable_text
+from .inputs import checked_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -118,17 +119,19 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
         return self.tool.encode_input(self.input)
 
     def with_input(self, given: Any, /) -> ToolCall[Any]:
-        """Return the call with another input; `metadata` stays as the model sent it.
+        """Return the call with a copy of another input; `metadata` stays as the model sent it.
+
+        The input is checked as the arguments of a model are.
 
         Args:
             given: of `tool.input_type`.
 
         Raises:
+            DecodeError: it doesn't fit the types or the limits of the tool.
             EncodeError: it can't be written as JSON, so the plan could not be saved.
             ToolError: it isn't an input of this tool.
         """
-        self.tool.encode_input(given)
-        return self.replace(input=given)
+        return self.replace(input=checked_input(self.tool, given))
 
     def complete(self, output: object, /) -> ToolResult:
         """Return the result of a call that your program has run.

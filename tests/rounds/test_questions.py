@@ -101,7 +101,8 @@ def test_an_answer_reaches_the_function_after_restarts(annotation, answer, shown
     answered = plan.answer("c0", answer)
     again = restarted(toolset, answered)
     assert again == answered
-    assert (again.pending[0].approved, again.pending[0].answers) == (True, {"answer": answer})
+    with_defaults = {"row": 3, "letter": "A"} if answer == {"row": 3} else answer
+    assert (again.pending[0].approved, again.pending[0].answers) == (True, {"answer": with_defaults})
     assert finished(toolset, again) == shown
 
 

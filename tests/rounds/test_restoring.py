@@ -155,7 +155,7 @@ def test_a_question_that_can_no_longer_be_answered_is_said():
 
 def test_errors_can_be_pickled():
     error = refused(saved(mixed()), TOOLS.without("choose"))
-    problem = refused({"format": 2})
+    problem = refused({"format": FORMAT + 1})
     again = pickle.loads(pickle.dumps(problem))
     assert (again.problems, again.plan, str(again)) == (problem.problems, None, str(problem))
     assert isinstance(error, ValueError)
@@ -176,6 +176,7 @@ def test_errors_can_be_pickled():
         ({}, "format: missing"),
         ({"format": True}, "format: expected integer"),
         ({"format": 0}, "round: missing"),
+        ({"format": FORMAT}, "round: missing"),
         ({"format": float("inf")}, "inf is not finite"),
         ({1: 2}, "an object has a key that isn't a string"),
         ({"format": object()}, "object isn't JSON"),
@@ -209,11 +210,12 @@ def changed_head(**changes):
     ("data", "code", "complaint"),
     [
         (
-            changed_head(format=2),
+            changed_head(format=FORMAT + 1),
             "newer_format",
-            f"it has format 2, and this version of operator_schema reads up to {FORMAT}",
+            f"it has format {FORMAT + 1}, and this version of operator_schema reads up to {FORMAT}",
         ),
-        (changed_head(format=1.5), "newer_format", "format 1.5"),
+        (changed_head(format=FORMAT + 0.5), "newer_format", f"format {FORMAT}.5"),
+        (changed_head(format=1), "older_format", "it has format 1, which doesn't say what was approved"),
         (changed_head(format=0), "not_a_plan", "there is no format 0"),
         (changed_head(offered="book"), "not_a_plan", "offered: expected array"),
         (changed_head(more=1), "not_a_plan", "more: unknown"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from saving_samples import restored
 from strategies import DATACLASSES
 
-from operator_schema import Codec, EncodeError, RawCall, ToolError, Toolset, tool_input
+from operator_schema import Codec, DecodeError, EncodeError, RawCall, ToolError, Toolset, tool_input
 from operator_schema.testing import arguments
 
 
@@ -26,7 +26,7 @@ def test_inputs_of_any_type_come_back_as_sent_and_edited(cls, data):
     first, second = plan.pending
     try:
         changed = first.with_input(codec.decode(edited))
-    except (EncodeError, ToolError):  # it can't be written, and says so before it is saved
+    except (DecodeError, EncodeError, ToolError):  # it can't be written, and says so before it is saved
         return
     plan = plan.replace(_states=(changed, second))
     again = restored(plan, toolset)

@@ -26,7 +26,7 @@ from ...introspect.nodes import (
     UnionNode,
 )
 from ...introspect.traits import flat_members
-from ...json_values import copy_json, fits_types
+from ...json_values import copy_json, fits_types, in_order
 from ..encode import encode_part
 from ..problems import INVALID, GiveUp
 from .union_dispatch import classes_of, the_one
@@ -185,7 +185,10 @@ class _Encoder(Writer):
         self.give_up_unless_class(value, *names, known=known)
         self.enter(depth)
         self.lengths(node.constraints, value)
-        return self._items(node.items, value, depth)
+        made = self._items(node.items, value, depth)
+        if classes[0] in {set, frozenset}:
+            self.at.line(f"{made} = {self.source.bind(in_order, 'in_order')}({made})")
+        return made
 
     def _items(self, inner: Node, value: str, depth: int) -> str:
         made, item = self.source.name("items"), self.source.name("item")
