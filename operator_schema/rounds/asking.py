@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import EncodeError, ToolError
 from ..wording import received
 from .decisions import Complete, Defer, Reject, RunNormally
 from .decoding import call_with_input
-from .pipeline import CONFIRM, decided
+from .pipeline import CONFIRM, decided, with_own_input
 from .tool_call import DeferredCall, ToolCall
 
 if TYPE_CHECKING:
@@ -31,16 +30,13 @@ async def ask_about(call: ToolCall[Any], asking: Asking) -> State:
         asking: returns True, False, the text of a refusal, or a decision; None if nobody decided.
 
     Raises:
+        DecodeError: an input doesn't fit the types of the tool.
         TypeError: the answer is something else.
-        ValueError: the input was edited in place.
+        ValueError: the input was edited in place, and isn't what the answer says.
         Exception: what asking raises.
     """
-    shown = _written(call)
-    answer = await asking(call)
-    if _written(call) != shown:
-        message = "the input was edited in place: return RunNormally(input=…) with another one instead"
-        raise ValueError(message)
-    state = decided(call, _decision(answer))
+    shown = with_own_input(call)
+    state = decided(call, shown, _decision(await asking(shown)))
     if type(state) is ToolCall:
         return state.replace(approved=True)
     return state
@@ -68,14 +64,6 @@ async def ask_about_one(
     if type(state) is ToolCall:
         return state
     return None if isinstance(state, DeferredCall) else state.result  # type: ignore[union-attr]  # it was handled or rejected
-
-
-def _written(call: ToolCall[Any]) -> Any:
-    """Return the input of a call as JSON; None for one that can't be written, such as with an `InitVar`."""
-    try:
-        return call.arguments
-    except (EncodeError, ToolError):
-        return None
 
 
 def _decision(answer: Any) -> Any:

@@ -10,6 +10,7 @@ from ..tools.awaitables import is_awaitable
 from ..tools.log import DEBUG, INFO, is_logged, write_log
 from ..wording import clip, escape, received
 from .decisions import Complete, Defer, Reject, RunNormally
+from .inputs import is_edited, own_copy
 from .tool_call import DeferredCall, ToolCall
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .hooks import Hook
     from .tool_call import State
 
-__all__ = ["CONFIRM", "FailedHookError", "decide", "decided", "unless_confirmed"]
+__all__ = ["CONFIRM", "FailedHookError", "decide", "decided", "unless_confirmed", "with_own_input"]
 
 CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
 """Why a call waits whose tool says so."""
@@ -54,20 +55,23 @@ async def decide(call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str]
     """
     is_settled = call.approved  # by a person: then this very input is run, or none
     reason: str | None = None
+    shown: ToolCall[Any] | None = None
     for hook, names in hooks:
         if names is not None and call.name not in names:
             continue
         try:
-            decision: Any = hook.function(call)
+            shown = shown or with_own_input(call)
+            decision: Any = hook.function(shown)
             if is_awaitable(decision):
                 decision = await decision
-            state = decided(call, decision, is_settled=is_settled)
+            state = decided(call, shown, decision, is_settled=is_settled)
         except Exception as error:
             raise FailedHookError(hook) from error
         _log(call, hook, state)
         if type(state) is DeferredCall:
             reason = state.reason if reason is None else reason
         elif type(state) is ToolCall:
+            shown = shown if state is call else None
             call = state
         else:
             return state
@@ -82,31 +86,52 @@ def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any] | DeferredCall[Any]:
     return call.defer(CONFIRM)
 
 
-def decided(call: ToolCall[Any], decision: Any, *, is_settled: bool = False) -> State:
-    """Return the state of a call after a decision; the input of a settled call doesn't change.
+def with_own_input(call: ToolCall[Any]) -> ToolCall[Any]:
+    """Return a call for a function to look at: what it does to the input changes nothing else.
 
     Raises:
+        TypeError: the input can't be copied.
+    """
+    return call.replace(input=own_copy(call.tool, call.input))
+
+
+def decided(call: ToolCall[Any], shown: ToolCall[Any], decision: Any, *, is_settled: bool = False) -> State:
+    """Return the state of a call after a decision; the input of a settled call doesn't change.
+
+    Args:
+        call: that was decided on.
+        shown: the call that the function got, with an input of its own.
+        decision: of the function.
+        is_settled: whether a person has agreed to this very input.
+
+    Raises:
+        DecodeError: an input doesn't fit the types of the tool.
         EncodeError: an input or output can't be written as JSON.
         ToolError: an input is that of another tool.
         TypeError: it isn't a decision.
+        ValueError: the input was edited in place, and isn't what the decision says.
     """
     match decision:
-        case None:
-            return call
-        case RunNormally(input=given, approved=approved):
-            is_same = is_settled or given is MISSING or given is call.input
-            changed = call if is_same else call.with_input(given)
-            return changed.replace(approved=True) if approved is True else changed
         case Complete(output=output):
             return call.handled(output, by="hook")
         case Reject(reason=reason):
             return call.reject(reason, by="hook")
-        case Defer(reason=reason):
-            return call if call.approved else call.defer(reason)
+        case None | Defer() | RunNormally():
+            given = decision.input if isinstance(decision, RunNormally) else MISSING
         case _:
             wanted = "RunNormally, Complete, Reject, Defer or None"
             message = f"a hook returns {wanted}, not {received(decision)}"
             raise TypeError(message)
+    edited = is_edited(call.tool, call.input, shown.input)
+    if edited and given is MISSING:
+        message = "the input was edited in place, which changes nothing: return RunNormally(input=call.input)"
+        raise ValueError(message)
+    if given is not MISSING and not is_settled and (edited or given is not shown.input):
+        call = call.with_input(given)
+    if isinstance(decision, Defer):
+        return call if call.approved else call.defer(decision.reason)
+    is_approved = isinstance(decision, RunNormally) and decision.approved is True
+    return call.replace(approved=True) if is_approved else call
 
 
 class _Shown:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
-from round_samples import Odd, done, fetch, raw, search, toolset
+from round_samples import done, fetch, raw, search, toolset
 
-from operator_schema import Complete, Defer, Hooks, Reject, RunNormally, hook
+from operator_schema import Complete, Defer, Hooks, Reject, RunNormally, Toolset, hook, tool
 
 CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
 
@@ -72,11 +73,15 @@ def test_the_log_is_bounded_and_on_one_line(caplog):
 
 
 def test_an_input_that_can_not_be_written_is_logged_without_it(caplog):
-    def spoil(call):
-        object.__setattr__(call.input, "query", Odd())
+    @tool
+    def anything(value: Any) -> None:
+        """Take anything."""
 
-    (found,) = logged(caplog, logging.DEBUG, spoil, raw("search", query="q"))
-    assert found[1].endswith("decided RunNormally: (the input can't be written as JSON)")
+    with caplog.at_level(logging.DEBUG, logger="operator_schema"):
+        done(Toolset(anything).round([raw("anything", value="\ud800")]).apply(lambda _: None))
+    assert (
+        caplog.records[-1].getMessage().endswith("decided RunNormally: (the input can't be written as JSON)")
+    )
 
 
 def test_a_handler_that_raises_loses_nothing(caplog):

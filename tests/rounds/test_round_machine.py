@@ -138,6 +138,7 @@ DECISIONS = [
     "same",
     "edit",
     "in place",
+    "in place and returned",
     "complete",
     "reject",
     "defer",
@@ -161,11 +162,14 @@ class Step:
             case "edit":
                 return RunNormally(type(call.input)(call.input.tag, "edited"))
             case "in place":
-                call.input.text = "changed"
+                call.input.text += "changed"
                 call.metadata.arguments and call.metadata.arguments.clear() if isinstance(
                     call.metadata.arguments, dict
                 ) else None
                 return None
+            case "in place and returned":
+                call.input.text += "edited"
+                return RunNormally(call.input)
             case "complete":
                 outputs: dict[str, Any] = {
                     "plain": "done",
@@ -254,7 +258,7 @@ class RoundMachine(RuleBasedStateMachine):
         was_approved, waits = index in self.approved, False
         for step in steps:
             match step.decision:
-                case "raise" | "nonsense":
+                case "raise" | "nonsense" | "in place":
                     if not was_approved:
                         self.approved.discard(index)
                     return False
