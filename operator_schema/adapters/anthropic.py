@@ -16,6 +16,7 @@ from ..tools.results.content import File, Image, Text
 
 if TYPE_CHECKING:
     from ..tools.calls import ToolResult
+    from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Runner, Tools
@@ -73,6 +74,7 @@ def to_tool(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> Any:
     """Return a tool for `Anthropic().beta.messages.tool_runner(tools=[…])`.
@@ -81,13 +83,15 @@ def to_tool(
         tool: one of ours.
         context: what your program injects, by type or by name; or a function of None that returns that.
         executor: what runs the calls, for limits of your own; it has this tool.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. Without it such
+            calls aren't run.
         native: more keys of the definition, such as `cache_control` and `strict`.
 
     Raises:
         TypeError: an argument is of another kind.
         ValueError: the executor doesn't have this tool.
     """
-    return _PlainTool(tool, runner_of_one(tool, context, executor, _OPTIONS), native)
+    return _PlainTool(tool, runner_of_one(tool, context, executor, _OPTIONS, confirm), native)
 
 
 def to_async_tool(
@@ -96,6 +100,7 @@ def to_async_tool(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> Any:
     """Return a tool for the runner of `AsyncAnthropic`; the arguments are those of `to_tool`.
@@ -104,7 +109,7 @@ def to_async_tool(
         TypeError: an argument is of another kind.
         ValueError: the executor doesn't have this tool.
     """
-    return _AsyncTool(tool, runner_of_one(tool, context, executor, _OPTIONS), native)
+    return _AsyncTool(tool, runner_of_one(tool, context, executor, _OPTIONS, confirm), native)
 
 
 def to_tools(
@@ -113,6 +118,7 @@ def to_tools(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> list[Any]:
     """Return tools for those that are switched on now; the arguments are those of `to_tool`.
@@ -122,7 +128,7 @@ def to_tools(
         TypeError: an argument is of another kind.
         ValueError: the executor has other tools.
     """
-    runner = runner_of(tools, context, executor, _OPTIONS)
+    runner = runner_of(tools, context, executor, _OPTIONS, confirm)
     return [_PlainTool(tool, runner, native) for tool in runner.executor.registry.offered()]
 
 
@@ -132,6 +138,7 @@ def to_async_tools(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> list[Any]:
     """Return tools for the runner of `AsyncAnthropic`; the arguments are those of `to_tool`.
@@ -141,7 +148,7 @@ def to_async_tools(
         TypeError: an argument is of another kind.
         ValueError: the executor has other tools.
     """
-    runner = runner_of(tools, context, executor, _OPTIONS)
+    runner = runner_of(tools, context, executor, _OPTIONS, confirm)
     return [_AsyncTool(tool, runner, native) for tool in runner.executor.registry.offered()]
 
 

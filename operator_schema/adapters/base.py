@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..immutable import Value
 from ..tools.calls import RawCall
+from ..tools.execution.confirmation import check_confirm
 from ..tools.execution.executor import Executor
 from ..tools.registry.registry import Registry
 from ..tools.tool import Tool
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import TypedDict, Unpack
 
+    from ..rounds.tool_call import ToolCall
     from ..rounds.toolset import Toolset
     from ..schema_styles import StyleOptions
     from ..tools.calls import ToolResult
@@ -40,9 +42,12 @@ __all__ = [
     "check_context",
     "check_executor",
     "check_native",
+    "check_parameters",
     "check_tool",
     "flat_definition",
+    "is_agreement",
     "needing",
+    "question_about",
     "registry_of",
     "runner_of",
     "runner_of_one",
@@ -84,10 +89,12 @@ class Runner(Value):
         executor: what runs them.
         context: what your program injects, or a function that takes the framework's own context and
             returns that; None for nothing.
+        confirm: as for `Executor`; None for what the framework or the executor has.
     """
 
     executor: Executor
     context: Context | None
+    confirm: Confirm | None = None
 
     async def run(
         self,
@@ -109,14 +116,16 @@ class Runner(Value):
             call_id: None where the framework doesn't say.
             host: what the function given as `context` gets.
             on_progress: as for `Executor.execute`.
-            confirm: as for `Executor.execute`: `"run"` if the framework holds back a call of a tool with
-                `confirm=True` until a person agrees.
+            confirm: as for `Executor.execute`, where the user of the adapter gave none: `"run"` if the
+                framework holds back a call of a tool with `confirm=True` until a person agrees, or what
+                asks by the framework's own means.
 
         Raises:
             BaseException: of `pass_through`; what the function given as `context` raises.
         """
         call = RawCall(call_id, name, arguments)
         context = self.context_of(own, host)
+        confirm = self.confirm or confirm
         return await self.executor.execute(call, context=context, on_progress=on_progress, confirm=confirm)
 
     def run_sync(
@@ -131,7 +140,9 @@ class Runner(Value):
     ) -> ToolResult:
         """Do what `run` does, and wait for it, as `Executor.execute_sync` does."""
         call = RawCall(call_id, name, arguments)
-        return self.executor.execute_sync(call, context=self.context_of(own, host), confirm=confirm)
+        return self.executor.execute_sync(
+            call, context=self.context_of(own, host), confirm=self.confirm or confirm
+        )
 
     def context_of(self, own: Mapping[Any, Any], host: Any) -> Mapping[Any, Any]:
         """Return what can be injected into a call; the arguments are those of `run`."""
@@ -145,7 +156,11 @@ class Runner(Value):
 
 
 def runner_of(
-    tools: Tools, context: Context | None, executor: Executor | None, options: ExecutorOptions
+    tools: Tools,
+    context: Context | None,
+    executor: Executor | None,
+    options: ExecutorOptions,
+    confirm: Confirm | None = None,
 ) -> Runner:
     """Return what runs the calls of several tools.
 
@@ -154,22 +169,28 @@ def runner_of(
         context: as the user gave it.
         executor: as the user gave it; None for one with `options`.
         options: of an executor of the adapter's own.
+        confirm: as the user gave it.
 
     Raises:
         DuplicateToolError: two tools have the same name.
         TypeError: an argument is of another kind.
-        ValueError: the executor has other tools.
+        ValueError: the executor has other tools, or `confirm` is something else.
     """
     check_context(context)
+    check_confirm(confirm)
     registry = registry_of(tools)
     if executor is None:
-        return Runner(Executor(registry, **options), context)
+        return Runner(Executor(registry, **options), context, confirm)
     check_executor(executor, registry)
-    return Runner(executor, context)
+    return Runner(executor, context, confirm)
 
 
 def runner_of_one(
-    tool: Tool[..., Any], context: Context | None, executor: Executor | None, options: ExecutorOptions
+    tool: Tool[..., Any],
+    context: Context | None,
+    executor: Executor | None,
+    options: ExecutorOptions,
+    confirm: Confirm | None = None,
 ) -> Runner:
     """Return what runs the calls of one tool; the arguments are those of `runner_of`.
 
@@ -181,13 +202,32 @@ def runner_of_one(
     """
     check_tool(tool)
     check_context(context)
+    check_confirm(confirm)
     if executor is None:
-        return Runner(Executor([tool], **options), context)
+        return Runner(Executor([tool], **options), context, confirm)
     _check_is_executor(executor)
     if tool.name not in executor.registry or executor.registry[tool.name] != tool:
         message = f"the executor has no such tool {tool.name}: give both the same, Executor([{tool.name}], …)"
         raise ValueError(message)
-    return Runner(executor, context)
+    return Runner(executor, context, confirm)
+
+
+def is_agreement(answer: object) -> bool:
+    """Return whether the answer of a person, in whatever form a framework gives it, is a clear yes."""
+    if isinstance(answer, str):
+        return answer.strip().lower() in _YES
+    if isinstance(answer, Mapping):
+        said = cast("Mapping[str, object]", answer)
+        return any(is_agreement(said.get(key)) for key in ("approved", "confirmed", "response", "type"))
+    return answer is True
+
+
+_YES = frozenset({"y", "yes", "true", "approve", "approved", "accept", "accepted", "ok"})
+
+
+def question_about(call: ToolCall[Any]) -> dict[str, Any]:
+    """Return what a person is asked about a call, as JSON values."""
+    return {"question": f"Run {call.name}?", "tool": call.name, "arguments": call.arguments}
 
 
 def registry_of(tools: Tools) -> Registry:
@@ -221,6 +261,27 @@ def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleO
         message = f"{framework} can't show recursive types, and {tool.name} takes one"
         raise ValueError(message)
     return definition
+
+
+def check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]) -> None:
+    """Check that a framework can call a tool by the names of its parameters.
+
+    Args:
+        tool: as the model sees it.
+        framework: its name, for the message.
+        taken: names that its own way of calling tools needs.
+
+    Raises:
+        ValueError: a parameter has such a name.
+    """
+    properties = tool.input_schema().get("properties", {})
+    for name in taken:
+        if name in properties:
+            message = (
+                f"{framework} can't call {tool.name}: it needs the name {name} itself. "
+                "Rename the parameter, or give it an alias"
+            )
+            raise ValueError(message)
 
 
 def check_tool(tool: Any) -> None:

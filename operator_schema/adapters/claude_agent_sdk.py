@@ -32,6 +32,9 @@ def to_server(
 ) -> Any:
     """Return tools as a server for `mcp_servers` of `ClaudeAgentOptions`; it runs in this process.
 
+    Claude Code asks a person about every tool that isn't in its `allowed_tools`, so tools with `confirm=True`
+    run when it calls them. `confirm=True` among the other arguments has the server ask too.
+
     Args:
         tools: a registry, a toolset, or any iterable of tools. Claude Code lists them once for each query.
         name: under which it is in `mcp_servers`; the model reads `mcp__NAME__TOOL`.
@@ -45,17 +48,19 @@ def to_server(
         TypeError: an argument is of another kind.
         ValueError: the name can't be part of the name of a tool, or the executor has other tools.
     """
-    made = server(tools, name=_checked(name), context=context, executor=executor, **native)
+    made = server(
+        tools, name=_checked(name), context=context, executor=executor, **{"confirm": False, **native}
+    )
     return McpSdkServerConfig(type="sdk", name=name, instance=made)
 
 
 def allowed_tools(tools: Tools, /, *, name: str = _NAME) -> list[str]:
     """List the names that the model reads, for `allowed_tools` of `ClaudeAgentOptions`.
 
-    Claude Code runs these without asking: leave out the tools for which a person shall be asked.
+    Claude Code runs these without asking. Tools with `confirm=True` are left out: it asks about them.
 
     Args:
-        tools: a registry, a toolset, or any iterable of tools; those that are switched off are left out.
+        tools: a registry, a toolset, or any iterable of tools; those that are switched off are left out too.
         name: of the server.
 
     Raises:
@@ -63,7 +68,8 @@ def allowed_tools(tools: Tools, /, *, name: str = _NAME) -> list[str]:
         TypeError: an argument is of another kind.
         ValueError: the name can't be part of the name of a tool.
     """
-    return [f"mcp__{_checked(name)}__{tool.name}" for tool in registry_of(tools).offered()]
+    offered = [tool for tool in registry_of(tools).offered() if not tool.annotations.confirm]
+    return [f"mcp__{_checked(name)}__{tool.name}" for tool in offered]
 
 
 def _checked(name: Any) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..tools.calls import ToolResult
+    from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Runner, Tools
@@ -73,6 +74,7 @@ def to_tool(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> Any:
     """Return a `dspy.Tool`.
@@ -81,6 +83,8 @@ def to_tool(
         tool: one of ours.
         context: what your program injects, by type or by name; a function gets None, and returns that.
         executor: what runs the calls, for limits of your own; it has this tool.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. Without it such
+            calls aren't run.
         native: `name` and `desc`, as `dspy.Tool` takes them.
 
     Raises:
@@ -88,7 +92,7 @@ def to_tool(
         ValueError: the executor doesn't have this tool, or the tool takes a recursive type.
     """
     check_native(native, _NATIVE, "Tool of dspy")
-    return OperatorTool(tool, runner_of_one(tool, context, executor, _OPTIONS), native)
+    return OperatorTool(tool, runner_of_one(tool, context, executor, _OPTIONS, confirm), native)
 
 
 def to_tools(
@@ -97,6 +101,7 @@ def to_tools(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
 ) -> list[Any]:
     """Return tools for those that are switched on now; the arguments are those of `to_tool`.
 
@@ -105,7 +110,7 @@ def to_tools(
         TypeError: an argument is of another kind.
         ValueError: the executor has other tools, or a tool takes a recursive type.
     """
-    runner = runner_of(tools, context, executor, _OPTIONS)
+    runner = runner_of(tools, context, executor, _OPTIONS, confirm)
     return [OperatorTool(tool, runner, {}) for tool in runner.executor.registry.offered()]
 
 

@@ -9,6 +9,7 @@ from .base import needing, runner_of, runner_of_one
 with needing("fastmcp", "fastmcp 4.1 or newer", "fastmcp"):
     from fastmcp import Context as FastMCPContext
     from fastmcp.exceptions import FastMCPError
+    from fastmcp.server.context import AcceptedElicitation
     from fastmcp.server.dependencies import get_context
     from fastmcp.server.providers import Provider
     from fastmcp.tools import Tool as FastMCPTool
@@ -20,7 +21,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ContentBlock, InputRequiredResult
 from pydantic import PrivateAttr
 
+from ..json_values import to_json_text
 from ..tools.injection.host_classes import register_injected
+from ..wording import clip, escape
 from .mcp.content import content_of
 from .mcp.described import checked_structured, hints_of, output_of
 from .mcp.messages import Messages, progress_sender, sending
@@ -28,7 +31,9 @@ from .mcp.messages import Messages, progress_sender, sending
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
+    from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
+    from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
     from ..tools.execution.reports import OnProgress
     from ..tools.results.structured_output import StructuredOutput
@@ -41,6 +46,9 @@ __all__ = ["OperatorTool", "RegistryProvider", "to_tool", "to_tools"]
 register_injected(cast("Any", FastMCPContext))
 
 _BLOCKS: tuple[type, ...] = ContentBlock.__args__  # a union of classes
+_SHOWN = 2000
+"""Characters of the arguments that a person reads at most."""
+
 _PARTS: tuple[type, ...] = (Image, Audio, File, *_BLOCKS)
 _NATIVE = (*_PARTS, FastMCPResult, InputRequiredResult)
 _OPTIONS: ExecutorOptions = {"native_results": _NATIVE, "pass_through": (FastMCPError, MCPError)}
@@ -57,6 +65,11 @@ class OperatorTool(FastMCPTool):
         """Run a call, as fastmcp asks for it."""
         ctx, runner = get_context(), cast("Runner", self._runner)
 
+        async def ask(call: ToolCall[Any]) -> bool:
+            shown = to_json_text(call.arguments)
+            answer = await ctx.elicit(f"Run {call.name}? {clip(escape(shown), _SHOWN)}", response_type=None)
+            return isinstance(answer, AcceptedElicitation)
+
         def execute(on_progress: OnProgress | None) -> Awaitable[ToolResult]:
             return runner.run(
                 self._tool.name,
@@ -65,6 +78,7 @@ class OperatorTool(FastMCPTool):
                 call_id=None if ctx.request_context is None else ctx.request_id,
                 host=ctx,
                 on_progress=on_progress,
+                confirm=None if ctx.request_context is None else ask,
             )
 
         if not self._tool.takes_progress:
@@ -83,6 +97,8 @@ class RegistryProvider(Provider):
         tools: a registry, a toolset, or any iterable of tools.
         context: as for `to_tool`.
         executor: what runs the calls; its registry has these tools.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. By default, the
+            client asks by an elicitation.
         structured: as for `to_tool`.
         native: as for `to_tool`.
 
@@ -99,13 +115,14 @@ class RegistryProvider(Provider):
         *,
         context: Context | None = None,
         executor: Executor | None = None,
+        confirm: Confirm | None = None,
         structured: Structured = "all",
         **native: Any,
     ) -> None:
         super().__init__()
         self._structured: Structured = checked_structured(structured)
         self._native = native
-        self._runner = runner_of(tools, context, executor, _OPTIONS)
+        self._runner = runner_of(tools, context, executor, _OPTIONS, confirm)
 
     async def _list_tools(self) -> Sequence[Any]:
         registry = self._runner.executor.registry
@@ -124,6 +141,7 @@ def to_tool(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     structured: Structured = "all",
     **native: Any,
 ) -> OperatorTool:
@@ -134,6 +152,8 @@ def to_tool(
         context: what your program injects, by type or by name; or a plain function that takes the
             `Context` of fastmcp and returns that. That `Context` is there by its type anyway.
         executor: what runs the calls, for limits of your own; it has this tool.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. By default, the
+            client asks by an elicitation.
         structured: which results a client gets as data beside the text. `"all"`: all that say more than
             a text, wrapped as `{"result": …}` where they aren't objects, as fastmcp does. `"objects"`:
             those that are objects. `"none"`: none.
@@ -143,7 +163,7 @@ def to_tool(
         TypeError: an argument is of another kind.
         ValueError: an argument is out of range, or the executor doesn't have this tool.
     """
-    runner = runner_of_one(tool, context, executor, _OPTIONS)
+    runner = runner_of_one(tool, context, executor, _OPTIONS, confirm)
     return _made(tool, runner, checked_structured(structured), native)
 
 
@@ -153,6 +173,7 @@ def to_tools(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     structured: Structured = "all",
     **native: Any,
 ) -> list[OperatorTool]:
@@ -164,7 +185,7 @@ def to_tools(
         ValueError: an argument is out of range, or the executor has other tools.
     """
     checked_structured(structured)
-    runner = runner_of(tools, context, executor, _OPTIONS)
+    runner = runner_of(tools, context, executor, _OPTIONS, confirm)
     return [_made(tool, runner, structured, native) for tool in runner.executor.registry.offered()]
 
 

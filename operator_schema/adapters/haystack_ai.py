@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from .base import needing, runner_of, runner_of_one
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..tools.calls import ToolResult
+    from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
     from ..tools.registry.registry import Registry
     from ..tools.results.content import Part
@@ -76,6 +77,8 @@ class Toolset(HaystackToolset):
         tools: a registry, a toolset of ours, or any iterable of tools.
         context: as for `to_tool`.
         executor: what runs the calls; its registry has these tools.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. Without it such
+            calls aren't run.
         blocks: as for `to_tool`.
         native: as for `to_tool`, for each tool.
 
@@ -92,10 +95,11 @@ class Toolset(HaystackToolset):
         *,
         context: Context | None = None,
         executor: Executor | None = None,
+        confirm: Confirm | None = None,
         blocks: bool = False,
         **native: Any,
     ) -> None:
-        self._runner = runner_of(tools, context, executor, _OPTIONS)
+        self._runner = runner_of(tools, context, executor, _OPTIONS, confirm)
         self._native, self._blocks = native, blocks
         super().__init__(tools=[])
 
@@ -139,6 +143,7 @@ def to_tool(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     blocks: bool = False,
     **native: Any,
 ) -> OperatorTool:
@@ -149,6 +154,8 @@ def to_tool(
         context: what your program injects, by type or by name; or a plain function that takes the `State`
             of the agent, None outside of one, and returns that. That `State` is there by its type anyway.
         executor: what runs the calls, for limits of your own; it has this tool.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. Without it such
+            calls aren't run.
         blocks: whether images and files of a result are blocks of content. Not all models take them:
             for OpenAI's chat completions Haystack raises a `ValueError`, which ends the run. Otherwise
             the model reads what they are.
@@ -158,7 +165,7 @@ def to_tool(
         TypeError: an argument is of another kind.
         ValueError: the executor doesn't have this tool.
     """
-    return _made(tool, runner_of_one(tool, context, executor, _OPTIONS), native, blocks=blocks)
+    return _made(tool, runner_of_one(tool, context, executor, _OPTIONS, confirm), native, blocks=blocks)
 
 
 def to_tools(
@@ -167,6 +174,7 @@ def to_tools(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     blocks: bool = False,
     **native: Any,
 ) -> list[OperatorTool]:
@@ -177,18 +185,28 @@ def to_tools(
         TypeError: an argument is of another kind.
         ValueError: the executor has other tools.
     """
-    runner = runner_of(tools, context, executor, _OPTIONS)
+    runner = runner_of(tools, context, executor, _OPTIONS, confirm)
     return [_made(tool, runner, native, blocks=blocks) for tool in runner.executor.registry.offered()]
 
 
 def _made(tool: Tool[..., Any], runner: Runner, native: dict[str, Any], *, blocks: bool) -> OperatorTool:
-    # Haystack asks for a function, and gives its `State` to one that has it among its parameters.
-    def function(_operator_state: State | None = None, **arguments: Any) -> Any:
+    # Haystack asks for a function, and gives its `State` to one that has it among its parameters. Calls of
+    # such tools it runs one after another, so only those have it that may use it.
+    def with_state(_operator_state: State | None = None, **arguments: Any) -> Any:
         return made.invoke(**{_STATE: _operator_state}, **arguments)
 
-    async def async_function(_operator_state: State | None = None, **arguments: Any) -> Any:
+    async def async_with_state(_operator_state: State | None = None, **arguments: Any) -> Any:
         return await made.invoke_async(**{_STATE: _operator_state}, **arguments)
 
+    def without_state(**arguments: Any) -> Any:
+        return made.invoke(**arguments)
+
+    async def async_without_state(**arguments: Any) -> Any:
+        return await made.invoke_async(**arguments)
+
+    uses_state = callable(runner.context) or _takes_state(tool)
+    function = with_state if uses_state else without_state
+    async_function = async_with_state if uses_state else async_without_state
     definition = tool.definition()
     made = OperatorTool(
         **{
@@ -203,6 +221,15 @@ def _made(tool: Tool[..., Any], runner: Runner, native: dict[str, Any], *, block
     )
     made.operator_runner, made.operator_name, made.has_blocks = runner, tool.name, blocks
     return made
+
+
+def _takes_state(tool: Tool[..., Any]) -> bool:
+    """Return whether the function has a parameter that may be the `State` of the agent."""
+    return any(_may_be_state(tool.injected_type(name)) for name in tool.injected)
+
+
+def _may_be_state(annotation: Any) -> bool:
+    return annotation in {State, Any, object} or any(map(_may_be_state, get_args(annotation)))
 
 
 class _Blocks(list[Any]):

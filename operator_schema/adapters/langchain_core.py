@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from .base import check_native, needing, runner_of, runner_of_one
+from .base import check_native, is_agreement, needing, question_about, runner_of, runner_of_one
 
 with needing("langchain_core", "langchain-core 1.8 or newer", "langchain-core"):
     from langchain_core.runnables import RunnableConfig
@@ -13,11 +13,11 @@ with needing("langchain_core", "langchain-core 1.8 or newer", "langchain-core"):
 try:  # langgraph is there if the tools run in a graph
     from langgraph.errors import GraphBubbleUp
     from langgraph.prebuilt import ToolRuntime
-    from langgraph.types import Command
+    from langgraph.types import Command, interrupt
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "langgraph":
         raise
-    GraphBubbleUp = ToolRuntime = Command = None
+    GraphBubbleUp = ToolRuntime = Command = interrupt = None
 
 from ..tools.injection.host_classes import register_injected
 from ..tools.results.content import Audio, File, Image, Text
@@ -25,7 +25,9 @@ from ..tools.results.content import Audio, File, Image, Text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
+    from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
     from ..tools.registry.registry import Registry
     from ..tools.tool import Tool
@@ -71,14 +73,28 @@ class _OperatorTool(BaseTool):
         return (arguments, tool_call_id or None, runtime), {}
 
     def _run(self, arguments: Any, call_id: str | None, runtime: Any, *, config: RunnableConfig) -> Any:
-        own = _own(runtime, config)
-        return _outcome(self.runner.run_sync(self.name, arguments, own, call_id=call_id, host=runtime))
+        result = self.runner.run_sync(
+            self.name,
+            arguments,
+            _own(runtime, config),
+            call_id=call_id,
+            host=runtime,
+            confirm=None if runtime is None else _ask,
+        )
+        return _outcome(result)
 
     async def _arun(
         self, arguments: Any, call_id: str | None, runtime: Any, *, config: RunnableConfig
     ) -> Any:
-        own = _own(runtime, config)
-        return _outcome(await self.runner.run(self.name, arguments, own, call_id=call_id, host=runtime))
+        result = await self.runner.run(
+            self.name,
+            arguments,
+            _own(runtime, config),
+            call_id=call_id,
+            host=runtime,
+            confirm=None if runtime is None else _ask,
+        )
+        return _outcome(result)
 
 
 class Toolkit(BaseToolkit):
@@ -94,6 +110,7 @@ class Toolkit(BaseToolkit):
         *,
         context: Context | None = None,
         executor: Executor | None = None,
+        confirm: Confirm | None = None,
         **native: Any,
     ) -> None:
         """Make a toolkit.
@@ -102,6 +119,9 @@ class Toolkit(BaseToolkit):
             tools: a registry, a toolset, or any iterable of tools.
             context: as for `to_tool`.
             executor: what runs the calls; its registry has these tools.
+            confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. By default, a
+                graph asks by langgraph's `interrupt`, and `Command(resume=True)` agrees. Give `"run"` if a
+                middleware asks.
             native: as for `to_tool`, for each tool.
 
         Raises:
@@ -110,7 +130,7 @@ class Toolkit(BaseToolkit):
             ValueError: the executor has other tools.
         """
         check_native(native, BaseTool.model_fields, "BaseTool")
-        super().__init__(runner=runner_of(tools, context, executor, _OPTIONS), native=native)
+        super().__init__(runner=runner_of(tools, context, executor, _OPTIONS, confirm), native=native)
 
     @property
     def registry(self) -> Registry:
@@ -129,6 +149,7 @@ def to_tool(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> Any:
     """Return a `BaseTool` of langchain-core.
@@ -139,6 +160,9 @@ def to_tool(
             `ToolRuntime` (None outside of a graph) and returns that. The `ToolRuntime`, its context and the
             `RunnableConfig` are there anyway, by their types.
         executor: what runs the calls, for limits of your own; it has this tool.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. By default, a graph
+            asks by langgraph's `interrupt`, and `Command(resume=True)` agrees. Give `"run"` if a middleware
+            asks.
         native: what `BaseTool` takes, such as `tags`, `metadata`, `extras` and `return_direct`.
 
     Raises:
@@ -146,7 +170,7 @@ def to_tool(
         ValueError: the executor doesn't have this tool.
     """
     check_native(native, BaseTool.model_fields, "BaseTool")
-    return _made(tool, runner_of_one(tool, context, executor, _OPTIONS), native)
+    return _made(tool, runner_of_one(tool, context, executor, _OPTIONS, confirm), native)
 
 
 def to_tools(
@@ -155,6 +179,7 @@ def to_tools(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> list[Any]:
     """Return tools for those that are switched on now; the arguments are those of `to_tool`.
@@ -164,7 +189,7 @@ def to_tools(
         TypeError: an argument is of another kind.
         ValueError: the executor has other tools.
     """
-    return Toolkit(tools, context=context, executor=executor, **native).get_tools()
+    return Toolkit(tools, context=context, executor=executor, confirm=confirm, **native).get_tools()
 
 
 def _made(tool: Tool[..., Any], runner: Runner, native: dict[str, Any]) -> Any:
@@ -187,6 +212,11 @@ def _schema(tool: Tool[..., Any]) -> dict[str, Any]:
     )
 
 
+async def _ask(call: ToolCall[Any]) -> bool:
+    """Ask a person by interrupting the graph, which runs the call again with the answer."""
+    return is_agreement(interrupt(question_about(call)))
+
+
 def _own(runtime: Any, config: Any) -> Mapping[Any, Any]:
     own: dict[Any, Any] = {RunnableConfig: config}
     if runtime is None:
@@ -201,9 +231,9 @@ def _outcome(result: ToolResult) -> tuple[Any, Any]:
         raise ToolException(result.content)
     if Command is not None and isinstance(result.value, Command):
         return result.value, None
+    # A checkpoint holds the artifact: JSON can be written there, what a function returns may not.
     if not any(isinstance(part, (Image, Audio, File)) for part in result.parts):
-        return result.content, result.value
-    # A checkpoint holds the artifact: JSON can be written there, our parts can't.
+        return result.content, result.json
     return [_block(part) for part in result.parts], result.json
 
 

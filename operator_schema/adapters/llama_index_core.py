@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .base import needing, runner_of, runner_of_one
+from .base import is_agreement, needing, question_about, runner_of, runner_of_one
 
 with needing("llama_index.core", "llama-index-core 0.14 or newer", "llama-index-core"):
     from llama_index.core.base.llms.types import AudioBlock, DocumentBlock, ImageBlock, TextBlock
     from llama_index.core.objects import ObjectRetriever
     from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
     from llama_index.core.workflow import Context as WorkflowContext
+    from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent
 
+from ..json_values import to_json_text
 from ..tools.injection.host_classes import register_injected
 from ..tools.results.content import Audio, File, Image
 
@@ -23,7 +25,9 @@ except ModuleNotFoundError:
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
+    from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
     from ..tools.registry.registry import Registry
     from ..tools.results.content import Part
@@ -83,7 +87,16 @@ class OperatorTool(FunctionTool):
         """Run a call, as an agent asks for it."""
         own, ctx = _own(arguments)
         given = _arguments(positional, arguments)
-        return _outcome(self._name, given, await self._runner.run(self._name, given, own, host=ctx))
+
+        async def ask(call: ToolCall[Any]) -> bool:
+            asked = to_json_text(question := question_about(call))
+            event = InputRequiredEvent(prefix=question["question"], **question)
+            answer = await ctx.wait_for_event(HumanResponseEvent, waiter_event=event, waiter_id=asked)
+            return is_agreement(answer.response)
+
+        confirm = None if ctx is None else ask
+        result = await self._runner.run(self._name, given, own, host=ctx, confirm=confirm)
+        return _outcome(self._name, given, result)
 
 
 class RegistryRetriever(ObjectRetriever[Any]):
@@ -93,6 +106,8 @@ class RegistryRetriever(ObjectRetriever[Any]):
         tools: a registry, a toolset, or any iterable of tools.
         context: as for `to_tool`.
         executor: what runs the calls; its registry has these tools.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. By default, the
+            agent's workflow waits for a `HumanResponseEvent`, whose response "yes" agrees.
         native: as for `to_tool`, for each tool.
 
     Raises:
@@ -108,10 +123,11 @@ class RegistryRetriever(ObjectRetriever[Any]):
         *,
         context: Context | None = None,
         executor: Executor | None = None,
+        confirm: Confirm | None = None,
         **native: Any,
     ) -> None:
         # Nothing of its base is used: it looks nodes up in an index.
-        self._runner = runner_of(tools, context, executor, _OPTIONS)
+        self._runner = runner_of(tools, context, executor, _OPTIONS, confirm)
         self._native = native
 
     @property
@@ -134,6 +150,7 @@ def to_tool(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> Any:
     """Return a tool of LlamaIndex.
@@ -143,13 +160,15 @@ def to_tool(
         context: what your program injects, by type or by name; or a plain function that takes the agent's
             `Context` (None outside of an agent) and returns that. The `Context` is there anyway, by its type.
         executor: what runs the calls, for limits of your own; it has this tool.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. By default, the
+            agent's workflow waits for a `HumanResponseEvent`, whose response "yes" agrees.
         native: what `ToolMetadata` takes: `return_direct`.
 
     Raises:
         TypeError: an argument is of another kind.
         ValueError: the executor doesn't have this tool.
     """
-    return OperatorTool(tool, runner_of_one(tool, context, executor, _OPTIONS), native)
+    return OperatorTool(tool, runner_of_one(tool, context, executor, _OPTIONS, confirm), native)
 
 
 def to_tools(
@@ -158,6 +177,7 @@ def to_tools(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> list[Any]:
     """Return tools for those that are switched on now; the arguments are those of `to_tool`.
@@ -167,7 +187,7 @@ def to_tools(
         TypeError: an argument is of another kind.
         ValueError: the executor has other tools.
     """
-    return RegistryRetriever(tools, context=context, executor=executor, **native).retrieve()
+    return RegistryRetriever(tools, context=context, executor=executor, confirm=confirm, **native).retrieve()
 
 
 def _anything(**arguments: Any) -> dict[str, Any]:

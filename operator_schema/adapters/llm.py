@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, cast
 
-from .base import needing, runner_of, runner_of_one
+from .base import check_parameters, needing, runner_of, runner_of_one
 
 with needing("llm", "llm 0.36 or newer", "llm"):
     import llm
@@ -15,6 +15,7 @@ from ..tools.results.content import Audio, File, Image
 
 if TYPE_CHECKING:
     from ..tools.calls import ToolResult
+    from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Runner, Tools
@@ -40,6 +41,8 @@ class Toolbox(llm.Toolbox):
         tools: a registry, a toolset, or any iterable of tools.
         context: as for `to_tool`.
         executor: what runs the calls; its registry has these tools.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. Without it such
+            calls aren't run.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -48,9 +51,15 @@ class Toolbox(llm.Toolbox):
     """
 
     def __init__(
-        self, tools: Tools, /, *, context: Context | None = None, executor: Executor | None = None
+        self,
+        tools: Tools,
+        /,
+        *,
+        context: Context | None = None,
+        executor: Executor | None = None,
+        confirm: Confirm | None = None,
     ) -> None:
-        self._runner = runner_of(tools, context, executor, _OPTIONS)
+        self._runner = runner_of(tools, context, executor, _OPTIONS, confirm)
 
     def tools(self) -> Any:
         """Yield the tools that are switched on now."""
@@ -64,6 +73,7 @@ def to_tool(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> Any:
     """Return an `llm.Tool`.
@@ -73,13 +83,15 @@ def to_tool(
         context: what your program injects, by type or by name; or a plain function that takes the
             `llm.ToolCall` and returns that. The `ToolCall` is there anyway, by its type.
         executor: what runs the calls, for limits of your own; it has this tool.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. Without it such
+            calls aren't run.
         native: what `llm.Tool` takes.
 
     Raises:
         TypeError: an argument is of another kind.
         ValueError: the executor doesn't have this tool.
     """
-    return _made(tool, runner_of_one(tool, context, executor, _OPTIONS), native)
+    return _made(tool, runner_of_one(tool, context, executor, _OPTIONS, confirm), native)
 
 
 def to_tools(
@@ -88,6 +100,7 @@ def to_tools(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> list[Any]:
     """Return tools for those that are switched on now; the arguments are those of `to_tool`.
@@ -97,11 +110,12 @@ def to_tools(
         TypeError: an argument is of another kind.
         ValueError: the executor has other tools.
     """
-    runner = runner_of(tools, context, executor, _OPTIONS)
+    runner = runner_of(tools, context, executor, _OPTIONS, confirm)
     return [_made(tool, runner, native) for tool in runner.executor.registry.offered()]
 
 
 def _made(tool: Tool[..., Any], runner: Runner, native: dict[str, Any]) -> Any:
+    check_parameters(tool, "llm", (_CALL,))
     name = tool.name
 
     # Plain chains can't await, and async ones run a plain function in a thread.

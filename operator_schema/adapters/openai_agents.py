@@ -17,6 +17,7 @@ with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     )
     from agents.exceptions import AgentsException
     from agents.tool_context import ToolContext
+    from agents.tracing import SpanError, get_current_span
 
 from ..tools.injection.host_classes import register_injected
 from ..tools.results.content import Audio, File, Image, Resource, Text
@@ -121,6 +122,9 @@ def _made(tool: Tool[..., Any], runner: Runner, native: dict[str, Any]) -> Any:
         result = await runner.run(
             name, arguments, _own(ctx), call_id=ctx.tool_call_id, host=ctx, confirm="run"
         )
+        span = get_current_span() if result.is_error else None
+        if span is not None:
+            span.set_error(SpanError(message=result.code or "error", data={"tool_name": name}))
         return _output(result)
 
     def is_enabled(ctx: Any, _agent: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .base import flat_definition, needing, runner_of, runner_of_one
+from .base import check_parameters, flat_definition, needing, runner_of, runner_of_one
 
 with needing("semantic_kernel", "semantic-kernel 1.45 or newer", "semantic-kernel"):
     from semantic_kernel import Kernel
@@ -20,6 +20,7 @@ with needing("semantic_kernel", "semantic-kernel 1.45 or newer", "semantic-kerne
 from ..tools.injection.host_classes import register_injected
 
 if TYPE_CHECKING:
+    from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
     from ..tools.tool import Tool
     from .base import Context, Runner, Tools
@@ -68,6 +69,7 @@ def to_tool(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     plugin_name: str | None = None,
     **native: Any,
 ) -> OperatorFunction:
@@ -82,6 +84,8 @@ def to_tool(
             `FunctionInvocationContext` and returns that. The `Kernel` and the `KernelArguments` are there
             by their types anyway.
         executor: what runs the calls, for limits of your own; it has this tool.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. Without it such
+            calls aren't run.
         plugin_name: of the plugin; the model reads the function as `plugin-function`.
         native: what `KernelFunctionMetadata` takes, such as `additional_properties`.
 
@@ -89,7 +93,7 @@ def to_tool(
         TypeError: an argument is of another kind.
         ValueError: the executor doesn't have this tool, or it takes a recursive type.
     """
-    runner = runner_of_one(tool, context, executor, {})
+    runner = runner_of_one(tool, context, executor, {}, confirm)
     return _made(tool, runner, plugin_name, native)
 
 
@@ -99,6 +103,7 @@ def to_tools(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     plugin_name: str | None = None,
     **native: Any,
 ) -> list[OperatorFunction]:
@@ -109,7 +114,7 @@ def to_tools(
         TypeError: an argument is of another kind.
         ValueError: the executor has other tools, or one takes a recursive type.
     """
-    runner = runner_of(tools, context, executor, {})
+    runner = runner_of(tools, context, executor, {}, confirm)
     offered = runner.executor.registry.offered()
     return [_made(tool, runner, plugin_name, native) for tool in offered]
 
@@ -121,6 +126,7 @@ def kernel_plugin(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     description: str | None = None,
     **native: Any,
 ) -> Any:
@@ -131,6 +137,8 @@ def kernel_plugin(
         name: of the plugin.
         context: as for `to_tool`.
         executor: what runs the calls; its registry has these tools.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. Without it such
+            calls aren't run.
         description: of the plugin.
         native: as for `to_tool`.
 
@@ -139,13 +147,14 @@ def kernel_plugin(
         TypeError: an argument is of another kind.
         ValueError: the executor has other tools, or one takes a recursive type.
     """
-    made = to_tools(tools, context=context, executor=executor, plugin_name=name, **native)
+    made = to_tools(tools, context=context, executor=executor, confirm=confirm, plugin_name=name, **native)
     return KernelPlugin(name=name, description=description, functions=made)
 
 
 def _made(
     tool: Tool[..., Any], runner: Runner, plugin_name: str | None, native: dict[str, Any]
 ) -> OperatorFunction:
+    check_parameters(tool, "semantic-kernel", ("self", "settings"))
     definition = flat_definition(tool, "semantic-kernel")
     schema = definition["input_schema"]
     required = schema.get("required", ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, cast
 
-from .base import flat_definition, needing, runner_of, runner_of_one
+from .base import check_parameters, flat_definition, needing, runner_of, runner_of_one
 
 with needing("smolagents", "smolagents 1.26 or newer", "smolagents"):
     from smolagents import AgentImage
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..tools.calls import ToolResult
+    from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Runner, Tools
@@ -39,6 +40,7 @@ class OperatorTool(SmolTool):
     def __init__(
         self, tool: Tool[..., Any], runner: Runner, *, raise_errors: bool, native: Mapping[str, Any]
     ) -> None:
+        check_parameters(tool, "smolagents", ("self", "sanitize_inputs_outputs"))
         self.name = tool.name
         self.description = tool.definition()["description"]
         structured = tool.structured_output()
@@ -94,6 +96,7 @@ def to_tool(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     raise_errors: bool = True,
     **native: Any,
 ) -> OperatorTool:
@@ -104,6 +107,8 @@ def to_tool(
         context: what your program injects, by type or by name; or a plain function that takes None and
             returns that, because smolagents has no context.
         executor: what runs the calls, for limits of your own; it has this tool.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. Without it such
+            calls aren't run.
         raise_errors: whether a call without a result raises `ToolCallError`. In a `ToolCallingAgent` this
             ends the step, and the results of other calls of the step are lost; otherwise the model
             gets the text as a result. In a `CodeAgent` code would go on with that text.
@@ -113,7 +118,7 @@ def to_tool(
         TypeError: an argument is of another kind.
         ValueError: the executor doesn't have this tool, or smolagents can't show a recursive type.
     """
-    runner = runner_of_one(tool, context, executor, _OPTIONS)
+    runner = runner_of_one(tool, context, executor, _OPTIONS, confirm)
     return OperatorTool(tool, runner, raise_errors=raise_errors, native=native)
 
 
@@ -123,6 +128,7 @@ def to_tools(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     raise_errors: bool = True,
     **native: Any,
 ) -> list[OperatorTool]:
@@ -133,7 +139,7 @@ def to_tools(
         TypeError: an argument is of another kind.
         ValueError: the executor has other tools, or smolagents can't show a recursive type.
     """
-    runner = runner_of(tools, context, executor, _OPTIONS)
+    runner = runner_of(tools, context, executor, _OPTIONS, confirm)
     offered = runner.executor.registry.offered()
     return [OperatorTool(one, runner, raise_errors=raise_errors, native=native) for one in offered]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .base import needing, runner_of, runner_of_one
+from .base import is_agreement, needing, question_about, runner_of, runner_of_one
 
 with needing("strands", "strands-agents 1.62 or newer", "strands-agents"):
     from strands import ToolContext
@@ -18,7 +18,9 @@ from ..tools.results.content import Image, Text
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
+    from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
+    from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
     from ..tools.results.content import Part
     from ..tools.tool import Tool
@@ -68,8 +70,17 @@ class OperatorTool(AgentTool):
         ctx = _context_of(tool_use, invocation_state)
         own = {**invocation_state, ToolContext: ctx}
         call_id = tool_use["toolUseId"]
+
+        async def ask(call: ToolCall[Any]) -> bool:
+            return is_agreement(ctx.interrupt(f"confirm {call.name}", reason=question_about(call)))
+
         result = await self._runner.run(
-            self._tool.name, tool_use["input"], own, call_id=str(call_id), host=ctx
+            self._tool.name,
+            tool_use["input"],
+            own,
+            call_id=str(call_id),
+            host=ctx,
+            confirm=None if ctx.agent is None else ask,
         )
         status = "error" if result.is_error else "success"
         yield ToolResultEvent({"toolUseId": call_id, "status": status, "content": _content(result)})
@@ -81,6 +92,7 @@ def to_tool(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> OperatorTool:
     """Return a tool of Strands.
@@ -91,13 +103,15 @@ def to_tool(
             `ToolContext` of Strands and returns that. That `ToolContext` is there by its type, and what is
             in the invocation state by its name.
         executor: what runs the calls, for limits of your own; it has this tool.
+        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. By default, the
+            agent is interrupted, and the response "yes" agrees.
         native: entries of the tool's spec, such as `outputSchema`.
 
     Raises:
         TypeError: an argument is of another kind.
         ValueError: the executor doesn't have this tool.
     """
-    return OperatorTool(tool, runner_of_one(tool, context, executor, _OPTIONS), native)
+    return OperatorTool(tool, runner_of_one(tool, context, executor, _OPTIONS, confirm), native)
 
 
 def to_tools(
@@ -106,6 +120,7 @@ def to_tools(
     *,
     context: Context | None = None,
     executor: Executor | None = None,
+    confirm: Confirm | None = None,
     **native: Any,
 ) -> list[OperatorTool]:
     """Return tools for those that are switched on now; the arguments are those of `to_tool`.
@@ -115,7 +130,7 @@ def to_tools(
         TypeError: an argument is of another kind.
         ValueError: the executor has other tools.
     """
-    runner = runner_of(tools, context, executor, _OPTIONS)
+    runner = runner_of(tools, context, executor, _OPTIONS, confirm)
     return [OperatorTool(tool, runner, native) for tool in runner.executor.registry.offered()]
 
 
