@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .base import needing, runner_of, runner_of_one
 
 with needing("fastmcp", "fastmcp 4.1 or newer", "fastmcp"):
     from fastmcp import Context as FastMCPContext
     from fastmcp.exceptions import FastMCPError
-    from fastmcp.server.context import AcceptedElicitation
     from fastmcp.server.dependencies import get_context
     from fastmcp.server.providers import Provider
     from fastmcp.tools import Tool as FastMCPTool
@@ -18,12 +17,11 @@ with needing("fastmcp", "fastmcp 4.1 or newer", "fastmcp"):
     from fastmcp.utilities.types import Audio, File, Image
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import ContentBlock, InputRequiredResult
+from mcp_types import CallToolRequestParams, CallToolResult, ContentBlock, InputRequiredResult
 from pydantic import PrivateAttr
 
-from ..json_values import to_json_text
 from ..tools.injection.host_classes import register_injected
-from ..wording import clip, escape
+from .mcp.confirmation import Confirmation
 from .mcp.content import content_of
 from .mcp.described import checked_structured, hints_of, output_of
 from .mcp.messages import Messages, progress_sender, sending
@@ -31,7 +29,6 @@ from .mcp.messages import Messages, progress_sender, sending
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
-    from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
     from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
@@ -46,11 +43,9 @@ __all__ = ["OperatorTool", "RegistryProvider", "to_tool", "to_tools"]
 register_injected(cast("Any", FastMCPContext))
 
 _BLOCKS: tuple[type, ...] = ContentBlock.__args__  # a union of classes
-_SHOWN = 2000
-"""Characters of the arguments that a person reads at most."""
-
 _PARTS: tuple[type, ...] = (Image, Audio, File, *_BLOCKS)
 _NATIVE = (*_PARTS, FastMCPResult, InputRequiredResult)
+_CONFIRMATION = Confirmation()
 _OPTIONS: ExecutorOptions = {"native_results": _NATIVE, "pass_through": (FastMCPError, MCPError)}
 
 
@@ -65,10 +60,20 @@ class OperatorTool(FastMCPTool):
         """Run a call, as fastmcp asks for it."""
         ctx, runner = get_context(), cast("Runner", self._runner)
 
-        async def ask(call: ToolCall[Any]) -> bool:
-            shown = to_json_text(call.arguments)
-            answer = await ctx.elicit(f"Run {call.name}? {clip(escape(shown), _SHOWN)}", response_type=None)
-            return isinstance(answer, AcceptedElicitation)
+        confirm: Literal["run"] | None = None
+        if self._tool.annotations.confirm and runner.confirm is None and ctx.request_context is not None:
+            params = CallToolRequestParams(
+                name=self._tool.name,
+                arguments=arguments,
+                input_responses=ctx.input_responses,
+                request_state=ctx.request_state,
+            )
+            asked = await _CONFIRMATION.ask(cast("Any", ctx.request_context), params, self._tool)
+            if isinstance(asked, InputRequiredResult):
+                return InputRequiredToolResult(asked)
+            if isinstance(asked, CallToolResult):
+                return FastMCPResult(content=asked.content, is_error=True)
+            confirm = asked
 
         def execute(on_progress: OnProgress | None) -> Awaitable[ToolResult]:
             return runner.run(
@@ -78,7 +83,7 @@ class OperatorTool(FastMCPTool):
                 call_id=None if ctx.request_context is None else ctx.request_id,
                 host=ctx,
                 on_progress=on_progress,
-                confirm=None if ctx.request_context is None else ask,
+                confirm=confirm,
             )
 
         if not self._tool.takes_progress:

@@ -1,4 +1,4 @@
-"""Ten turns that every adapter goes through, in its framework's own loop.
+"""Eleven turns that every adapter goes through, in its framework's own loop.
 
 A test of an adapter has a table `TURNS` from the name of a turn to what happens in it: `OURS` where all is as
 everywhere, otherwise what the framework does instead, which a test of its own shows. The tables together
@@ -28,6 +28,7 @@ NAMES = (
     "context",
     "cancelled",
     "rich",
+    "approval",
 )
 
 
@@ -123,8 +124,22 @@ def look() -> Any:
     return ["Here:", Image.from_bytes(PNG)]
 
 
+wiped: list[str] = []
+
+
+@tool(confirm=True)
+def wipe(path: str) -> str:
+    """Wipe a folder.
+
+    Args:
+        path: Which one.
+    """
+    wiped.append(path)
+    return f"wiped {path}"
+
+
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
-TOOLS = [add, book, refuse, crash, wait, count, look]
+TOOLS = [add, book, refuse, crash, wait, count, wipe, look]
 CONTEXT = {Db: Db()}
 
 WRONG = {"title": 5, "start": "tomorrow", "priority": "hihg", "attendees": [{"name": "Ada"}]}
@@ -138,6 +153,7 @@ CALLS = {
     "parallel": [Call("wait", {"seconds": 0.02}), Call("add", {"a": 1}), Call("add", {"a": "x"})],
     "context": [Call("count", {})],
     "rich": [Call("look", {})],
+    "approval": [Call("wipe", {"path": "a"})],
 }
 SAID = {
     "good": ["5"],
@@ -149,8 +165,9 @@ SAID = {
     "parallel": ["0.02", "1", "add: 1 problem with the arguments"],
     "context": ["[7]"],
     "rich": ["Here:"],
+    "approval": ["wipe was not run: a person has to agree to it first"],
 }
-FAILS = {"problems", "malformed", "unknown", "call_error", "exception"}
+FAILS = {"problems", "malformed", "unknown", "call_error", "exception", "approval"}
 
 
 def check(name: str, answers: list[Answer]) -> None:
@@ -160,6 +177,7 @@ def check(name: str, answers: list[Answer]) -> None:
         assert said in answer.text
         fails = name in FAILS or "problem with" in said
         assert answer.is_error in {None, fails}
+    assert wiped == []
     if name == "problems":
         text = answers[0].text
         for place in ("title", "start", "priority", "attendees[0].email"):

@@ -32,6 +32,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": OURS,
+    "approval": "asks, by the permissions of Claude Code",
 }
 PATIENCE = 60
 

@@ -25,6 +25,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": "text, unless the tool returns a dspy.Image",
+    "approval": OURS,
 }
 END = {"reasoning": "as I saw", "answer": "done"}
 

@@ -25,6 +25,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": "text: its messages are those of chat completions, which take no images from tools",
+    "approval": OURS,
 }
 
 

@@ -31,6 +31,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": "text over chat completions, whose results take no images; its blocks elsewhere",
+    "approval": "asks, by a HumanResponseEvent; as ours outside of an agent",
 }
 
 
@@ -233,3 +234,34 @@ def test_a_tool_itself_is_a_plain_function_to_it():
 
 def test_the_examples_of_the_page_run():
     assert [one.metadata.name for one in run_section("llama-index-core")["tools"]] == ["search"]
+
+
+@pytest.mark.parametrize(("answer", "said"), [("yes", "a is gone"), ("no", "This call was rejected")])
+def test_a_workflow_asks_a_person_before_a_tool_that_needs_one(answer, said):
+    ran = []
+
+    @tool(confirm=True)
+    def delete(path: str) -> str:
+        """Delete.
+
+        Args:
+            path: Which file.
+        """
+        ran.append(path)
+        return f"{path} is gone"
+
+    questions = []
+
+    async def main(address):
+        run = agent_of(address, tools=to_tools([delete])).run("go")
+        async for event in run.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                questions.append((event.prefix, event.tool, event.arguments, list(ran)))
+                run.ctx.send_event(HumanResponseEvent(response=answer))
+        assert str(await run) == "done"
+
+    with serving(asked([Call("delete", {"path": "a"})]), DONE) as (address, requests):
+        asyncio.run(main(address))
+    assert questions == [("Run delete?", "delete", {"path": "a"}, [])]
+    assert said in answers(requests[1])[0].text
+    assert ran == (["a"] if answer == "yes" else [])

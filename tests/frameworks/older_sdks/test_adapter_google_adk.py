@@ -30,6 +30,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": OURS,
+    "approval": "asks, by adk_request_confirmation",
 }
 
 

@@ -28,6 +28,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": OURS,
+    "approval": "asks, by an interrupt",
 }
 
 
@@ -236,3 +237,27 @@ def test_the_example_of_the_page_works():
     names = run_section("strands-agents")
     (result,) = results_of(names["tools"], [Call("weather", {"city": "Rome"})])
     assert result["content"] == [{"json": {"degrees": 20}}]
+
+
+@pytest.mark.parametrize(("answer", "is_agreed"), [("yes", True), ("no", False), (True, True), ("", False)])
+def test_a_tool_that_needs_a_person_interrupts_the_agent(answer, is_agreed):
+    ran = []
+
+    @tool(confirm=True)
+    def delete(path: str) -> str:
+        """Delete.
+
+        Args:
+            path: Which file.
+        """
+        ran.append(path)
+        return f"{path} is gone"
+
+    agent = Agent(
+        model=Scripted(Call("delete", {"path": "a"})), tools=to_tools([delete]), callback_handler=None
+    )
+    (interrupt,) = agent("go").interrupts
+    assert interrupt.reason == {"question": "Run delete?", "tool": "delete", "arguments": {"path": "a"}}
+    assert ran == []
+    agent([{"interruptResponse": {"interruptId": interrupt.id, "response": answer}}])
+    assert ran == (["a"] if is_agreed else [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from chat_turns import DONE, answers, asked
@@ -31,6 +31,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": "text",
+    "approval": OURS,
 }
 
 
@@ -172,3 +173,18 @@ def test_the_example_of_the_page_works():
     names = run_section("semantic-kernel")
     ((answer,), _) = talk(names["plugin"], [Call("weather", {"city": "Rome"})])
     assert answer.text == '{"degrees":20}'
+
+
+@pytest.mark.parametrize("name", ["self", "settings"])
+def test_a_parameter_whose_name_it_needs_itself_is_refused(name):
+    @dataclass
+    class Wanted:
+        text: str = field(metadata={"alias": name})
+
+    @tool
+    def find(wanted: Wanted) -> str:
+        """Find."""
+        return wanted.text
+
+    with pytest.raises(ValueError, match=f"^semantic-kernel can't call find: it needs the name {name}"):
+        to_tool(find)

@@ -33,6 +33,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": OURS,
+    "approval": "asks, by requires_confirmation",
 }
 
 

@@ -27,6 +27,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": OURS,
+    "approval": OURS,
 }
 
 

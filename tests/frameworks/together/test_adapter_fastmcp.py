@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 from fastmcp import Client, Context, FastMCP
+from fastmcp.client.elicitation import ElicitResult
 from fastmcp.exceptions import ToolError
 from fastmcp.utilities.types import Image as TheirImage
 from mcp_types import InputRequiredResult
@@ -29,6 +30,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": OURS,
+    "approval": "asks, by an elicitation; as ours where a client can't",
 }
 
 
@@ -341,3 +343,42 @@ def test_the_example_of_the_page_works():
     is_read_only, result = asyncio.run(main())
     assert is_read_only
     assert result.content[0].text == "Hello, demo"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("accept", "a is gone"),
+        ("decline", "This call was rejected: a person declined it"),
+        ("cancel", "This call was rejected: nobody agreed to it"),
+        (None, "a person has to agree to it first"),
+    ],
+)
+def test_a_person_is_asked_by_an_elicitation(answer, said, mode):
+    ran, questions = [], []
+
+    @tool(confirm=True)
+    def delete(path: str) -> str:
+        """Delete.
+
+        Args:
+            path: Which file.
+        """
+        ran.append(path)
+        return f"{path} is gone"
+
+    async def elicit(message, *_):
+        questions.append(message)
+        return ElicitResult(action=answer, content={} if answer == "accept" else None)
+
+    async def main():
+        handler = {} if answer is None else {"elicitation_handler": elicit}
+        async with Client(app_of(delete), mode=mode, **handler) as client:
+            return answer_of(await client.call_tool("delete", {"path": "a"}, raise_on_error=False))
+
+    found = asyncio.run(main())
+    assert said in found.text
+    assert found.is_error == (answer != "accept")
+    assert ran == (["a"] if answer == "accept" else [])
+    assert questions == ([] if answer is None else ['Run delete?\npath: "a"'])

@@ -24,6 +24,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": OURS,
+    "approval": OURS,
 }
 
 

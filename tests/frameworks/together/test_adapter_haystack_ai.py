@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from base64 import b64decode, b64encode
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from chat_turns import DONE, answers, asked
@@ -15,9 +16,9 @@ from haystack.dataclasses import ChatMessage, ImageContent, TextContent
 from haystack.utils import Secret
 from local_server import serving
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Call, check, turns
+from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Call, Db, check, turns
 
-from operator_schema import Registry, tool
+from operator_schema import Registry, skip, tool
 from operator_schema.adapters.haystack_ai import Toolset, to_tool, to_tools, told
 
 TURNS = {
@@ -31,6 +32,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": "text, because OpenAI's chat completions refuse images; content of Haystack with blocks=True",
+    "approval": OURS,
 }
 
 
@@ -183,3 +185,37 @@ def test_a_parameter_of_any_name_arrives(is_async):
     calls = [Call("odd", {"self": 1, "kwargs": 2, "state": 3})]
     ((found,), *_) = talk(to_tools([odd]), calls, is_async=is_async)
     assert found.text == "[1,2,3]"
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_calls_of_a_turn_run_side_by_side(is_async):
+    together = threading.Barrier(3, timeout=10)
+
+    @tool
+    def meet(db: Annotated[Db, skip]) -> str:
+        """Meet."""
+        together.wait()  # all three, or it breaks
+        return "met"
+
+    tools = Toolset([meet], context=CONTEXT)
+    found, _, _ = talk(tools, [Call("meet", {})] * 3, is_async=is_async)
+    assert [one.text for one in found] == ["met"] * 3
+
+
+def test_a_person_is_asked_by_a_function_of_the_program():
+    ran = []
+
+    @tool(confirm=True)
+    def delete(path: str) -> str:
+        """Delete.
+
+        Args:
+            path: Which file.
+        """
+        ran.append(path)
+        return f"{path} is gone"
+
+    calls = [Call("delete", {"path": "a"}), Call("delete", {"path": "b"})]
+    found, _, _ = talk(Toolset([delete], confirm=lambda call: call.input.path == "a"), calls)
+    assert [one.text for one in found] == ["a is gone", "This call was rejected: a person declined it"]
+    assert ran == ["a"]

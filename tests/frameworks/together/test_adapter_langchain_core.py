@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.types import Command
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, check, turns
+from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, check, turns
 
 from operator_schema import Registry, tool
 from operator_schema.adapters.langchain_core import Toolkit, to_tool, to_tools
@@ -26,10 +29,11 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": OURS,
+    "approval": "asks, by an interrupt of langgraph; as ours outside of a graph",
 }
 
 
-def graph_of(tools, calls):
+def graph_of(tools, calls, checkpointer=None):
     made = [ToolCall(name=one.name, args=one.arguments, id=f"t{place}") for place, one in enumerate(calls)]
     model = FakeMessagesListChatModel(responses=[AIMessage("", tool_calls=made), AIMessage("done")])
     builder = StateGraph(MessagesState)
@@ -38,7 +42,7 @@ def graph_of(tools, calls):
     builder.add_edge(START, "model")
     builder.add_conditional_edges("model", tools_condition)
     builder.add_edge("tools", "model")
-    return builder.compile()
+    return builder.compile(checkpointer=checkpointer)
 
 
 GO = {"messages": [("user", "go")]}
@@ -115,3 +119,74 @@ def test_an_unknown_option_is_refused():
     for take in (lambda: to_tool(TOOLS[0], extra={}), lambda: to_tools(TOOLS, extra={})):
         with pytest.raises(TypeError, match=r'unknown option "extra": .*; did you mean extras\?'):
             take()
+
+
+def delete_tool(ran):
+    @tool(confirm=True)
+    def delete(path: str) -> str:
+        """Delete.
+
+        Args:
+            path: Which file.
+        """
+        ran.append(path)
+        return f"{path} is gone"
+
+    return delete
+
+
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (True, "a is gone"),
+        ("yes", "a is gone"),
+        ({"type": "approve"}, "a is gone"),
+        (False, "This call was rejected: a person declined it"),
+        ("no", "This call was rejected: a person declined it"),
+        ({"type": "reject"}, "This call was rejected: a person declined it"),
+    ],
+)
+def test_a_graph_asks_a_person_by_an_interrupt(answer, said, is_async):
+    ran = []
+    graph = graph_of(to_tools([delete_tool(ran)]), [Call("delete", {"path": "a"})], InMemorySaver())
+
+    def turn(given):
+        return asyncio.run(graph.ainvoke(given, THREAD)) if is_async else graph.invoke(given, THREAD)
+
+    (asked,) = turn(GO)["__interrupt__"]
+    assert asked.value == {"question": "Run delete?", "tool": "delete", "arguments": {"path": "a"}}
+    assert ran == []
+    end = turn(Command(resume=answer))
+    assert end["messages"][-2].text == said
+    assert ran == (["a"] if "gone" in said else [])
+
+
+def test_outside_of_a_graph_nobody_can_be_asked():
+    ran = []
+    (made,) = to_tools([delete_tool(ran)])
+    assert "a person has to agree to it first" in made.invoke({"path": "a"})
+    assert ran == []
+    (made,) = to_tools([delete_tool(ran)], confirm=lambda call: call.input.path == "a")
+    assert made.invoke({"path": "a"}) == "a is gone"
+    assert made.invoke({"path": "b"}) == "This call was rejected: a person declined it"
+    (made,) = to_tools([delete_tool(ran)], confirm="run")
+    assert made.invoke({"path": "c"}) == "c is gone"
+
+
+def test_a_checkpoint_can_hold_every_result():
+    @tool
+    def numbers(count: int) -> Iterable[int]:
+        """Numbers.
+
+        Args:
+            count: How many.
+        """
+        return map(int, range(count))
+
+    graph = graph_of(to_tools([numbers]), [Call("numbers", {"count": 3})], InMemorySaver())
+    message = graph.invoke(GO, THREAD)["messages"][-2]
+    assert (message.content, message.artifact) == ("[0,1,2]", [0, 1, 2])

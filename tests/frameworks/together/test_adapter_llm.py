@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import llm
@@ -26,6 +27,7 @@ TURNS = {
     "context": OURS,
     "cancelled": "a call runs in a thread, and goes on to its end or its time limit",
     "rich": OURS,
+    "approval": OURS,
 }
 
 
@@ -230,3 +232,18 @@ def test_a_toolbox_follows_the_switches():
 
 def test_the_examples_of_the_page_run():
     assert [one.name for one in run_section("llm")["toolbox"].tools()] == ["search"]
+
+
+@pytest.mark.parametrize("name", ["llm_tool_call"])
+def test_a_parameter_whose_name_it_needs_itself_is_refused(name):
+    @dataclass
+    class Wanted:
+        text: str = field(metadata={"alias": name})
+
+    @tool
+    def find(wanted: Wanted) -> str:
+        """Find."""
+        return wanted.text
+
+    with pytest.raises(ValueError, match=f"^llm can't call find: it needs the name {name} itself"):
+        to_tools([find])

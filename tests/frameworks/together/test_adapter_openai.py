@@ -23,6 +23,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": "text over chat completions, which take no images from tools; images over Responses",
+    "approval": OURS,
 }
 
 

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner, UserError
 from agents.exceptions import ModelBehaviorError
+from agents.tracing import FunctionSpanData, TracingProcessor, set_trace_processors, set_tracing_disabled
 from chat_turns import DONE, answers, asked
 from local_server import serving
 from openai import AsyncOpenAI
@@ -27,6 +28,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": "text over chat completions, which take no images from tools; images over Responses",
+    "approval": "asks, by needs_approval",
 }
 
 
@@ -35,7 +37,7 @@ def talk(calls, **config):
     with serving(asked(calls), DONE) as (address, requests):
         model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
         agent = Agent(name="a", model=model, tools=to_tools(TOOLS, context=CONTEXT))
-        run_config = RunConfig(tracing_disabled=True, **config)
+        run_config = RunConfig(**{"tracing_disabled": True, **config})
         result = asyncio.run(Runner.run(agent, "go", run_config=run_config))
         assert result.final_output == "done"
     return answers(requests[1]), requests[0]
@@ -89,3 +91,30 @@ def test_options_of_theirs_go_before_ours():
 def test_the_examples_of_the_page_run():
     names = run_section("openai-agents")
     assert [one.name for one in names["agent"].tools] == ["search"]
+
+
+@pytest.mark.parametrize("turn", ["good", "problems", "exception"])
+def test_traces_show_which_calls_failed(turn):
+    ended = []
+
+    class Processor(TracingProcessor):
+        def on_trace_start(self, trace): ...
+        def on_trace_end(self, trace): ...
+        def on_span_start(self, span): ...
+        def shutdown(self): ...
+        def force_flush(self): ...
+
+        def on_span_end(self, span):
+            if isinstance(span.span_data, FunctionSpanData):
+                ended.append(span.error)
+
+    set_trace_processors([Processor()])
+    set_tracing_disabled(False)
+    try:
+        talk(CALLS[turn], tracing_disabled=False)
+    finally:
+        set_tracing_disabled(True)
+        set_trace_processors([])
+    codes = {"good": None, "problems": "invalid_params", "exception": "execution_failed"}
+    ((error),) = ended
+    assert (None if error is None else error["message"]) == codes[turn]

@@ -28,6 +28,7 @@ TURNS = {
     "context": OURS,
     "cancelled": OURS,
     "rich": OURS,
+    "approval": "asks, by a deferred tool request",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Annotated, Any
 
@@ -29,6 +29,7 @@ TURNS = {
     "context": OURS,
     "cancelled": "never comes: an agent stops between steps only",
     "rich": "a lone image becomes its AgentImage, everything else its text",
+    "approval": OURS,
 }
 
 
@@ -224,3 +225,18 @@ def test_the_example_of_the_page_works():
     names = run_section("smolagents")
     assert [one.name for one in names["tools"]] == ["weather"]
     assert names["tools"][0]("Rome")["degrees"] == 20
+
+
+@pytest.mark.parametrize("name", ["self", "sanitize_inputs_outputs"])
+def test_a_parameter_whose_name_it_needs_itself_is_refused(name):
+    @dataclass
+    class Wanted:
+        text: str = field(metadata={"alias": name})
+
+    @tool
+    def find(wanted: Wanted) -> str:
+        """Find."""
+        return wanted.text
+
+    with pytest.raises(ValueError, match=f"^smolagents can't call find: it needs the name {name} itself"):
+        to_tool(find)
