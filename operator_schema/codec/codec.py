@@ -504,7 +504,7 @@ class Codec(Generic[T]):
     def _refusal(self, reason: Exception, value: Any) -> DecodeError:
         problems = Problems()
         root: Any = self._graph.root  # an ObjectNode: only a class refuses
-        problems.rejected(None, root.name, reason)
+        problems.rejected(None, root, reason, value)
         problems.ignore(None, root, value)
         return self._error(problems)
 

@@ -25,7 +25,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import received_types, spread_members
+from ..introspect.traits import received_types, shape_of, spread_members
 from ..introspect.unions import tag_of
 from ..json_values import JSON_TYPES
 from ..wording import clip, escape, excerpt, quote
@@ -122,7 +122,8 @@ class _Describer:
             case ScalarNode():
                 return f"{node.type}{_limits(node.constraints)}"
             case LeafNode():
-                return _leaf(node)
+                shape = shape_of(node)
+                return _leaf(node) if shape is None else self._describe(shape, levels, room)
             case LiteralNode() | EnumNode():
                 return fitted(node.values, show_choice, room, " | ")
             case ArrayNode():
@@ -183,8 +184,9 @@ class _Describer:
 
     def _union(self, node: UnionNode, levels: int, room: int) -> str:
         members = spread_members(node, self.definitions)
-        objects = [member for member in members if isinstance(member, ObjectNode)]
-        others = [member for member in members if not isinstance(member, ObjectNode)]
+        shapes = [(member, shape_of(member)) for member in members]
+        objects = [shape for _, shape in shapes if shape is not None]
+        others = [member for member, shape in shapes if shape is None]
         if levels and len(objects) > _DESCRIBED_OBJECTS:
             scalars = fitted(
                 others, lambda member, left: self.describe(member, levels, left), room // 2, " | "

@@ -25,7 +25,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import flat_members, received_types
+from ..introspect.traits import flat_members, received_types, shape_of
 from ..json_values import choice_key, copy_json, fits_types, is_array, is_object, type_of
 from ..wording import count_of, excerpt
 from .limits import MAX_KEY_DIGITS, HashCounter
@@ -243,7 +243,8 @@ class DecodeRun:
         try:
             return node.type(**arguments)
         except (ValueError, TypeError) as error:
-            return self.problems.rejected(path, node.name, error)
+            given = {each.key: arguments[each.name] for each in node.fields if each.name in arguments}
+            return self.problems.rejected(path, node, error, given)
         except RecursionError as error:
             self.shared.raised_by_user = error
             raise
@@ -483,27 +484,33 @@ def _mistakes(
     taker = takers[0]
     if isinstance(taker, (LiteralNode, EnumNode)):
         return 0 if choice_key(value) in taker.table else weight
-    if not isinstance(taker, ObjectNode):
+    shape = shape_of(taker)
+    if shape is None:
         return 0
-    unused, lacks = _unused_and_lacking(taker, value)
-    given = [field for field in taker.fields if value.get(field.key) is not None]
+    unused, lacks = _unused_and_lacking(shape, value)
+    given = [field for field in shape.fields if value.get(field.key) is not None]
     inner = sum([_mistakes(field.node, value[field.key], definitions, levels - 1) for field in given])
-    refused = lacks + (unused if taker.closed else 0)
+    refused = lacks + (unused if shape.closed else 0)
     return refused * weight + min(unused, _MOST_A_LEVEL - 1) * unknown + min(inner, unknown - 1)
 
 
 def _unused_and_lacking(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
     """Return how many keys a member leaves unused, and whether a required one is not there."""
-    assert isinstance(node, ObjectNode)  # noqa: S101  # several members take an object only if all have known keys
-    lacks = any(field.required and field.key not in value for field in node.fields)
+    lacks = any(field.required and field.key not in value for field in _fields_of(node).fields)
     return distance(node, value)[0], lacks
 
 
 def distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
     """Return how far an object is from a member: keys left unused, keys not given, then by name."""
-    assert isinstance(node, ObjectNode)  # noqa: S101  # several members take an object only if all have known keys
-    keys = {field.key for field in node.fields}
-    return len(value.keys() - keys), len(keys - value.keys()), f"{node.type.__module__}.{node.name}"
+    shape = _fields_of(node)
+    keys = {field.key for field in shape.fields}
+    return len(value.keys() - keys), len(keys - value.keys()), f"{shape.type.__module__}.{shape.name}"
+
+
+def _fields_of(node: Node) -> ObjectNode:
+    shape = shape_of(node)
+    assert shape is not None  # noqa: S101  # several members take an object only if all have known keys
+    return shape
 
 
 def _is_integer(key: str) -> bool:

@@ -13,7 +13,7 @@ from ..errors import Problem
 from ..immutable import instead_of
 from ..introspect.limits import LimitError
 from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
-from ..introspect.traits import received_types, spread_members
+from ..introspect.traits import received_types, shape_of, spread_members
 from ..json_values import fits_types, is_array, is_object, type_of
 from ..schema import INTEGER_KEY
 from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, kind, nearest, quote, received
@@ -246,7 +246,7 @@ def no_match(steps: Steps, node: UnionNode, value: object, definitions: Definiti
     what, came = expected(node, 1, EXPECTED_LENGTH, definitions), received(value)
     members = spread_members(node, definitions)
     if is_object(value):
-        near = _nearest_key([member for member in members if isinstance(member, ObjectNode)], value)
+        near = _nearest_key([shape for member in members if (shape := shape_of(member))], value)
     else:
         choices = [member.values for member in members if isinstance(member, (LiteralNode, EnumNode))]
         near = _nearest_choice(sum(choices, ()), value)
@@ -292,6 +292,34 @@ def rejected(steps: Steps, type_name: str, reason: Exception) -> Problem:
     said = clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH)
     why = f"refused it: {said}" if said else f"refused it without a message ({_name(type(reason).__name__)})"
     return Problem(steps, "rejected", f"{_name(type_name)} {why}")
+
+
+def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Problem) -> Problem:
+    """Return a problem that a leaf has found, in the words of this module as far as its fields are known."""
+    path = (*steps, *problem.path)
+    if shape_of(node) is None:
+        return problem.replace(path=path)
+    owner: Node | None = node
+    sent = value
+    for step in problem.path[:-1]:
+        sent = sent[step]  # only the last step may lead to what is not there
+        owner = _part_at(owner, step)
+    shape = None if owner is None else shape_of(owner)
+    key = problem.path[-1] if problem.path else None
+    field = next((each for each in shape.fields if each.key == key), None) if shape else None
+    if problem.code == "missing" and field is not None and shape is not None:
+        return missing(path, field, shape, sent or (), {})
+    if problem.code == "unknown" and shape is not None:
+        return unknown(path[:-1], key, shape, sent or ())
+    what = problem.expected if field is None else expected(field.node)
+    return problem.replace(path=path, expected=what)
+
+
+def _part_at(node: Node | None, step: str | int) -> Node | None:
+    if isinstance(node, ArrayNode):
+        return node.items
+    shape = None if node is None else shape_of(node)
+    return next((each.node for each in shape.fields if each.key == step), None) if shape else None
 
 
 def _name(text: str) -> str:

@@ -13,7 +13,7 @@ from ..wording import excerpt, nearest
 from .limits import MAX_PROBLEMS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
     from ..errors import Problem
@@ -106,8 +106,9 @@ class Problems:
         if not isinstance(error, DecodeError):
             return self.bad_format(path, node, value, error)
         steps = steps_of(path)
+        texts = _texts()
         for problem in error.problems:
-            self.add(problem.replace(path=(*steps, *problem.path)))
+            self.add(texts.of_leaf(steps, node, value, problem))
         return INVALID
 
     def missing(self, path: Path, field: Field, node: ObjectNode, sent: Iterable[object] = ()) -> Any:
@@ -195,9 +196,24 @@ class Problems:
         """Note a value that a leaf refused."""
         return self._note(path, "bad_format", node, value, reason)
 
-    def rejected(self, path: Path, type_name: str, reason: Exception) -> Any:
-        """Note what a class's own check said."""
-        return self._note(path, "rejected", type_name, reason)
+    def rejected(self, path: Path, node: ObjectNode, reason: Exception, given: Mapping[Any, Any]) -> Any:
+        """Note what a class's own check said.
+
+        Args:
+            path: of the object.
+            node: of the class.
+            reason: what was raised. Errors of pydantic and attrs say by themselves which fields are wrong.
+            given: key to what the field was given, for the paths of such errors.
+        """
+        found: Sequence[Problem] = ()
+        if node.form == "attrs" or hasattr(reason, "errors"):
+            from ..introspect.foreign_classes import problems_of_fields
+
+            found = problems_of_fields(node, reason, given)
+        steps = steps_of(path) if found else ()
+        for problem in found:
+            self.add(problem.replace(path=(*steps, *problem.path)))
+        return INVALID if found else self._note(path, "rejected", node.name, reason)
 
     def too_deep(self, path: Path, max_depth: int) -> Any:
         """Note a value that nests deeper than the limit."""

@@ -25,7 +25,7 @@ from .nodes import (
     UnionNode,
     resolve,
 )
-from .traits import flat_members, received_types
+from .traits import flat_members, received_types, shape_of
 from .unions import choices_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ __all__ = ["check_union", "node_name"]
 
 _TEXT_ALONE = frozenset({"string"})
 _OBJECT_ALONE = frozenset({"object"})
+_LAX = frozenset({"string", "integer", "number", "boolean"})
 
 
 def check_union(
@@ -99,14 +100,19 @@ def _describe_pair(one: Node, other: Node) -> str:
 
 
 class _Objects:
-    """The objects of a union, and what distinguishes each from others."""
+    """The objects of a union, and what distinguishes each from others.
 
-    __slots__ = ("_definitions", "_marks", "numbers")
+    Attributes:
+        shapes: number of a member to its fields.
+    """
+
+    __slots__ = ("_definitions", "_marks", "shapes")
 
     def __init__(self, members: Sequence[Node], definitions: Mapping[Target, Node]) -> None:
         self._definitions = definitions
         self._marks: dict[int, _Marks] = {}
-        self.numbers = [i for i, member in enumerate(members) if isinstance(member, ObjectNode)]
+        found = [(i, shape_of(member)) for i, member in enumerate(members)]
+        self.shapes = {i: shape for i, shape in found if shape is not None}
 
     def marks(self, node: ObjectNode) -> _Marks:
         marks = self._marks.get(id(node))
@@ -114,8 +120,15 @@ class _Objects:
             marks = self._marks[id(node)] = _Marks(node)
         return marks
 
-    def differ(self, one: ObjectNode, other: ObjectNode, levels: int = 3) -> bool:
-        """Return whether no object of the one can be read as the other."""
+    def differ(self, one: ObjectNode, other: ObjectNode, *, is_lax: bool, levels: int = 3) -> bool:
+        """Return whether no object of the one can be read as the other.
+
+        Args:
+            one: fields of a member.
+            other: those of another one.
+            is_lax: whether a leaf reads one of them, which may take `"1"` for an integer.
+            levels: of objects inside them that are compared.
+        """
         first, second = self.marks(one), self.marks(other)
         shared = first.fields.keys() & second.fields.keys()
         if not (first.written | second.written) <= shared:
@@ -123,22 +136,26 @@ class _Objects:
         return any(
             (key in first.written or second.fields[key].required)
             and (key in second.written or first.fields[key].required)
-            and self._are_disjoint(first.fields[key], second.fields[key], levels)
+            and self._are_disjoint(first.fields[key], second.fields[key], levels, is_lax=is_lax)
             for key in shared
         )
 
-    def _are_disjoint(self, one: Field, other: Field, levels: int) -> bool:
+    def _are_disjoint(self, one: Field, other: Field, levels: int, *, is_lax: bool) -> bool:
         """Return whether two fields take no value in common."""
         values, others = _choice_keys(one), _choice_keys(other)
         if values and others:
             return not values & others
-        common = self._types(one) & self._types(other)
+        types, others_types = self._types(one), self._types(other)
+        common = types & others_types
+        if is_lax and types & _LAX and others_types & _LAX:
+            return False
         if common != _OBJECT_ALONE or not levels:
             return not common
-        inner, outer = resolve(one.node, self._definitions), resolve(other.node, self._definitions)
-        if isinstance(inner, ObjectNode) and isinstance(outer, ObjectNode):
-            return self.differ(inner, outer, levels - 1)
-        return False
+        inner = shape_of(resolve(one.node, self._definitions))
+        outer = shape_of(resolve(other.node, self._definitions))
+        if inner is None or outer is None:
+            return False
+        return self.differ(inner, outer, is_lax=is_lax, levels=levels - 1)
 
     def _types(self, field: Field) -> frozenset[str]:
         null = frozenset({"null"} if field.absent_is_none else ())
@@ -175,18 +192,19 @@ def _close_pairs(members: Sequence[Node], objects: _Objects) -> Iterator[tuple[i
     Choices are alike where they share a value, objects where each has the keys of the other; the rest
     are few in any union that makes sense.
     """
-    special = (ObjectNode, LiteralNode, EnumNode)
-    for i, member in enumerate(members):
-        if not isinstance(member, special):
+    special = {i for i, each in enumerate(members) if isinstance(each, (LiteralNode, EnumNode))}
+    special.update(objects.shapes)
+    for i in range(len(members)):
+        if i not in special:
             yield from [(j, i) for j in range(i)]
-            yield from [(i, j) for j in range(i + 1, len(members)) if isinstance(members[j], special)]
+            yield from [(i, j) for j in range(i + 1, len(members)) if j in special]
     holders: dict[Hashable, list[int]] = {}
     for i, member in enumerate(members):
         for value in member.table if isinstance(member, (LiteralNode, EnumNode)) else ():
             yield from [(j, i) for j in holders.setdefault(value, [])]
             holders[value].append(i)
-    if len(objects.numbers) > 1:
-        yield from _close_objects({i: objects.marks(members[i]) for i in objects.numbers})  # type: ignore[arg-type]  # these are objects
+    if len(objects.shapes) > 1:
+        yield from _close_objects({i: objects.marks(shape) for i, shape in objects.shapes.items()})
 
 
 def _close_objects(marks: Mapping[int, _Marks]) -> Iterator[tuple[int, int]]:
@@ -224,8 +242,10 @@ def _why_alike(one: Node, other: Node, objects: _Objects) -> str | None:
         return None
     if isinstance(one, ScalarNode) and isinstance(other, ScalarNode):
         return None if one.type != other.type else _KEEP_ONE
-    if isinstance(one, ObjectNode) and isinstance(other, ObjectNode):
-        return None if objects.differ(one, other) else _ADD_TAG
+    first, second = shape_of(one), shape_of(other)
+    if first is not None and second is not None:
+        is_lax = isinstance(one, LeafNode) or isinstance(other, LeafNode)
+        return None if objects.differ(first, second, is_lax=is_lax) else _ADD_TAG
     if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == _TEXT_ALONE:
         return None if one.leaf.rank != other.leaf.rank else _KEEP_ONE
     if (

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from ..wording import received
-from .leaves import as_leaf, own_leaf, registered_leaf
+from .leaves import SchemaLeaf, as_leaf, own_leaf, registered_leaf
 from .names import name_of, show_error
 from .nodes import LeafNode, new_leaf
 from .shipped_leaves import shipped_leaf
@@ -56,7 +56,10 @@ def model_node(reader: Reader, cls: Any, place: Place) -> Node | None:
     if not is_model(cls):
         return None
     fault = fault_of_model(cls)
-    if fault is not None:
-        return reader.complain(place, "unsupported", f"{name_of(cls)} can't be used: {fault[0]}", fault[1])
-    leaf = reader.leaves[cls] = model_leaf(cls)  # where the model is met again, it is the same leaf
-    return new_leaf(LeafNode, leaf)
+    if fault is None:
+        leaf = model_leaf(cls, of_results=reader.of_results)
+        if isinstance(leaf, SchemaLeaf):
+            reader.leaves[cls] = leaf  # where the model is met again, it is the same leaf
+            return new_leaf(LeafNode, leaf)
+        fault = leaf
+    return reader.complain(place, "unsupported", f"{name_of(cls)} can't be used: {fault[0]}", fault[1])

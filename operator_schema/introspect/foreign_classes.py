@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
+from ..wording import clip, escape
 from .hints import Unresolved
 from .nodes import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ..errors import Problem
     from .classes import Declared
+    from .nodes import ObjectNode
 
-__all__ = ["WrittenField", "aliased_fields", "fields_of", "read_pydantic_defaults"]
+__all__ = ["WrittenField", "aliased_fields", "fields_of", "problems_of_fields", "read_pydantic_defaults"]
 
 
 class WrittenField:
@@ -73,6 +76,38 @@ def _struct_fields(cls: Any) -> list[WrittenField]:
 
 def _struct_default(default: Any) -> Any:
     return MISSING if type(default).__name__ == "NoDefaultType" else default
+
+
+def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, Any]) -> Sequence[Problem]:
+    """Return what a constructor of pydantic or attrs says of single fields; nothing if it says no field.
+
+    Args:
+        node: of the class.
+        reason: what the constructor raised.
+        given: key to what each field was given.
+    """
+    from ..errors import Problem
+
+    errors: Any = getattr(reason, "errors", None)
+    if type(reason).__module__.startswith("pydantic_core") and callable(errors):
+        from .pydantic_models import problems_of
+
+        # Where a class takes both, pydantic says the name and not the key.
+        keys = {each.name: each.key for each in node.fields if each.key in given}
+        found = problems_of(reason, {**{name: given[key] for name, key in keys.items()}, **given})
+        firsts = [problem.path[:1] for problem in found]
+        named = [(keys.get(str(first[0]), first[0]),) if first else () for first in firsts]
+        return [each.replace(path=(*first, *each.path[1:])) for first, each in zip(named, found, strict=True)]
+    # A validator of attrs raises its text, the field, and more.
+    said, field = (*reason.args, None, None)[:2]
+    name = getattr(field, "name", None)
+    key = next((each.key for each in node.fields if each.name == name), None)
+    if key is None or not isinstance(said, str):
+        return ()
+    return [Problem((key,), "rejected", clip(escape(said[: _SAID_LENGTH + 1]), _SAID_LENGTH))]
+
+
+_SAID_LENGTH: Final = 180
 
 
 def read_pydantic_defaults(fields: Iterable[Declared]) -> None:

@@ -3,26 +3,34 @@
 A model stays pydantic's: `model_json_schema` describes it, `model_validate_json` reads it (so that
 strict models and formats mean what they mean for JSON), its serializer writes it. What it writes is
 read again before it counts: an instance can be changed, or made without validation.
+
+The result of a tool is only written: there the schema is the one for writing, with computed fields and
+the keys that are written, which need not be those that are read.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DecodeError, Problem
 from ..immutable import Value
-from ..json_values import JSON_TYPES, copy_json, is_array, is_object
-from ..wording import excerpt, quote
-from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
+from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
+from ..wording import clip, escape, excerpt, quote
+from .leaves import CheckedEncoder, SchemaLeaf, ShapedDecoder, trusted_leaf
+from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from .schema_references import describe_reference_fault, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..errors import ProblemCode
+    from .nodes import Node
 
-__all__ = ["fault_of_model", "is_model", "model_leaf"]
+__all__ = ["fault_of_model", "is_model", "model_leaf", "problems_of"]
+
+_Schema = dict[str, Any]
 
 
 def is_model(cls: Any) -> bool:
@@ -32,36 +40,47 @@ def is_model(cls: Any) -> bool:
 
 def fault_of_model(cls: Any) -> tuple[str, str] | None:
     """Return why a model can't be used, and what to do; None where it can."""
-    if not hasattr(cls, "model_json_schema"):
-        return (
-            "it is a model of pydantic 1",
-            "Derive it from pydantic 2's BaseModel, or make it a dataclass",
-        )
-    schema = cls.model_json_schema()
-    return describe_reference_fault(schema) or _fault_of_aliases(cls, schema)
+    if hasattr(cls, "model_json_schema"):
+        return None
+    return (
+        "it is a model of pydantic 1",
+        "Derive it from pydantic 2's BaseModel, or make it a dataclass",
+    )
 
 
-def _fault_of_aliases(cls: Any, schema: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return what is wrong where a model writes a key that it doesn't read."""
-    written = cls.model_json_schema(mode="serialization")
-    definitions = schema.get("$defs", {})
-    parts = [(schema, written), *[(definitions.get(n, {}), p) for n, p in written.get("$defs", {}).items()]]
-    for read, part in parts:
-        for key, field in part.get("properties", {}).items():
-            # Computed fields are `readOnly`.
-            if key not in read.get("properties", {}) and not field.get("readOnly"):
-                message = f"it writes the key {quote(key)}, but reads the value from another one"
-                return message, "Give the field one alias for both: Field(alias=…)"
-    return None
+def model_leaf(cls: Any, *, of_results: bool = False) -> SchemaLeaf[Any] | tuple[str, str]:
+    """Return the leaf of a model of pydantic 2; if it can't be used, what is wrong and what to do.
 
-
-def model_leaf(cls: Any) -> SchemaLeaf[Any]:
-    """Return the leaf of a model of pydantic 2."""
-    schema: dict[str, Any] = cls.model_json_schema()
+    Args:
+        cls: the model.
+        of_results: whether values are only written, so that the schema is that for writing.
+    """
+    schema: _Schema = cls.model_json_schema(mode="serialization" if of_results else "validation")
+    fault = describe_reference_fault(schema)
+    if fault is not None:
+        return fault
     types = _types_of(schema, schema)
     document = {"type": types[0] if len(types) == 1 else types, **schema}
-    model = _Model(cls, document)
-    return trusted_leaf(cls, document, _Decoder(model), _Encoder(model), model)
+    model = _Model(cls, document, _shape_of(cls, schema, schema, _LEVELS))
+    write = _ResultEncoder(model) if of_results else _Encoder(model)
+    return trusted_leaf(cls, document, _Decoder(model), write, model)
+
+
+def _lost_key(cls: Any) -> str | None:
+    """Return which key a model writes and doesn't read, None if there is none that is known."""
+    try:
+        read: _Schema = cls.model_json_schema()
+        written: _Schema = cls.model_json_schema(mode="serialization")
+    except Exception:  # noqa: BLE001  # one of both can't be made, for whatever reason
+        return None
+    definitions = read.get("$defs", {})
+    parts = [(read, written), *[(definitions.get(n, {}), p) for n, p in written.get("$defs", {}).items()]]
+    for reads, writes in parts:
+        for key, field in writes.get("properties", {}).items():
+            # Computed fields are `readOnly`.
+            if key not in reads.get("properties", {}) and not field.get("readOnly"):
+                return f"it writes the key {quote(key)}, but reads the value from another one"
+    return None
 
 
 def _types_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[str]:
@@ -76,17 +95,91 @@ def _types_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(found)) or list(JSON_TYPES)
 
 
+# --- the fields of a model, for unions and messages -----------------------------------------------
+
+
+def _shape_of(cls: Any, schema: _Schema, root: _Schema, levels: int) -> ObjectNode | None:
+    """Return the fields of a model as its schema has them; None if it isn't an object with fields."""
+    if "$ref" in schema:
+        return _shape_of(cls, resolve(root, schema["$ref"]), root, levels)
+    properties = schema.get("properties")
+    if schema.get("type") != "object" or not isinstance(properties, dict):
+        return None
+    required = schema.get("required", ())
+    fields = [
+        _field(key, _node_of(cls, inner, root, levels - 1), required=key in required)
+        for key, inner in properties.items()
+    ]
+    is_closed = schema.get("additionalProperties") is False
+    return ObjectNode(cls, cls.__name__, "dataclass", tuple(fields), is_closed, None, None)
+
+
+def _field(key: str, node: Node, *, required: bool) -> Field:
+    return Field(
+        name=key,
+        key=key,
+        node=node,
+        required=required,
+        default=MISSING,
+        absent_is_none=False,
+        init_only=False,
+        description=None,
+        examples=(),
+    )
+
+
+def _node_of(cls: Any, schema: Any, root: _Schema, levels: int) -> Node:
+    """Return what a part of a model's schema takes, as far as messages need it."""
+    if not isinstance(schema, dict) or levels < 0:
+        return ANY
+    part: _Schema = schema
+    if "$ref" in part:
+        return _node_of(cls, resolve(root, part["$ref"]), root, levels - 1)
+    choices = [part["const"]] if "const" in part else part.get("enum")
+    if choices is not None:
+        return _choice(choices)
+    members = part.get("anyOf") or part.get("oneOf")
+    if members:
+        return UnionNode(tuple([_node_of(cls, member, root, levels - 1) for member in members]), None)
+    named = part.get("type")
+    if named == "array":
+        return ArrayNode(_node_of(cls, part.get("items"), root, levels - 1), list, list, None, None)
+    if isinstance(named, str) and named in _SCALARS:
+        return ScalarNode(named)  # type: ignore[arg-type]  # one of them, as just checked
+    return _shape_of(cls, part, root, levels) or ANY
+
+
+def _choice(values: Sequence[Any]) -> Node:
+    if not all(value is None or isinstance(value, (str, int, float)) for value in values):
+        return ANY
+    table = {choice_key(value): value for value in values}
+    return LiteralNode(tuple(table.values()), tuple(table.values()), table, None)
+
+
+_LEVELS: Final = 4
+_SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
+
+
+# --- reading and writing --------------------------------------------------------------------------
+
+
 class _Model(Value):
     """A model with its schema; also the placeholder of its leaf, as making an instance takes long."""
 
     cls: Any
     schema: Mapping[str, Any]
+    shape: ObjectNode | None
 
 
-class _Decoder(Value):
+class _Decoder(ShapedDecoder):
     """Read the values of a model."""
 
     model: _Model
+
+    @property
+    def shape(self) -> ObjectNode | None:
+        """The fields of the model."""
+        return self.model.shape
 
     def __call__(self, value: Any) -> Any:
         """Return the instance for a JSON value.
@@ -97,18 +190,18 @@ class _Decoder(Value):
         return _read(self.model.cls, json.dumps(value, allow_nan=False), value)
 
 
-def _read(cls: Any, text: str | bytes, value: Any) -> Any:
+def _read(cls: Any, text: str | bytes, value: Any, **names: bool) -> Any:
     """Return the instance for a JSON value and its text."""
     try:
-        return cls.model_validate_json(text)
+        return cls.model_validate_json(text, **names)
     except ValueError as error:
         if not hasattr(error, "errors"):
             raise
-        raise DecodeError(cls.__name__, _problems(error, value)) from None
+        raise DecodeError(cls.__name__, problems_of(error, value)) from None
 
 
 class _Encoder(CheckedEncoder):
-    """Write the values of a model."""
+    """Write the values of a model so that they can be read again."""
 
     model: _Model
 
@@ -116,16 +209,21 @@ class _Encoder(CheckedEncoder):
         """Return the JSON value of an instance; for the placeholder, a small valid one.
 
         Raises:
-            ValueError: the instance doesn't fit its model.
+            ValueError: the instance doesn't fit its model, or its JSON would be read as another value.
         """
         if isinstance(value, _Model):
             value = _Decoder(value)(_sample_of(value.schema, value.schema, 0))
-        try:
-            text = _write(self.model.cls, value, warnings="error")
-        except ValueError as error:
-            raise ValueError(_reason_of(error)) from None
+        cls = self.model.cls
+        text = _write_checked(cls, value)
         written = json.loads(text)
-        _read(self.model.cls, text, written)
+        try:
+            again = _read(cls, text, written)
+        except DecodeError as error:
+            lost = _lost_key(cls)
+            raise error if lost is None else ValueError(lost) from None
+        # Equal sets may be written in another order.
+        if _write(cls, again, warnings="none") != text and again != value:
+            raise ValueError(_lost_key(cls) or "what it writes is read as another value")
         return written
 
     def write_unchecked(self, value: Any) -> Any:
@@ -133,13 +231,49 @@ class _Encoder(CheckedEncoder):
         return json.loads(_write(self.model.cls, value, warnings="none"))
 
 
-def _write(cls: Any, value: Any, *, warnings: str) -> bytes:
+class _ResultEncoder(CheckedEncoder):
+    """Write the values of a model for those who only read: with computed fields."""
+
+    model: _Model
+
+    def __call__(self, value: Any) -> Any:
+        """Return the JSON value of an instance.
+
+        Raises:
+            ValueError: the instance doesn't fit its model.
+        """
+        if isinstance(value, _Model):
+            return _sample_of(value.schema, value.schema, 0)
+        cls = self.model.cls
+        _write_checked(cls, value)
+        try:
+            # By names, as the key that is read may be another than the one that is written.
+            named = _write(cls, value, warnings="none", by_alias=False)
+            _read(cls, named, json.loads(named), by_alias=False, by_name=True)
+        except TypeError:  # pydantic 2.10 and before take no such options
+            text = _write(cls, value, warnings="none")
+            _read(cls, text, json.loads(text))
+        return self.write_unchecked(value)
+
+    def write_unchecked(self, value: Any) -> Any:
+        """Return the JSON value of an instance that doesn't fit its model."""
+        return json.loads(_write(self.model.cls, value, warnings="none", round_trip=False))
+
+
+def _write_checked(cls: Any, value: Any) -> bytes:
+    try:
+        return _write(cls, value, warnings="error")
+    except ValueError as error:
+        raise ValueError(_reason_of(error)) from None
+
+
+def _write(cls: Any, value: Any, *, warnings: str, by_alias: bool = True, round_trip: bool = True) -> bytes:
     """Return the JSON text of an instance: the fields of `cls`, not those of its own class.
 
     `round_trip` leaves computed fields out, which can't be read, and writes a `Json` as it is read.
     """
     text: bytes = cls.__pydantic_serializer__.to_json(
-        value, by_alias=True, round_trip=True, warnings=warnings
+        value, by_alias=by_alias, round_trip=round_trip, warnings=warnings
     )
     return text
 
@@ -155,7 +289,13 @@ _WARNING: Final = "PydanticSerializationUnexpectedValue("
 _DOUBT: Final = " - serialized value may not be as expected"
 
 
-def _problems(error: Any, value: Any) -> list[Problem]:
+def problems_of(error: Any, value: Any) -> list[Problem]:
+    """Return a problem for each error of pydantic.
+
+    Args:
+        error: a `ValidationError`.
+        value: what it is about, for paths.
+    """
     return [_problem(entry, value) for entry in error.errors(include_url=False, include_context=False)]
 
 
@@ -165,7 +305,12 @@ def _problem(entry: Mapping[str, Any], value: Any) -> Problem:
     if kind == "missing":
         return Problem(path, "missing", "missing (required)")
     received = excerpt(entry["input"])
-    return Problem(path, _code(kind), f"{entry['msg']}, got {received}", None, received)
+    # What a validator says may hold whatever the model sent.
+    said = clip(escape(entry["msg"][: _SAID_LENGTH + 1]), _SAID_LENGTH)
+    return Problem(path, _code(kind), f"{said}, got {received}", None, received)
+
+
+_SAID_LENGTH: Final = 180
 
 
 def _path(loc: Sequence[Any], value: Any, *, is_absent: bool) -> tuple[str | int, ...]:

@@ -86,13 +86,16 @@ def _renamed(schema: Schema, rename: Rename) -> Schema:
         copy["$ref"] = rename(copy["$ref"])
     mapping = _mapping(copy)
     if mapping:
-        renamed = {tag: rename(text) if text.startswith("#") else text for tag, text in mapping.items()}
+        renamed = {
+            tag: rename(text) if isinstance(text, str) and text.startswith("#") else text
+            for tag, text in mapping.items()
+        }
         copy["discriminator"] = {**copy["discriminator"], "mapping": renamed}
     return copy
 
 
-def _mapping(schema: Schema) -> dict[str, str]:
-    """Return the schema for each tag, as OpenAPI's `discriminator` has it."""
+def _mapping(schema: Schema) -> dict[str, Any]:
+    """Return the schema for each tag, as OpenAPI's `discriminator` has it; pydantic nests them as well."""
     discriminator: Any = schema.get("discriminator")
     return discriminator.get("mapping", {}) if isinstance(discriminator, dict) else {}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]  # of whatever items
 

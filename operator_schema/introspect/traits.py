@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..json_values import JSON_TYPES, type_of
+from .leaves import ShapedDecoder
 from .nodes import (
     UNKNOWN,
     AnyNode,
@@ -41,6 +42,7 @@ __all__ = [
     "may_be",
     "parts_of",
     "received_types",
+    "shape_of",
     "spread_members",
     "takes_null",
     "visit",
@@ -228,6 +230,14 @@ def received_types(node: Node) -> frozenset[str]:
     types = TRAITS[node.__class__].json_types(node)
     # 3.0 comes as a number and is an integer too.
     return types | _NUMBERS if types & _NUMBERS else types or _EVERY
+
+
+def shape_of(node: Node) -> ObjectNode | None:
+    """Return the fields of a node's objects: those of an object, and of a leaf that knows them."""
+    if isinstance(node, ObjectNode):
+        return node
+    decode = node.leaf.decode if isinstance(node, LeafNode) else None
+    return decode.shape if isinstance(decode, ShapedDecoder) else None
 
 
 def may_be(node: Node, value: object) -> bool:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
 from ..json_values import JSON_TYPES, choice_key
-from .nodes import EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
-from .traits import flat_members, received_types
+from .nodes import EnumNode, LeafNode, LiteralNode, ScalarNode, UnionNode
+from .traits import flat_members, received_types, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -39,7 +39,7 @@ class Tag(Value):
     """
 
     key: str
-    members: Mapping[Hashable, ObjectNode]
+    members: Mapping[Hashable, Node]
     choices: LiteralNode
     required: bool
 
@@ -73,7 +73,7 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
         name: _ranked(name, several) if len(several) > 1 else tuple(several)
         for name, several in known.items()
     }
-    return UnionPlan(candidates, tag_of([m for m in members if isinstance(m, ObjectNode)]))
+    return UnionPlan(candidates, tag_of(members))
 
 
 def _ranked(json_type: str, members: list[Node]) -> tuple[Node, ...]:
@@ -89,23 +89,24 @@ def _rank(node: Node, json_type: str) -> tuple[int, int]:
     return 2, isinstance(node, ScalarNode) and node.type != json_type
 
 
-def tag_of(objects: Sequence[ObjectNode]) -> Tag | None:
-    """Find the discriminator of objects: a key at which no two of them take the same value.
+def tag_of(members: Sequence[Node]) -> Tag | None:
+    """Find the discriminator of the objects among members: a key at which no two take the same value.
 
     Of several keys the one that each of them requires wins, then the one with the fewest values.
     """
-    if len(objects) < 2:  # noqa: PLR2004  # nothing to distinguish
+    shapes = [(member, shape) for member in members if (shape := shape_of(member)) is not None]
+    if len(shapes) < 2:  # noqa: PLR2004  # nothing to distinguish
         return None
-    fields = [{field.key: field for field in node.fields} for node in objects]
-    found = [tag for key in fields[0] for tag in _tags_at(key, objects, fields)]
+    fields = [(member, {field.key: field for field in shape.fields}) for member, shape in shapes]
+    found = [tag for key in fields[0][1] for tag in _tags_at(key, fields)]
     return min(found, key=lambda tag: (not tag.required, len(tag.members)), default=None)
 
 
-def _tags_at(key: str, objects: Sequence[ObjectNode], fields: Sequence[Mapping[str, Field]]) -> list[Tag]:
+def _tags_at(key: str, fields: Sequence[tuple[Node, Mapping[str, Field]]]) -> list[Tag]:
     """Return the discriminator that a key is, if it is one."""
-    rows = [(node, known[key]) for node, known in zip(objects, fields, strict=True) if key in known]
+    rows = [(node, known[key]) for node, known in fields if key in known]
     values = [choices_of(field.node) for _, field in rows]
-    if len(rows) < len(objects) or not all(values):
+    if len(rows) < len(fields) or not all(values):
         return []
     nullable = [number for number, (_, field) in enumerate(rows) if field.absent_is_none]
     if len(nullable) == 1 and not any(None in several for several in values):

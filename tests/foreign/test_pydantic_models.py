@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import json
 import sys
 import warnings
 import weakref
+from collections.abc import Callable  # pydantic reads it
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -14,7 +16,18 @@ import pytest
 from jsonschema import Draft202012Validator
 from libraries import library
 
-from operator_schema import Codec, DecodeError, Problem, SchemaError, SchemaLeaf, json_schema, tool
+from operator_schema import (
+    Codec,
+    DecodeError,
+    EncodeError,
+    Executor,
+    Problem,
+    RawCall,
+    SchemaError,
+    SchemaLeaf,
+    json_schema,
+    tool,
+)
 
 pydantic = library("pydantic")
 
@@ -171,15 +184,9 @@ def test_generic_and_root_models_work() -> None:
     assert Codec(Names | dict[str, int]).decode({"a": 1}) == {"a": 1}
 
 
-@pytest.mark.parametrize("other", [Undecorated, dict[str, int]])
-def test_a_model_and_another_object_in_one_union_are_refused(other: Any) -> None:
+def test_a_model_and_a_map_in_one_union_are_refused() -> None:
     with pytest.raises(SchemaError, match="can't be told apart by their JSON"):
-        json_schema(Cat | other)
-
-
-def test_models_in_one_union_are_refused_because_nothing_tells_them_apart() -> None:
-    with pytest.raises(SchemaError, match="Cat and Dog can't be told apart by their JSON"):
-        json_schema(Cat | Dog)
+        json_schema(Cat | dict[str, int])
 
 
 def test_a_tool_takes_and_returns_models() -> None:
@@ -334,9 +341,88 @@ class Computed(pydantic.BaseModel):
 
 
 @pytest.mark.parametrize("model", [Renamed, Holder])
-def test_a_model_that_writes_a_key_that_it_does_not_read_is_refused(model: type) -> None:
-    with pytest.raises(SchemaError, match='it writes the key "out_size", but reads the value from another'):
-        json_schema(model)
+def test_a_model_may_read_another_key_than_it_writes(model: Any) -> None:
+    value, written = {"in_size": 3}, {"out_size": 3}
+    if model is Holder:
+        value, written = {"inner": value}, {"inner": written}
+
+    @tool
+    def same(given: model) -> model:
+        return given
+
+    assert "in_size" in str(same.input_schema())
+    assert "out_size" in str(same.output_schema())
+    assert "out_size" not in str(same.input_schema())
+    assert json.loads(same.run({"given": value})) == written
+    Draft202012Validator(same.output_schema()).validate(written)
+    with pytest.raises(
+        EncodeError, match='it writes the key "out_size", but reads the value from another one'
+    ):
+        Codec(model).encode(model.model_validate(value))
+
+
+class Optional(pydantic.BaseModel):
+    size: int = Field(5, validation_alias="in_size")
+
+
+class Counting(pydantic.BaseModel):
+    size: int
+
+    @pydantic.field_validator("size")
+    @classmethod
+    def _more(cls, size: int) -> int:
+        return size + 1
+
+
+def test_what_would_be_read_as_another_value_is_not_written() -> None:
+    """The key that is lost is optional, so that the model reads what it wrote without a complaint."""
+    with pytest.raises(EncodeError, match='it writes the key "size", but reads the value from another one'):
+        Codec(Optional).encode(Optional(in_size=7))
+    with pytest.raises(EncodeError, match="what it writes is read as another value"):
+        Codec(Counting).encode(Counting(size=7))
+    assert Codec(set_of_names).encode(set_of_names(names={"a", "b", "c"}))
+
+
+class set_of_names(pydantic.BaseModel):  # noqa: N801  # names of classes are free
+    names: set[str]
+
+
+class Unwritable(pydantic.BaseModel):
+    size: int
+
+    @pydantic.computed_field  # type: ignore[prop-decorator]  # as pydantic's documentation has it
+    @property
+    def later(self) -> Callable[[int], int]:
+        return lambda more: self.size + more
+
+
+def test_a_parameter_needs_no_schema_for_writing() -> None:
+    codec = Codec(Unwritable)
+    assert codec.decode({"size": 1}).size == 1
+    assert codec.encode(Unwritable(size=1)) == {"size": 1}
+    assert codec.json_schema()["required"] == ["size"]
+
+
+def test_the_result_of_a_tool_has_computed_fields() -> None:
+    @tool
+    def make(size: int) -> list[Computed]:
+        return [Computed(theSize=size)]
+
+    output = make.output_schema()
+    assert json.loads(make.run({"size": 2})) == [{"theSize": 2, "double": 4}]
+    Draft202012Validator(output).validate([{"theSize": 2, "double": 4}])
+    assert not Draft202012Validator(output).is_valid([{"theSize": 2}])
+
+    @tool
+    def spoil() -> Computed:
+        changed = Computed(theSize=2)
+        changed.size = "xx"  # type: ignore[assignment]  # wrong on purpose
+        return changed
+
+    result = Executor([spoil]).execute_sync(RawCall("1", "spoil", "{}"))
+    assert result.json == {"theSize": "xx", "double": "xxxx"}
+    assert result.details is not None
+    assert "size" in str(result.details["mismatches"])
 
 
 class Closed(Computed, extra="forbid"):

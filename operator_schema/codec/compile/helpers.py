@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ...introspect.nodes import ObjectNode
 from ...schema import INTEGER_KEY
 from ..interpret import distance
 from ..limits import MAX_KEY_DIGITS
@@ -13,7 +14,7 @@ from ..problems import GiveUp
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ...introspect.nodes import ObjectNode
+    from ...introspect.nodes import Node
 
     Decode = Callable[[Any], Any]
     Method = Callable[[Any, Any], Any]
@@ -80,15 +81,19 @@ def integer_of_key(key: str) -> int | None:
     return None if is_bad else int(key)
 
 
-def chooser_of(*rows: tuple[ObjectNode, Decode]) -> Callable[[dict[Any, Any]], Decode | None]:
+def _required_keys(node: Node) -> set[str]:
+    fields = node.fields if isinstance(node, ObjectNode) else ()
+    return {field.key for field in fields if field.required}
+
+
+def chooser_of(*rows: tuple[Node, Decode]) -> Callable[[dict[Any, Any]], Decode | None]:
     """Return a function that finds the decoder for an object that has no discriminator.
 
     The interpreter takes the nearest of the members that fit. A member doesn't fit if a required key
-    is missing; if the nearest of the others decodes, it is the nearest of those that fit.
+    is missing; if the nearest of the others decodes, it is the nearest of those that fit. What a leaf
+    requires isn't known: it may have several names for a key.
     """
-    known = [
-        (node, {field.key for field in node.fields if field.required}, function) for node, function in rows
-    ]
+    known = [(node, _required_keys(node), function) for node, function in rows]
 
     def choose(value: dict[Any, Any]) -> Decode | None:
         possible = [
