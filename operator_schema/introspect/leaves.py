@@ -14,13 +14,10 @@ if TYPE_CHECKING:
     import builtins
     from collections.abc import Callable, Iterable, Mapping
 
-    from .nodes import ObjectNode
-
 __all__ = [
     "LAST_RANK",
     "CheckedEncoder",
     "SchemaLeaf",
-    "ShapedDecoder",
     "as_leaf",
     "has_attribute",
     "index_leaves",
@@ -110,23 +107,6 @@ class CheckedEncoder(Value):
     @abstractmethod
     def write_unchecked(self, value: Any) -> Any:
         """Return the JSON value of an instance that doesn't fit its type."""
-
-
-class ShapedDecoder(Value):
-    """The `decode` of a leaf that reads objects whose fields are known."""
-
-    @property
-    @abstractmethod
-    def shape(self) -> ObjectNode | None:
-        """The fields, as far as they are known; None if it reads something else."""
-
-    @abstractmethod
-    def __call__(self, value: Any) -> Any:
-        """Return the instance for a JSON value.
-
-        Raises:
-            ValueError: the value doesn't fit.
-        """
 
 
 def trusted_leaf(

@@ -18,8 +18,8 @@ from ..errors import DecodeError, Problem
 from ..immutable import Value
 from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
 from ..wording import clip, escape, excerpt, quote
-from .leaves import CheckedEncoder, SchemaLeaf, ShapedDecoder, trusted_leaf
-from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, UnionNode
+from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
+from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, ShapedDecoder, UnionNode
 from .schema_references import describe_reference_fault, resolve
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..json_values import JSON_TYPES, type_of
-from .leaves import ShapedDecoder
 from .nodes import (
     UNKNOWN,
     AnyNode,
@@ -21,6 +20,7 @@ from .nodes import (
     ObjectNode,
     RefNode,
     ScalarNode,
+    ShapedDecoder,
     TupleNode,
     UnionNode,
     resolve,
