@@ -40,7 +40,16 @@ if TYPE_CHECKING:
     from .problems import Path
     from .trials import Trials
 
-__all__ = ["DECODERS", "DecodeRun", "DecodeState", "decode_field", "distance", "follow", "interpret"]
+__all__ = [
+    "DECODERS",
+    "DecodeRun",
+    "DecodeState",
+    "constructor_of",
+    "decode_field",
+    "distance",
+    "follow",
+    "interpret",
+]
 
 _KEY = ScalarNode("string")
 _LEVELS_COMPARED = 3
@@ -238,10 +247,9 @@ class DecodeRun:
     def _build(self, node: ObjectNode, arguments: dict[str, Any], path: Path) -> Any:
         if not self.builds:
             return object()
-        if node.form == "struct":
-            arguments.pop(TAG, None)
+        make = node.type if node.form not in _CALLED_OTHERWISE else constructor_of(node)
         try:
-            return node.type(**arguments)
+            return make(**arguments)
         except (ValueError, TypeError) as error:
             given = {each.key: arguments[each.name] for each in node.fields if each.name in arguments}
             return self.problems.rejected(path, node, error, given)
@@ -433,6 +441,24 @@ class DecodeRun:
 
     def _try(self, node: Node, value: Any, depth: int) -> bool:
         return DecodeRun(self.shared, Trial()).decode(node, value, None, depth) is not INVALID
+
+
+_CALLED_OTHERWISE = frozenset({"struct", "attrs"})
+
+
+def constructor_of(node: ObjectNode) -> Callable[..., Any]:
+    """Return what makes an instance of a class from the values of its fields, by their names."""
+    cls = node.type
+    if node.form == "attrs":
+        from ..introspect.foreign_classes import keywords_of
+
+        keywords = keywords_of(cls)
+        if all(name == keyword for name, keyword in keywords.items()):
+            return cls
+        return lambda **fields: cls(**{keywords[name]: value for name, value in fields.items()})
+    if all(field.name != TAG for field in node.fields):
+        return cls
+    return lambda **fields: cls(**{name: value for name, value in fields.items() if name != TAG})
 
 
 DECODERS: Mapping[type[Any], Callable[[DecodeRun, Any, Any, Path, int], Any]] = {

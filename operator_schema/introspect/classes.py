@@ -14,6 +14,7 @@ from .names import exact_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from .foreign_classes import WrittenField
     from .function_parameters import ParameterSource
     from .hints import Bindings
     from .nodes import ObjectForm
@@ -90,9 +91,12 @@ def parameter_source(cls: type[Any]) -> ParameterSource | None:
 def form_of(cls: Any) -> ObjectForm | None:
     """Return which kind of class with fields this is; None for any other class.
 
-    The dataclass that is made for the parameters of a function is of the form `function`.
+    The dataclass that is made for the parameters of a function is of the form `function`. A model of
+    pydantic is none of them, even if it inherits fields from a dataclass.
     """
     if has_attribute(cls, "__dataclass_fields__"):
+        if type(cls) is not type and hasattr(cls, "model_json_schema"):
+            return None
         return "function" if SOURCE in cls.__dict__ else "dataclass"
     if not isinstance(cls, type):
         return None
@@ -242,13 +246,17 @@ def _of_dataclass(
 
 
 def with_computed_fields(cls: Any, declared: Mapping[str, Declared], outer: Scope) -> Mapping[str, Declared]:
-    """Add the fields that the constructor of a dataclass doesn't take, in the order of the class.
+    """Add the fields that a constructor doesn't take, in the order of the class.
 
     Args:
-        cls: a dataclass.
+        cls: a dataclass or an attrs class.
         declared: the fields that its constructor takes.
         outer: the scope in which the class is used.
     """
+    if form_of(cls) == "attrs":
+        from .foreign_classes import computed_fields
+
+        return {**declared, **_of_library(computed_fields(cls), cls, outer.of_base(cls, None))}
     found: dict[str, Declared] = {}
     for source in cls.__dataclass_fields__.values():
         if source.name in declared:
@@ -301,7 +309,10 @@ def _named_tuple_fields(cls: Any, own: Scope) -> dict[str, Declared]:
 def _library_fields(cls: type, own: Scope) -> dict[str, Declared]:
     from .foreign_classes import fields_of
 
-    sources = fields_of(cls)
+    return _of_library(fields_of(cls), cls, own)
+
+
+def _of_library(sources: Sequence[WrittenField], cls: type, own: Scope) -> dict[str, Declared]:
     scopes = _Scopes(cls, own)
     owners = [_annotator(source.name, cls) for source in sources]
     found: dict[str, Declared] = {}
@@ -325,9 +336,17 @@ def _annotator(name: str, cls: type) -> type:
 
 
 def is_closed(cls: Any, form: ObjectForm) -> bool:
-    """Return whether a class itself refuses keys that it does not name: a TypedDict (PEP 728) or a Struct."""
+    """Return whether a class itself refuses keys that it does not name.
+
+    A TypedDict (PEP 728) and a Struct may say so, and what pydantic made or configured.
+    """
     if form == "struct":
         return bool(cls.__struct_config__.forbid_unknown_fields)
+    if "pydantic" in sys.modules:
+        from .foreign_classes import forbids_extra
+
+        if forbids_extra(cls):
+            return True
     if form != "typed_dict":
         return False
     said = (getattr(base, "__closed__", None) for base in lineage(cls))

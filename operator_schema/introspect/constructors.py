@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from ..wording import listed, quote
@@ -28,6 +29,10 @@ def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report
         names: of its fields, in order.
         report: takes step, code, message, remedy and suggestion of each complaint.
     """
+    if "pydantic" in sys.modules:
+        from .foreign_classes import report_unfollowed
+
+        report_unfollowed(cls, report)
     decorated = _DECORATED.get(form)
     if decorated is not None:
         _report_decorated(cls, form, decorated, names, report)
@@ -62,7 +67,9 @@ def _report_decorated(
         message = "it is abstract and can't be built"
         report("__init__", "unsupported", message, "Register a class that implements all its methods")
     if form == "attrs":
-        _report_attrs(cls, report)
+        from .foreign_classes import keywords_of
+
+        names = dict.fromkeys(keywords_of(cls).values())
     missing, wanted = _misfits(cls, names)
     if missing:
         message = f"its own __init__ doesn't take {listed([quote(name) for name in missing])}"
@@ -88,13 +95,6 @@ def _report_dataclass(cls: Any, members: Mapping[str, object], report: Report) -
         message = f"{ATTRIBUTE} is declared as a field"
         remedy = f"Assign it without annotation ({ATTRIBUTE} = {{…}}) or annotate it as ClassVar"
         report(ATTRIBUTE, "bad_description", message, remedy)
-
-
-def _report_attrs(cls: Any, report: Report) -> None:
-    for field in cls.__attrs_attrs__:
-        if field.init and field.alias != field.name:
-            message = f"its __init__ takes it as {quote(field.alias)}"
-            report(field.name, "unsupported", message, f"Give it attrs.field(alias={field.name!r})")
 
 
 def _report_normalized(name: str, report: Callable[..., None]) -> None:

@@ -5,18 +5,28 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from ..wording import clip, escape
+from ..wording import clip, escape, listed
 from .hints import Unresolved
 from .nodes import TAG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ..errors import Problem
     from .classes import Declared
     from .nodes import ObjectNode
 
-__all__ = ["WrittenField", "aliased_fields", "fields_of", "problems_of_fields", "read_pydantic_defaults"]
+__all__ = [
+    "WrittenField",
+    "aliased_fields",
+    "computed_fields",
+    "fields_of",
+    "forbids_extra",
+    "keywords_of",
+    "problems_of_fields",
+    "read_pydantic_defaults",
+    "report_unfollowed",
+]
 
 
 class WrittenField:
@@ -47,13 +57,30 @@ def fields_of(cls: Any) -> Sequence[WrittenField]:
 
 
 def _attrs_fields(cls: Any) -> list[WrittenField]:
+    keywords = keywords_of(cls)
     found: list[WrittenField] = []
     for field in cls.__attrs_attrs__:
         if field.init:
             default = MISSING if type(field.default).__name__ == "_Nothing" else field.default
             annotation = _NO_ANNOTATION if field.type is None else field.type
-            found.append(WrittenField(field.name, annotation, default, field.metadata))
+            keyword = keywords[field.name]
+            metadata = field.metadata if keyword == field.name else {"alias": keyword, **field.metadata}
+            found.append(WrittenField(field.name, annotation, default, metadata))
     return found
+
+
+def keywords_of(cls: Any) -> dict[str, str]:
+    """Return the fields of an attrs class, each with the name by which the constructor takes it."""
+    return {field.name: field.alias for field in cls.__attrs_attrs__ if field.init}
+
+
+def computed_fields(cls: Any) -> Sequence[WrittenField]:
+    """Return the fields of an attrs class that its constructor doesn't take."""
+    return [
+        WrittenField(field.name, Any if field.type is None else field.type, MISSING, field.metadata)
+        for field in cls.__attrs_attrs__
+        if not field.init
+    ]
 
 
 _NO_ANNOTATION = Unresolved("of the field", "there is none", "Write one: `x: int = attrs.field()`")
@@ -120,6 +147,64 @@ def read_pydantic_defaults(fields: Iterable[Declared]) -> None:
                 MISSING if type(info.default).__name__ == "PydanticUndefinedType" else info.default
             )
             field.has_factory = info.default_factory is not None
+
+
+def forbids_extra(cls: Any) -> bool:
+    """Return whether the configuration of pydantic in a class refuses keys that it doesn't name."""
+    config: Any = getattr(cls, "__pydantic_config__", None) or {}
+    return bool(config.get("extra") == "forbid")
+
+
+def report_unfollowed(cls: Any, report: Callable[..., None]) -> None:
+    """Complain about what pydantic would do with the values of a class, and nobody else does.
+
+    Args:
+        cls: a class with fields, but no model.
+        report: takes step, code, message and remedy of each complaint.
+    """
+    decorated: Any = cls.__dict__.get("__pydantic_decorators__")
+    if decorated is not None:
+        for name in (*decorated.field_serializers, *decorated.model_serializers):
+            message = "it is a serializer of pydantic, which encode doesn't run"
+            report(name, "unsupported", message, "Derive the class from BaseModel, or give it a SchemaLeaf")
+        return
+    for base in cls.__mro__ if dict not in cls.__mro__ else (cls,):
+        for name, member in vars(base).items():
+            if type(member).__name__ == "PydanticDescriptorProxy":
+                message = "it is decorated by pydantic, which nothing runs in a class of this kind"
+                report(name, "unsupported", message, _DO_IT_ITSELF)
+    config: Any = getattr(cls, "__pydantic_config__", None) or {}
+    lost = sorted(key for key, value in config.items() if value and key not in _WITHOUT_EFFECT)
+    if lost:
+        message = f"its configuration of pydantic sets {listed(lost)}, which nothing follows here"
+        report("__pydantic_config__", "unsupported", message, _DO_IT_ITSELF)
+
+
+_DO_IT_ITSELF: Final = (
+    "Decorate the class with pydantic's dataclass, derive it from BaseModel, or do it in __post_init__"
+)
+
+_WITHOUT_EFFECT: Final = frozenset(
+    {
+        "arbitrary_types_allowed",
+        "defer_build",
+        "extra",
+        "from_attributes",
+        "frozen",
+        "hide_input_in_errors",
+        "protected_namespaces",
+        "regex_engine",
+        "revalidate_instances",
+        "strict",
+        "title",
+        "use_attribute_docstrings",
+        "validate_assignment",
+        "validate_default",
+        "validate_return",
+        "validation_error_cause",
+    }
+)
+"""Settings that change nothing about the JSON values that decode takes and encode writes."""
 
 
 def aliased_fields(cls: Any) -> Sequence[str]:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["make_object"]
 
+_COMPUTING = frozenset({"dataclass", "attrs"})
+"""Classes with fields that their constructor may not take."""
+
 _MAY_BE_NULL = frozenset({UnionNode, RefNode})
 
 
@@ -48,7 +51,7 @@ def make_object(
     self_type = generic[tuple(bindings.values())] if bindings else cls
     declared = declared_fields(cls, form, bindings, self_type, reader.namespace, place.scope)
     report_class(cls, form, declared, report)
-    if reader.of_results and form == "dataclass":
+    if reader.of_results and form in _COMPUTING:
         declared = with_computed_fields(cls, declared, place.scope)
     given = None if place.path else reader.descriptions
     text, described, documented = describe_fields(cls, form, given, declared, report, reader.attribute_docs)

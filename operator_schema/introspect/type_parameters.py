@@ -100,5 +100,12 @@ def inherited_bindings(cls: type, bindings: Bindings, scope: Scope) -> dict[type
         origin: Any = get_origin(base) or base
         if isinstance(origin, type) and origin is not object:
             inner = {p: substitute(a, bindings) for p, a in bind(origin, get_args(base), scope).items()}
+            if _is_made_anew(cls, origin):
+                inner = dict(bindings)
             found.update(inherited_bindings(origin, inner, scope))
     return found
+
+
+def _is_made_anew(cls: type, base: type) -> bool:
+    """Return whether pydantic made a class of a dataclass, so that their parameters are the same."""
+    return "__is_pydantic_dataclass__" in vars(cls) and base.__qualname__ == cls.__qualname__

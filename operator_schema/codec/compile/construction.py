@@ -7,17 +7,15 @@ from dataclasses import MISSING
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...introspect.nodes import TAG
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from ...introspect.nodes import Field, ObjectNode
     from .source import Function, Source
 
     Way = Literal["attributes", "dictionary", "slots", "call", "tuple", "dict", "user"]
 
-__all__ = ["HARMLESS", "constructor_of", "factory_of", "way_of", "write_empty", "write_instance"]
+__all__ = ["HARMLESS", "factory_of", "way_of", "write_empty", "write_instance"]
 
 HARMLESS = frozenset({list, dict, tuple, set, frozenset, deque, OrderedDict})
 """Default factories whose calls have no effect that can be seen."""
@@ -102,19 +100,6 @@ def _way_of_dataclass(node: ObjectNode) -> Way:
     if all(slots):
         return "slots"
     return "call" if any(slots) else "dictionary"
-
-
-def constructor_of(node: ObjectNode) -> Callable[..., Any]:
-    """Return what makes an instance of a class from the values of its fields."""
-    cls = node.type
-    if all(field.name != TAG for field in node.fields):
-        return cls
-
-    def construct(**fields: Any) -> Any:
-        del fields[TAG]
-        return cls(**fields)
-
-    return construct
 
 
 def factory_of(node: ObjectNode, field: Field) -> Any:

@@ -26,10 +26,10 @@ from ...introspect.nodes import (
 )
 from ...introspect.unions import make_plan
 from ...json_values import copy_json
-from ..interpret import interpret
+from ..interpret import constructor_of, interpret
 from ..limits import MAX_COLLISIONS
 from ..problems import GiveUp
-from .construction import HARMLESS, constructor_of, factory_of, way_of, write_empty, write_instance
+from .construction import HARMLESS, factory_of, way_of, write_empty, write_instance
 from .helpers import JSON_SCALARS, building, chooser_of, integer_of_key
 from .source import hint_of
 from .writer import MAX_PLACES, Writer, nodes_of
