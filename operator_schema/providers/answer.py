@@ -12,10 +12,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "StopReason"]
 
-StopReason: TypeAlias = Literal["calls", "end", "length", "refused", "filtered", "interrupted", "other"]
+StopReason: TypeAlias = Literal[
+    "calls", "end", "length", "refused", "filtered", "interrupted", "paused", "other"
+]
 """Why the model stopped: it waits for the results of its calls · it is done · it reached the limit on tokens
-· it refused · the provider held the answer back · it didn't stop: the stream ended first ·
-something else, which `raw_stop` says."""
+· it refused · the provider held the answer back · it didn't stop: the stream ended first · the provider
+paused a long turn, and goes on with the next request · something else, which `raw_stop` says."""
+
+_UNFINISHED = frozenset({"length", "interrupted", "filtered", "refused"})
+"""Why an answer may end in the middle of a call."""
 
 
 class Answer(Value):
@@ -51,3 +56,34 @@ class Answer(Value):
         The limit on tokens ended it, or the stream did.
         """
         return self.stop in {"length", "interrupted"}
+
+    def with_cut_marked(self) -> Answer:
+        """Return the answer in which a call is marked whose arguments may lack their end.
+
+        That is the last one, unless its arguments are the text of a whole JSON object. What a provider gives
+        as an object may be all that had come of it. Of the calls before, only text that isn't whole counts:
+        the model had ended them.
+        """
+        if self.stop not in _UNFINISHED or not self.calls:
+            return self
+        *before, last = self.calls
+        marked = [call.replace(is_cut_off=True) if _is_cut(call) else call for call in before]
+        last = last if _is_whole(last.arguments) else last.replace(is_cut_off=True)
+        return self.replace(calls=(*marked, last))
+
+
+def _is_cut(call: RawCall) -> bool:
+    arguments = call.arguments
+    return isinstance(arguments, str) and bool(arguments.strip()) and not _is_whole(arguments)
+
+
+def _is_whole(arguments: Any) -> bool:
+    """Return whether arguments are the text of a JSON object, which ends where it ends."""
+    from json import loads
+
+    if not isinstance(arguments, str):
+        return False
+    try:
+        return isinstance(loads(arguments), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import LEGACY, UNNAMED, arguments_object, arguments_text, object_of, unnamed_call
+from .wire import (
+    CUSTOM,
+    LEGACY,
+    UNNAMED,
+    arguments_object,
+    arguments_text,
+    custom_call,
+    custom_input,
+    is_custom,
+    object_of,
+    unnamed_call,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,9 +49,11 @@ class ChatWire(Value):
 
     Attributes:
         required: the word that says that some tool has to be called.
+        sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
     """
 
     required: str = "required"
+    sent_keys: frozenset[str] | None = None
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
@@ -71,8 +84,8 @@ class ChatWire(Value):
     def _answer(self, choice: Mapping[str, Any]) -> Answer:
         message = object_of(choice["message"])
         calls = tuple([_call(object_of(call)) for call in message.get("tool_calls") or ()])
-        if message.get("function_call"):
-            function = object_of(message["function_call"])
+        function = object_of(message.get("function_call") or {})
+        if function.get("name"):  # some servers send an empty one with every answer
             calls += (unnamed_call(function["name"], _arguments(function), LEGACY),)
         refusal = message.get("refusal")
         raw = choice.get("finish_reason")
@@ -84,6 +97,8 @@ class ChatWire(Value):
             stop = "calls"
         if refusal and not calls:
             stop = "refused"
+        if self.sent_keys is not None:
+            message = {key: value for key, value in message.items() if key in self.sent_keys}
         return Answer(calls, text_of(message.get("content")), refusal or None, stop, raw, (message,))
 
     def merger(self, calls: StreamedCalls) -> Merger:
@@ -148,7 +163,7 @@ class CohereWire(ChatWire):
 
 
 class OllamaWire(ChatWire):
-    """Ollama's own chat endpoint: no ids, and arguments that are objects.
+    """Ollama's own chat endpoint: arguments that are objects, and ids since 0.12.10.
 
     Source: https://docs.ollama.com/api/chat
     """
@@ -160,8 +175,7 @@ class OllamaWire(ChatWire):
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
         message = object_of(response["message"])
-        functions = [object_of(object_of(call)["function"]) for call in message.get("tool_calls") or ()]
-        calls = tuple([unnamed_call(function["name"], function.get("arguments")) for function in functions])
+        calls = tuple([_object_call(object_of(call)) for call in message.get("tool_calls") or ()])
         raw = response.get("done_reason")
         stop: StopReason = "calls" if calls else _STOPS.get(raw or "", "other")
         if raw in _LENGTH:
@@ -176,13 +190,32 @@ class OllamaWire(ChatWire):
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the assistant's message with calls."""
-        functions = [{"name": call.name, "arguments": arguments_object(call)} for call in calls]
-        sent = [{"function": function} for function in functions]
+        sent = [
+            {**_named(call.id), "function": {"name": call.name, "arguments": arguments_object(call)}}
+            for call in calls
+        ]
         return [{"role": "assistant", "content": "", "tool_calls": sent}]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return a message for each result, by the name of its tool."""
-        return [{"role": "tool", "tool_name": result.name, "content": result.content} for result in results]
+        """Return a message for each result: the name of its tool, and the id of its call if it has one."""
+        return [
+            {"role": "tool", "tool_name": result.name, **_named(result.call_id, "tool_call_id")}
+            | {"content": result.content}
+            for result in results
+        ]
+
+
+def _object_call(call: Mapping[str, Any]) -> RawCall:
+    function = object_of(call["function"])
+    call_id = call.get("id")
+    if not call_id:
+        return unnamed_call(function["name"], function.get("arguments"))
+    return RawCall(call_id, function["name"], function.get("arguments"))
+
+
+def _named(call_id: str, key: str = "id") -> dict[str, str]:
+    """Return the id of a call as it is sent; nothing for one that the provider didn't give."""
+    return {} if call_id.startswith(UNNAMED) else {key: call_id}
 
 
 def text_of(content: Any) -> str:
@@ -201,12 +234,15 @@ def _answered(result: ToolResult) -> dict[str, Any]:
     """Return what says of which call a result is."""
     if result.call_id.startswith(LEGACY):
         return {"role": "function", "name": result.name}
-    if result.call_id.startswith(UNNAMED):
+    if result.call_id.startswith(UNNAMED) and not is_custom(result):
         return {"role": "tool", "name": result.name}
-    return {"role": "tool", "tool_call_id": result.call_id}
+    return {"role": "tool", "tool_call_id": result.call_id.removeprefix(CUSTOM)}
 
 
 def _call(call: Mapping[str, Any]) -> RawCall:
+    if call.get("type") == "custom":
+        custom = object_of(call["custom"])
+        return custom_call(call["id"], custom["name"], custom.get("input"))
     function = object_of(call["function"])
     call_id = call.get("id")
     if not call_id:
@@ -221,6 +257,9 @@ def _arguments(function: Mapping[str, Any]) -> Any:
 
 
 def _sent(call: RawCall) -> dict[str, Any]:
+    if is_custom(call):
+        custom = {"name": call.name, "input": custom_input(call)}
+        return {"id": call.id.removeprefix(CUSTOM), "type": "custom", "custom": custom}
     function = {"name": call.name, "arguments": arguments_text(call)}
     named = {} if call.id.startswith(UNNAMED) else {"id": call.id}
     return {**named, "type": "function", "function": function}

@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 __all__ = ["ChatMerger"]
 
 _GROWING = frozenset({"content", "refusal", "reasoning", "reasoning_content"})
+_TOLD_AGAIN = frozenset(
+    {
+        *("content.delta", "content.done", "refusal.delta", "refusal.done"),
+        *("tool_calls.function.arguments.delta", "tool_calls.function.arguments.done"),
+        *("logprobs.content.delta", "logprobs.content.done"),
+        *("logprobs.refusal.delta", "logprobs.refusal.done"),
+    }
+)
+"""Events of `client.chat.completions.stream` that say what its chunks say.
+
+Source: https://github.com/openai/openai-python/blob/main/helpers.md
+"""
+
 _GROWING_DETAILS = frozenset({"text", "summary", "data"})
 
 
@@ -38,8 +51,15 @@ class ChatMerger:
         return bool(self._choices) and all(choice.has_ended for choice in self._choices.values())
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take a chunk; Mistral's SDK has it in `data`."""
-        chunk = event if "choices" in event else object_of(event["data"])
+        """Take a chunk; Mistral's SDK has it in `data`, and the helper of OpenAI's SDK in `chunk`."""
+        if "choices" in event:
+            chunk = event
+        elif "data" in event:
+            chunk = object_of(event["data"])
+        elif event.get("type") in _TOLD_AGAIN:
+            return
+        else:
+            chunk = object_of(event["chunk"])
         for found in chunk["choices"]:
             choice = object_of(found)
             index = choice.get("index") or 0

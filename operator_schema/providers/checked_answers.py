@@ -77,6 +77,8 @@ def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
         error: that came when it was read.
     """
     said: Any = body.get("error")
+    if said is None and isinstance(body.get("message"), str):  # as Bedrock says it
+        said = body["message"]
     if is_object(said):
         said = said.get("message", said)
     if said is not None:

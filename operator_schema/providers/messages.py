@@ -31,6 +31,7 @@ _STOPS: dict[str, StopReason] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "refusal": "refused",
+    "pause_turn": "paused",
 }
 
 
@@ -60,7 +61,8 @@ class MessagesWire(Value):
         text = "".join([block["text"] for block in blocks if block.get("type") == "text"])
         raw = response.get("stop_reason")
         stop: StopReason = _STOPS.get(raw or "", "other")
-        refusal = text if stop == "refused" else None
+        details: Any = response.get("stop_details") or {}
+        refusal = (text or details.get("explanation") or None) if stop == "refused" else None
         sent = [with_input_object(block) for block in blocks]
         # The API refuses messages without content.
         message = ({"role": "assistant", "content": sent},) if sent else ()

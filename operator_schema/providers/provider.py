@@ -261,7 +261,7 @@ class Provider(Value):
             message = f"a response is a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
-            found = [checked_answer(answer) for answer in self.wire.answers(body)]
+            found = [checked_answer(answer).with_cut_marked() for answer in self.wire.answers(body)]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ResponseError(self.name, what_is_wrong(body, error)) from None
         if tools is None:

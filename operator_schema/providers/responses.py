@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import arguments_text, image_data, object_of
+from .wire import CUSTOM, arguments_text, custom_call, custom_input, image_data, is_custom, object_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,9 +47,16 @@ class ResponsesWire(Value):
         return {"tools": tools, "tool_choice": wanted.mode}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
-        """Return the only answer."""
+        """Return the only answer.
+
+        Raises:
+            ValueError: the response failed.
+        """
+        if response.get("status") == "failed" and response.get("error") is not None:
+            message = "the response failed"
+            raise ValueError(message)
         items = [object_of(item) for item in response["output"]]
-        calls = [item for item in items if item.get("type") == "function_call"]
+        found = tuple([_call(item) for item in items if item.get("type") in _CALLS])
         parts = [
             object_of(part)
             for item in items
@@ -58,8 +65,10 @@ class ResponsesWire(Value):
         ]
         text = "".join([part["text"] for part in parts if part.get("type") == "output_text"])
         refusal = "".join([part["refusal"] for part in parts if part.get("type") == "refusal"]) or None
-        found = tuple([RawCall(call["call_id"], call["name"], call.get("arguments")) for call in calls])
         stop, raw = _stop(response, bool(found), refusal)
+        waiting = next((item["type"] for item in items if _waits(item)), None)
+        if stop == "end" and waiting is not None:
+            stop, raw = "other", waiting
         return [Answer(found, text, refusal, stop, raw, tuple(items))]
 
     def merger(self, calls: StreamedCalls) -> ResponsesMerger:
@@ -70,22 +79,42 @@ class ResponsesWire(Value):
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return an item for each call."""
-        return [
-            {
-                "type": "function_call",
-                "call_id": call.id,
-                "name": call.name,
-                "arguments": arguments_text(call),
-            }
-            for call in calls
-        ]
+        return [_sent(call) for call in calls]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return an item for each result; images go along."""
         return [
-            {"type": "function_call_output", "call_id": result.call_id, "output": _output(result)}
+            {
+                "type": "custom_tool_call_output" if is_custom(result) else "function_call_output",
+                "call_id": result.call_id.removeprefix(CUSTOM),
+                "output": _output(result),
+            }
             for result in results
         ]
+
+
+_CALLS = frozenset({"function_call", "custom_tool_call"})
+_WAITING = frozenset(
+    {
+        "apply_patch_call",
+        "computer_call",
+        "local_shell_call",
+        "mcp_approval_request",
+        "shell_call",
+    }
+)
+"""Types of items that your program has to answer, and that aren't calls of tools."""
+
+
+def _call(item: Mapping[str, Any]) -> RawCall:
+    if item["type"] == "custom_tool_call":
+        return custom_call(item["call_id"], item["name"], item.get("input"))
+    return RawCall(item["call_id"], item["name"], item.get("arguments"))
+
+
+def _waits(item: Mapping[str, Any]) -> bool:
+    kind = item.get("type")
+    return kind in _WAITING or (kind == "tool_search_call" and item.get("execution") == "client")
 
 
 def _stop(response: Mapping[str, Any], has_calls: bool, refusal: str | None) -> tuple[StopReason, str | None]:  # noqa: FBT001  # one of three facts
@@ -100,6 +129,23 @@ def _stop(response: Mapping[str, Any], has_calls: bool, refusal: str | None) -> 
     if has_calls:
         return "calls", status
     return ("refused" if refusal else "end"), status
+
+
+def _sent(call: RawCall) -> dict[str, Any]:
+    if is_custom(call):
+        call_id = call.id.removeprefix(CUSTOM)
+        return {
+            "type": "custom_tool_call",
+            "call_id": call_id,
+            "name": call.name,
+            "input": custom_input(call),
+        }
+    return {
+        "type": "function_call",
+        "call_id": call.id,
+        "name": call.name,
+        "arguments": arguments_text(call),
+    }
 
 
 def _output(result: ToolResult) -> Any:

@@ -182,7 +182,7 @@ class Stream:
         if found and self._merger.is_complete:
             return found
         found = found or (Answer((), "", None, "interrupted", None, ()),)
-        return tuple([answer.replace(stop="interrupted") for answer in found])
+        return tuple([answer.replace(stop="interrupted").with_cut_marked() for answer in found])
 
 
 def _shown(event: object) -> str:

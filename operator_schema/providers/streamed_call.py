@@ -27,7 +27,7 @@ class StreamedCall:
         self._wire_name = wire_name
         self._known = known
         self._pieces: list[str] = []
-        self._joined = (0, "")
+        self._joined: tuple[int, str] | None = (0, "")
         self._stream: tuple[str, ArgumentStream[Any] | None] | None = None
         self._fed = 0
 
@@ -39,9 +39,17 @@ class StreamedCall:
     @property
     def arguments(self) -> str:
         """The JSON text of the arguments so far."""
-        if self._joined[0] != len(self._pieces):
-            self._joined = len(self._pieces), "".join(self._pieces)
-        return self._joined[1]
+        known = self._joined
+        assert known is not None  # noqa: S101  # it is None below alone
+        number, text = known
+        if number == len(self._pieces):
+            return text
+        # Nothing else holds the text now, so that Python appends to it in place.
+        self._joined = known = None
+        for piece in self._pieces[number:]:
+            text += piece
+        self._joined = len(self._pieces), text
+        return text
 
     @property
     def partial(self) -> Partial | None:

@@ -144,6 +144,7 @@ def openai_compatible(
     required: str = "required",
     takes_unions: bool = True,
     dialect: Dialect | None = None,
+    sent_keys: frozenset[str] | None = None,
 ) -> Provider:
     """Make a provider that takes OpenAI's Chat Completions, such as vLLM, llama.cpp or OpenRouter.
 
@@ -153,12 +154,13 @@ def openai_compatible(
         required: its word for a choice that requires some tool.
         takes_unions: whether the arguments of a tool may be a union.
         dialect: what its strict mode takes; None if it has none.
+        sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
 
     Raises:
         TypeError: the name isn't a string.
     """
     name = checked_text("the name of a provider", name)
-    return Provider(name, ChatWire(required), names, _NO_BOOLEANS, takes_unions, dialect)
+    return Provider(name, ChatWire(required, sent_keys), names, _NO_BOOLEANS, takes_unions, dialect)
 
 
 openai_chat = openai_compatible("OpenAI Chat Completions", dialect=OPENAI_STRICT)
@@ -191,7 +193,8 @@ bedrock = Provider(
 )
 mistral = openai_compatible("Mistral", required="any")
 deepseek = openai_compatible("DeepSeek", dialect=DEEPSEEK_STRICT)
-groq = openai_compatible("Groq")
+# Groq refuses a message with any other property, such as the `reasoning` and `channel` of its own answers.
+groq = openai_compatible("Groq", sent_keys=frozenset({"role", "content", "tool_calls", "function_call"}))
 xai = Provider(
     "xAI",
     ResponsesWire(),

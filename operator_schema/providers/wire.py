@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .streamed_call import StreamedCalls
 
 __all__ = [
+    "CUSTOM",
     "IMAGES",
     "LEGACY",
     "UNNAMED",
@@ -25,7 +26,10 @@ __all__ = [
     "Wire",
     "arguments_object",
     "arguments_text",
+    "custom_call",
+    "custom_input",
     "image_data",
+    "is_custom",
     "object_of",
     "parsed_arguments",
     "unnamed_call",
@@ -40,6 +44,10 @@ IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 LEGACY = f"{UNNAMED}function_"
 """What the ids of calls in OpenAI's old `function_call` begin with: their results have another role."""
+
+
+CUSTOM = f"{UNNAMED}custom_"
+"""What the ids of calls of OpenAI's custom tools begin with: they and their results have another form."""
 
 
 class Wanted(Value):
@@ -142,6 +150,24 @@ def unnamed_call(name: str, arguments: Any, start: str = UNNAMED) -> RawCall:
     from os import urandom
 
     return RawCall(f"{start}{urandom(12).hex()}", name, arguments)
+
+
+def custom_call(call_id: str, name: str, text: Any) -> RawCall:
+    """Return a call of a custom tool, whose input is text: it becomes the parameter `input`.
+
+    Source: https://platform.openai.com/docs/guides/function-calling#custom-tools
+    """
+    return RawCall(f"{CUSTOM}{call_id}", name, {"input": text})
+
+
+def is_custom(call: RawCall | ToolResult) -> bool:
+    """Return whether a call, or the one of a result, is that of a custom tool."""
+    return (call.id if isinstance(call, RawCall) else call.call_id).startswith(CUSTOM)
+
+
+def custom_input(call: RawCall) -> Any:
+    """Return the input of a call of a custom tool: its text."""
+    return arguments_object(call).get("input", "")
 
 
 def object_of(value: Any) -> Mapping[str, Any]:

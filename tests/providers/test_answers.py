@@ -10,12 +10,13 @@ from types import SimpleNamespace
 import pytest
 from provider_traffic import exchanges, provider_of, streamed, unstreamed
 
-from operator_schema import ToolResult, tool
+from operator_schema import Executor, ToolResult, Toolset, tool
 from operator_schema.providers import (
     ResponseError,
     anthropic,
     bedrock,
     gemini,
+    groq,
     mistral,
     ollama,
     openai_chat,
@@ -396,3 +397,191 @@ def test_a_new_provider_is_one_table():
                 assert found == calls_anywhere(json.loads(exchange["response"]))
                 read += 1
         assert read == 34
+
+
+@tool
+def wipe(path: str = "/") -> str:
+    """Wipe a folder."""
+    return f"wiped {path}"
+
+
+def chat_answer(*arguments, stop="length"):
+    calls = [
+        {"id": f"c{place}", "type": "function", "function": {"name": "wipe", "arguments": text}}
+        for place, text in enumerate(arguments)
+    ]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    return openai_chat.answer({"choices": [{"message": message, "finish_reason": stop}]})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cut"),
+    [
+        ([""], [True]),
+        (["  "], [True]),
+        (['{"path": "/h'], [True]),
+        (['{"path": "/home"}'], [False]),
+        (['{"path": "/home"}', ""], [False, True]),
+        (["", '{"path": "/h'], [False, True]),
+        (['{"path": "/h', '{"path": "/home"}'], [True, False]),
+        (["5"], [True]),
+        ([], []),
+    ],
+)
+def test_a_call_that_the_limit_cut_off_is_marked(arguments, cut):
+    assert [call.is_cut_off for call in chat_answer(*arguments).calls] == cut
+    whole = chat_answer(*arguments, stop="tool_calls")
+    assert not any(call.is_cut_off for call in whole.calls)
+
+
+WIPE = {"name": "wipe"}
+CUT_OBJECTS = [
+    (
+        anthropic,
+        {
+            "content": [{"type": "tool_use", "id": "1", "name": "wipe", "input": {}}],
+            "stop_reason": "max_tokens",
+        },
+    ),
+    (
+        bedrock,
+        {
+            "output": {
+                "message": {"content": [{"toolUse": {"toolUseId": "1", "name": "wipe", "input": {}}}]}
+            },
+            "stopReason": "max_tokens",
+        },
+    ),
+    (
+        gemini,
+        {
+            "candidates": [
+                {
+                    "content": {"parts": [{"functionCall": {"name": "wipe", "args": {}}}]},
+                    "finishReason": "MAX_TOKENS",
+                }
+            ]
+        },
+    ),
+    (
+        ollama,
+        {
+            "message": {"tool_calls": [{"function": {"name": "wipe", "arguments": {}}}]},
+            "done_reason": "length",
+        },
+    ),
+    (
+        openai_responses,
+        {
+            "output": [{"type": "function_call", "call_id": "1", "name": "wipe", "arguments": ""}],
+            "status": "incomplete",
+            "incomplete_details": {"reason": "max_output_tokens"},
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("provider", "response"), CUT_OBJECTS, ids=[one.name for one, _ in CUT_OBJECTS])
+def test_a_call_whose_arguments_may_lack_their_end_never_runs_with_its_defaults(provider, response):
+    answer = provider.answer(response)
+    (call,) = answer.calls
+    assert (answer.is_cut_off, call.is_cut_off) == (True, True)
+    assert Executor([wipe]).execute_sync(call).code == "cut_off"
+    assert [issue.code for issue in Toolset(wipe).round(answer.calls).issues] == ["cut_off"]
+
+
+def test_an_empty_function_call_is_no_call():
+    message = {"role": "assistant", "content": "Done.", "function_call": {"name": "", "arguments": ""}}
+    answer = openai_chat.answer({"choices": [{"message": message, "finish_reason": ""}]})
+    assert (answer.calls, answer.text) == ((), "Done.")
+
+
+def test_a_failed_response_is_an_error():
+    with pytest.raises(ResponseError, match="the response is an error: .boom"):
+        openai_responses.answer({"status": "failed", "error": {"message": "boom"}, "output": []})
+    with pytest.raises(ResponseError, match="the response is an error: .too many tokens"):
+        bedrock.answer({"message": "too many tokens"})
+
+
+def test_a_paused_turn_says_that_it_goes_on():
+    answer = anthropic.answer(
+        {"content": [{"type": "text", "text": "Let me see."}], "stop_reason": "pause_turn"}
+    )
+    assert (answer.stop, answer.raw_stop, answer.is_cut_off) == ("paused", "pause_turn", False)
+
+
+def test_a_refusal_says_why():
+    body = {"content": [], "stop_reason": "refusal", "stop_details": {"explanation": "not that"}}
+    assert anthropic.answer(body).refusal == "not that"
+    assert anthropic.answer({"content": [], "stop_reason": "refusal"}).refusal is None
+
+
+CUSTOM = [
+    (
+        openai_chat,
+        {
+            "choices": [
+                {
+                    "message": {
+                        "role": "assistant",
+                        "tool_calls": [
+                            {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}}
+                        ],
+                    },
+                    "finish_reason": "tool_calls",
+                }
+            ]
+        },
+        {"role": "tool", "tool_call_id": "c", "content": "1"},
+    ),
+    (
+        openai_responses,
+        {
+            "status": "completed",
+            "output": [{"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "SELECT 1"}],
+        },
+        {"type": "custom_tool_call_output", "call_id": "c", "output": "1"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("provider", "response", "told"), CUSTOM, ids=["chat", "responses"])
+def test_a_custom_tool_is_called_with_its_text(provider, response, told):
+    @tool
+    def sql(input: str) -> str:  # noqa: A002  # the name that the text of a custom tool gets
+        """Run SQL."""
+        return input.removeprefix("SELECT ")
+
+    answer = provider.answer(response)
+    assert answer.stop == "calls"
+    results = Executor([sql]).execute_all_sync(answer.calls)
+    assert provider.results(results) == [told]
+    (sent,) = provider.wire.calls_message(answer.calls)
+    assert (sent["tool_calls"][0] if "tool_calls" in sent else sent) == (
+        answer.message[0]["tool_calls"][0] if "tool_calls" in sent else answer.message[0]
+    )
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "tool_search_call", "execution": "client", "arguments": {}},
+        {"type": "mcp_approval_request", "id": "1", "name": "x", "arguments": "{}"},
+        {"type": "local_shell_call", "call_id": "1"},
+    ],
+)
+def test_what_else_waits_for_the_program_is_no_end(item):
+    answer = openai_responses.answer({"status": "completed", "output": [item]})
+    assert (answer.stop, answer.raw_stop) == ("other", item["type"])
+
+
+def test_groq_gets_back_only_what_it_takes():
+    message = {"role": "assistant", "content": "hi", "reasoning": "hm", "channel": "final"}
+    answer = groq.answer({"choices": [{"message": message, "finish_reason": "stop"}]})
+    assert answer.message == [{"role": "assistant", "content": "hi"}]
+
+
+def test_ids_of_ollama_are_kept():
+    call = {"id": "call_1", "function": {"name": "wipe", "arguments": {}}}
+    answer = ollama.answer({"message": {"role": "assistant", "tool_calls": [call]}, "done_reason": "stop"})
+    assert answer.calls[0].id == "call_1"

@@ -111,13 +111,16 @@ def test_a_turn_is_sent_as_the_provider_took_it(name):
         given = [result for message in results for result in results_in(message)]
         sent = provider.results(given)
         assert len(sent) == len(results)
-        if not answer.calls[0].id.startswith("operator_schema_"):
+        if name != "ollama" and not answer.calls[0].id.startswith("operator_schema_"):
             assert {call.id for call in answer.calls} == {result.call_id for result in given}
         # Nothing of what was sent is lacking in the answer's own message.
         others = SENT_OTHERWISE.get(name, set())
         assert all_paths(calls) - others <= all_paths(answer.message), exchange["cassette"]
         # A message made of the calls alone says nothing that was not sent.
-        assert all_paths(provider.wire.calls_message(answer.calls)) <= all_paths(calls)
+        ours = all_paths(provider.wire.calls_message(answer.calls))
+        if name == "ollama":  # it takes the id since 0.12.10, and the recorded client left it out
+            ours.discard(("tool_calls", "*", "id"))
+        assert ours <= all_paths(calls)
         compared += 1
     assert compared
 

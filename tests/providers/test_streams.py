@@ -3,6 +3,7 @@
 import base64
 import json
 import sys
+import time
 from collections import Counter
 from itertools import pairwise
 from random import Random
@@ -874,3 +875,51 @@ def test_an_event_has_a_limit(piece):
 def feed_all(stream, pieces):
     for piece in pieces:
         stream.feed(piece)
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_wherever_a_stream_is_cut_no_call_that_lacks_its_end_can_run(name):
+    chance, marked = Random(name), 0
+    for exchange in [one for one in OF_TEXT if one["provider"] == name]:
+        provider, text = provider_of(exchange), exchange["response"]
+        whole = provider.stream()
+        whole.feed(text)
+        calls = whole.close().calls
+        for place in [chance.randrange(len(text)) for _ in range(12)] if calls else []:
+            stream = provider.stream()
+            stream.feed(text[:place])
+            for call, full in zip(stream.close().calls, calls, strict=False):
+                is_whole = call.name == full.name and parsed(call.arguments) == parsed(full.arguments)
+                assert is_whole or call.is_cut_off, (exchange["cassette"], place)
+                marked += call.is_cut_off
+    assert marked or name in {"chatgpt", "cohere", "deepseek", "doubleword", "ollama", "gemini"}
+
+
+def test_the_events_of_the_helper_of_the_openai_sdk_are_read():
+    delta = {"role": "assistant", "content": "hi"}
+    chunk = {"choices": [{"index": 0, "delta": delta, "finish_reason": "stop"}]}
+    stream = openai_chat.stream()
+    stream.feed({"type": "chunk", "chunk": chunk, "snapshot": {}})
+    stream.feed({"type": "content.delta", "delta": "hi", "snapshot": "hi"})
+    stream.feed({"type": "content.done", "content": "hi"})
+    answer = stream.close()
+    assert (answer.text, answer.stop) == ("hi", "end")
+    with pytest.raises(ResponseError):
+        openai_chat.stream().feed({"type": "something.new"})
+
+
+def test_the_arguments_of_a_call_can_be_read_at_each_delta():
+    def seconds(number):
+        stream = openai_chat.stream()
+        first = {"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}}
+        stream.feed({"choices": [{"index": 0, "delta": {"tool_calls": [first]}}]})
+        delta = {"tool_calls": [{"index": 0, "function": {"arguments": "x"}}]}
+        more = {"choices": [{"index": 0, "delta": delta}]}
+        start, text = time.process_time(), ""
+        for _ in range(number):
+            (call,) = stream.feed(more)
+            text = call.arguments
+        assert text == "x" * number
+        return time.process_time() - start
+
+    assert seconds(64_000) < 20 * max(seconds(8_000), 0.02)  # if it were quadratic, 64 times as long
