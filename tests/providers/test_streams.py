@@ -877,22 +877,21 @@ def feed_all(stream, pieces):
         stream.feed(piece)
 
 
-@pytest.mark.parametrize("name", PROVIDERS)
-def test_wherever_a_stream_is_cut_no_call_that_lacks_its_end_can_run(name):
-    chance, marked = Random(name), 0
-    for exchange in [one for one in OF_TEXT if one["provider"] == name]:
+def test_wherever_a_stream_is_cut_no_call_that_lacks_its_end_can_run():
+    chance, marked = Random(1), 0  # noqa: S311  # a sample that can be drawn again
+    for exchange in OF_TEXT:
         provider, text = provider_of(exchange), exchange["response"]
         whole = provider.stream()
         whole.feed(text)
         calls = whole.close().calls
-        for place in [chance.randrange(len(text)) for _ in range(12)] if calls else []:
+        for place in [chance.randrange(len(text)) for _ in range(8)] if calls else []:
             stream = provider.stream()
             stream.feed(text[:place])
             for call, full in zip(stream.close().calls, calls, strict=False):
                 is_whole = call.name == full.name and parsed(call.arguments) == parsed(full.arguments)
                 assert is_whole or call.is_cut_off, (exchange["cassette"], place)
                 marked += call.is_cut_off
-    assert marked or name in {"chatgpt", "cohere", "deepseek", "doubleword", "ollama", "gemini"}
+    assert marked > 100
 
 
 def test_the_events_of_the_helper_of_the_openai_sdk_are_read():
