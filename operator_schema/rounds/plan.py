@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Self, TypeAlias
 
+    from ..tools.calls import ToolResult
     from ..tools.execution.rounds import Asking, RunAll
     from .commit import Given
     from .settlement import Settlement
@@ -220,7 +221,7 @@ class ToolRoundPlan(Value, Generic[Input]):
             RoundError: no such call is deferred or pending, or several share the id.
         """
         found = self._find(call, "deferred or pending")
-        return self._replaced(_rejected(found, reason))
+        return self._replaced(_call_of(found).reject(reason))
 
     def reject_open(self, reason: str = "", /) -> ToolRoundPlan[Input]:
         """Return the plan in which no call that is deferred or pending is run any more.
@@ -234,10 +235,12 @@ class ToolRoundPlan(Value, Generic[Input]):
             RoundError: the round was committed or discarded.
         """
         self._check_open()
-        is_open = (ToolCall, DeferredCall)
-        return self._with(
-            [_rejected(state, reason) if isinstance(state, is_open) else state for state in self._states]
-        )
+        states = list(self._states)
+        for state in self._states:
+            if isinstance(state, (ToolCall, DeferredCall)):
+                self._settlement.check_not_run(_call_of(state))
+                states[state.index] = _call_of(state).reject(reason)
+        return self._with(states)
 
     def with_results(self, results: Iterable[Given], /) -> ToolRoundPlan[Input]:
         """Return the plan in which calls that were pending have their results.
@@ -260,6 +263,23 @@ class ToolRoundPlan(Value, Generic[Input]):
             states[index] = _handled(states[index], result)
         return self._with(states)
 
+    def current(self) -> ToolRoundPlan[Input]:
+        """Return the plan with what has come of its calls meanwhile.
+
+        Take it where `execute_round` didn't return: it was cancelled, or it is still running. A call that has
+        ended has its result, also if another plan of this round ran it. A call that was interrupted is
+        deferred, because nobody knows whether it did its work: `approve` runs it again. One that is still
+        running stays as it is.
+
+        A plan that was restored doesn't know the results of the plans that are in memory beside it, only that
+        they exist: such calls stay as they are, and can't be run.
+        """
+        states = list(self._states)
+        for state in self._states:
+            if isinstance(state, (ToolCall, DeferredCall)):
+                states[state.index] = self._settlement.state_after(_call_of(state)) or state
+        return self._with(states)
+
     # --- the end ---------------------------------------------------------------------------------
 
     def commit(self, transcript: Transcript, results: Iterable[Given] = (), /) -> Turn:
@@ -276,11 +296,15 @@ class ToolRoundPlan(Value, Generic[Input]):
 
         Raises:
             CommitError: with everything that doesn't fit.
-            RoundError: the round was committed or discarded.
+            RoundError: the round was committed or discarded, or a call that was rejected here was run by
+                another plan.
             TypeError: something isn't a result, or `append` is async.
             Exception: what `append` raises; then the round is still open.
         """
         self._check_open()
+        for state in self.rejected:
+            if state.call is not None:
+                self._settlement.check_not_run(state.call)
         found = settled(self._states, results)
         turn = Turn(self.id, tuple([state.metadata for state in self._states]), found, self.assistant)
         self._settlement.settle("committed")
@@ -309,7 +333,8 @@ class ToolRoundPlan(Value, Generic[Input]):
         Calls of tools without a function (`tool_input`) stay pending: they are your program's to run.
 
         Args:
-            run_all: runs calls side by side, and returns a result or an exception for each.
+            run_all: runs calls side by side, gives each result to a function as it comes, and returns a
+                result or an exception for each.
             hooks: as for `apply`.
             asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
 
@@ -319,23 +344,35 @@ class ToolRoundPlan(Value, Generic[Input]):
         Raises:
             HookError: a hook failed; nothing was run.
             InterruptedRoundError: functions raised what the executor passes through.
+            RoundError: the round was committed or discarded, or a call was run before; nothing was run.
         """
         from .questions import decoded_call, outcome_state
 
+        settlement = self._settlement
+        for call in self.pending:
+            settlement.check_not_run(call)
         plan = await self.apply(hooks)
         if asking is not None:
             plan = await plan._asked(self._states, asking)  # noqa: SLF001  # its own class
         self._check_open()  # it may have ended while hooks were asked
         pending = [call for call in plan.pending if call.tool.has_function]
-        outcomes = await run_all([decoded_call(call) for call in pending])
-        states = list(plan.states)
+        decoded = [decoded_call(call) for call in pending]
+        runs = settlement.begin(pending)
+
+        def keep(position: int, result: ToolResult) -> None:
+            settlement.keep(pending[position], outcome_state(pending[position], result))
+
+        try:
+            outcomes = await run_all(decoded, keep)
+        finally:
+            for run in runs:
+                run.is_going_on = False
         raised: dict[int, BaseException] = {}
         for call, outcome in zip(pending, outcomes, strict=True):
             if isinstance(outcome, BaseException):
                 raised[call.index] = outcome
-            else:
-                states[call.index] = outcome_state(call, outcome)
-        after = plan._with(states)  # noqa: SLF001  # its own class
+                settlement.forget(call)
+        after = plan.current()
         if raised:
             raise InterruptedRoundError(after, raised) from next(iter(raised.values()))
         return after
@@ -432,15 +469,16 @@ class ToolRoundPlan(Value, Generic[Input]):
         """Return the one call that is meant, if it can be decided on.
 
         Raises:
-            RoundError: there is none, or there are several.
+            RoundError: there is none, there are several, or it was run by another plan.
         """
         self._check_open()
-        return find_call(self._states, call, kind)
+        found = find_call(self._states, call, kind)
+        self._settlement.check_not_run(_call_of(found))
+        return found
 
 
-def _rejected(state: ToolCall[Any] | DeferredCall[Any], reason: str) -> RejectedCall:
-    call: ToolCall[Any] = state.call if isinstance(state, DeferredCall) else state
-    return call.reject(reason)
+def _call_of(state: ToolCall[Any] | DeferredCall[Any]) -> ToolCall[Any]:
+    return state.call if isinstance(state, DeferredCall) else state
 
 
 def _handled(state: State, given: Given) -> State:

@@ -43,7 +43,7 @@ def outcome_state(call: ToolCall[Any], result: ToolResult) -> State:
         question = _question(call.tool, raised)
     except (SchemaError, ToolError) as error:
         return _handled(call, _failed(call, error))
-    return call.defer(raised.question, question)
+    return call.again().defer(raised.question, question)
 
 
 def _handled(call: ToolCall[Any], result: ToolResult) -> HandledCall:

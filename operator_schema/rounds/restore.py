@@ -220,7 +220,7 @@ def _decided(
     try:
         return _call(toolset, index, raw, saved), None
     except _MisfitError:  # its result counts all the same
-        names = ("input", "source", "schema", "approved", "answers")
+        names = ("input", "source", "schema", "approved", "answers", "runs")
         return None, {name: getattr(saved, name) for name in names}
 
 
@@ -234,9 +234,8 @@ def _call(toolset: Toolset[Any], index: int, raw: RawCall, saved: SavedCall) -> 
         _misfit("tool_gone", ToolNotFoundError(raw.name, nearest_names(raw.name, toolset.names, _SUGGESTED)))
     tool = toolset[raw.name]
     try:
-        call = ToolCall(
-            index, raw, raw.arguments, tool, _input(tool, raw, saved), saved.approved, _answers(tool, saved)
-        )
+        given, answers = _input(tool, raw, saved), _answers(tool, saved)
+        call = ToolCall(index, raw, raw.arguments, tool, given, saved.approved, answers, saved.runs)
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
         _misfit("input_does_not_fit", error)
     return call

@@ -90,8 +90,8 @@ class SavedCall:
 
     `input` is what the call runs with, defaults included; what is restored has to be the same. It is read
     from the `arguments` where `source` says so. Where it can't be written (`InitVar`), it is read from them
-    too, and `schema` is the digest of the schema that the tool has to have. `issue` says that a call which is
-    handled was an issue before.
+    too, and `schema` is the digest of the schema that the tool has to have. `runs` counts the earlier runs.
+    `issue` says that a call which is handled was an issue before.
     """
 
     state: Literal["pending", "handled", "rejected", "deferred", "issue"]
@@ -103,6 +103,7 @@ class SavedCall:
     schema: str | None = None
     approved: bool = False
     answers: dict[str, Any] = field(default_factory=dict[str, Any])
+    runs: int = 0
     issue: bool = False
     by: DecidedBy | None = None
     reason: str | None = None
@@ -191,7 +192,7 @@ def _pending(call: ToolCall[Any]) -> dict[str, Any]:
 
 
 def _of_call(call: ToolCall[Any]) -> dict[str, Any]:
-    return {"approved": call.approved, "answers": call.answers}
+    return {"approved": call.approved, "answers": call.answers, "runs": call.run[1]}
 
 
 def _deferred(state: DeferredCall[Any]) -> dict[str, Any]:

@@ -88,10 +88,11 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
     input: Input
     approved: bool = False
     _answers: tuple[tuple[str, Any], ...] = ()
+    _runs: int = 0  # how often it was run before: it asked something, or was interrupted
 
     if not TYPE_CHECKING:  # for speed alone: it saves a quarter of what a call of a round costs
 
-        def __new__(cls, index, _raw, _arguments, tool, input, approved, _answers):
+        def __new__(cls, index, _raw, _arguments, tool, input, approved, _answers, _runs):
             self = cls._draft()
             self.index = index
             self._raw = _raw
@@ -100,6 +101,7 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
             self.input = input
             self.approved = approved
             self._answers = _answers
+            self._runs = _runs
             self.__class__ = cls
             return self
 
@@ -107,6 +109,15 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
     def answers(self) -> dict[str, Any]:
         """The answers of people, as JSON values, by the name of the injected parameter."""
         return {name: copy_json(answer) for name, answer in self._answers}
+
+    @property
+    def run(self) -> tuple[int, int]:
+        """Which run of which call of the turn it would be, for the rest of this package."""
+        return self.index, self._runs
+
+    def again(self) -> ToolCall[Input]:
+        """Return the call as one that may be run once more, for the rest of this package."""
+        return self.replace(approved=False, _runs=self._runs + 1)
 
     @property
     def arguments(self) -> dict[str, Any]:

@@ -251,7 +251,8 @@ def test_the_context_reaches_the_functions_and_switches():
     found = tools.round([raw("who")], tools.offer(context={"user": "Ann"}))
     executor = Executor(tools)
     assert executor.execute_round_sync(found, context={"user": "Ann"}).handled[0].result.content == "Ann"
-    assert executor.execute_round_sync(found).handled[0].result.code == "disabled"
+    again = tools.round([raw("who")], tools.offer(context={"user": "Ann"}))
+    assert executor.execute_round_sync(again).handled[0].result.code == "disabled"
 
 
 # --- loops ---------------------------------------------------------------------------------------

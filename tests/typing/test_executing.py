@@ -100,12 +100,12 @@ def test_a_call_has_a_result() -> None:
 
 class Plan:
     async def execute_with(self, run_all: RunAll, hooks: int | None, _: object, /) -> str:
-        return f"{len(await run_all([]))} {hooks}"
+        return f"{len(await run_all([], lambda *_: None))} {hooks}"
 
 
 class Round:
     async def execute_with(self, run_all: RunAll, hooks: int | None = None, *_: object) -> str:
-        return f"{len(await run_all([]))} {hooks}"
+        return f"{len(await run_all([], lambda *_: None))} {hooks}"
 
 
 @pytest.mark.needs_threads

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .confirmation import Confirm
     from .event_loop import Start
     from .reports import OnProgress
-    from .rounds import DecodedCall, Executable
+    from .rounds import DecodedCall, Executable, Keep
     from .stream import ResultStream
 
     Context = Mapping[Any, Any]
@@ -414,13 +414,22 @@ class Executor:
         )
 
     async def _run_decoded(
-        self, context: Context | None, on_progress: OnProgress | None, calls: Sequence[DecodedCall]
+        self,
+        context: Context | None,
+        on_progress: OnProgress | None,
+        calls: Sequence[DecodedCall],
+        keep: Keep,
     ) -> list[ToolResult | BaseException]:
         """Run calls with their inputs side by side; what is passed through stands in the list."""
         from .stream import JobGroup
 
-        of = self._outcomes.of
-        starts = [(partial(of, one.call, context, on_progress, one), one.call.name) for one in calls]
+        async def of(position: int, one: DecodedCall) -> Any:
+            outcome = await self._outcomes.of(one.call, context, on_progress, one)
+            if type(outcome) is ToolResult:
+                keep(position, outcome)
+            return outcome
+
+        starts = [(partial(of, position, one), one.call.name) for position, one in enumerate(calls)]
         return results_of(await JobGroup(starts).all(), return_exceptions=True)
 
     def _starts(

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ..tool import Tool
 
     Asking: TypeAlias = "Callable[[ToolCall[Any]], Awaitable[Any]]"
-    RunAll: TypeAlias = "Callable[[Sequence[DecodedCall]], Awaitable[list[ToolResult | BaseException]]]"
+    Keep: TypeAlias = "Callable[[int, ToolResult], None]"
+    RunAll: TypeAlias = "Callable[[Sequence[DecodedCall], Keep], Awaitable[list[ToolResult | BaseException]]]"
 
 __all__ = ["DecodedCall", "Executable", "check_executable", "context_of"]
 
@@ -56,8 +57,9 @@ class Executable(Protocol[Hooks_contra, Plan_co]):
         """Run the pending calls, and return the plan with their results.
 
         Args:
-            run_all: runs calls side by side; returns, in their order, a result for each or the exception
-                of `pass_through` that it raised.
+            run_all: runs calls side by side; gives each result with the position of its call to a function as
+                it comes, also if it is cancelled later; returns, in their order, a result for each or the
+                exception of `pass_through` that it raised.
             hooks: decide about the calls; None for no hooks.
             asking: asks about calls of tools with `confirm=True`; None to defer them.
         """

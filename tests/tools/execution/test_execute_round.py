@@ -39,7 +39,7 @@ class Plan:
 
     async def execute_with(self, run_all, hooks, asking):
         self.hooks = (hooks,)
-        return await run_all(self.calls)
+        return await run_all(self.calls, lambda *_: None)
 
 
 def decoded(entry, arguments=None, call_id="c1", answers=None):
@@ -78,7 +78,7 @@ def test_calls_run_with_their_input_in_place_of_their_arguments():
 def test_the_plan_gets_the_hooks_and_its_answer_is_returned():
     class Echo:
         async def execute_with(self, run_all, hooks, asking):
-            return [hooks, await run_all([])]
+            return [hooks, await run_all([], lambda *_: None)]
 
     assert asyncio.run(Executor([]).execute_round(Echo(), hooks="hooks")) == ["hooks", []]
     assert Executor([]).execute_round_sync(Echo()) == [None, []]

@@ -1,0 +1,388 @@
+"""A call of a round runs once in a process, whichever of its plans is executed."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import pickle
+import sys
+import threading
+from collections import Counter
+from typing import Annotated, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from round_samples import done
+
+from operator_schema import (
+    DecodeError,
+    Executor,
+    InterruptedRoundError,
+    ListTranscript,
+    NeedsInput,
+    RawCall,
+    RestoreError,
+    RoundError,
+    Toolset,
+    skip,
+    tool,
+)
+from operator_schema.rounds import settlement
+
+pytestmark = pytest.mark.needs_threads
+
+RAN: Counter[tuple[int, Any]] = Counter()
+"""How often each call was run, with its answer."""
+
+
+@tool
+async def plain(tag: int) -> str:
+    """Do it."""
+    RAN[tag, None] += 1
+    await asyncio.sleep(0)
+    return f"did {tag}"
+
+
+@tool(confirm=True)
+def guarded(tag: int) -> str:
+    """Do it after a person agreed."""
+    RAN[tag, None] += 1
+    return f"did {tag}"
+
+
+@tool
+def asking(tag: int, answer: Annotated[int | None, skip] = None) -> str:
+    """Ask, then do it."""
+    RAN[tag, answer is not None] += 1
+    if answer is None:
+        raise NeedsInput("How many?")
+    return f"did {tag} {answer}"
+
+
+TOOLS = Toolset(plain, guarded, asking)
+EXECUTOR = Executor(TOOLS)
+
+
+def a_round(*names: str) -> Any:
+    RAN.clear()
+    return TOOLS.round([RawCall(f"c{tag}", name, {"tag": tag}) for tag, name in enumerate(names)])
+
+
+def executed(plan: Any) -> Any:
+    return EXECUTOR.execute_round_sync(plan)
+
+
+def copied(plan: Any) -> Any:
+    return TOOLS.restore_plan(json.loads(json.dumps(plan.as_dict())))
+
+
+# --- the law -------------------------------------------------------------------------------------
+
+STEPS = ["execute", "execute", "approve", "answer", "reject", "restore", "current", "pickle", "reject_open"]
+
+
+def step(plan: Any, what: str, index: int) -> Any:
+    match what:
+        case "execute":
+            return executed(plan)
+        case "approve":
+            return plan.approve(index)
+        case "answer":
+            return plan.answer(index, 3)
+        case "reject":
+            return plan.reject(index)
+        case "reject_open":
+            return plan.reject_open()
+        case "restore":
+            return copied(plan)
+        case "pickle":
+            return pickle.loads(pickle.dumps(plan))
+        case _:
+            return plan.current()
+
+
+def test_a_call_that_another_plan_ran_can_not_be_committed_as_rejected():
+    waiting = a_round("guarded").plan()
+    rejected = waiting.reject("c0")
+    executed(waiting.approve("c0"))
+    with pytest.raises(RoundError, match="was run already"):
+        rejected.commit([])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.sampled_from(["plain", "guarded", "asking"]), min_size=1, max_size=3),
+    st.lists(st.tuples(st.integers(0, 30), st.sampled_from(STEPS), st.integers(0, 2)), max_size=25),
+)
+def test_whatever_is_done_with_whichever_plan_no_call_runs_twice(names, steps):
+    plans = [a_round(*names).plan()]
+    for number, what, index in steps:
+        plan = plans[number % len(plans)]
+        before = Counter(RAN)
+        try:
+            made = step(plan, what, index)
+        except RoundError:
+            assert before == RAN
+            continue
+        plans.append(made)
+        assert max(RAN.values(), default=0) <= 1
+    for plan in plans:
+        try:
+            turn = plan.commit([])
+        except RoundError:
+            continue
+        for tag, result in enumerate(turn.results):
+            number = RAN[tag, True if names[tag] == "asking" else None]
+            assert number == (0 if result.code == "rejected" else 1)
+
+
+# --- in words ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("again", [lambda plan: plan, copied, lambda plan: plan.replace(), pickle.loads])
+def test_a_plan_that_was_executed_says_so(again):
+    plan = a_round("guarded", "plain").plan().approve("c0")
+    other = pickle.dumps(plan) if again is pickle.loads else plan
+    after = executed(plan)
+    assert len(after.handled) == 2
+    with pytest.raises(RoundError) as caught:
+        executed(again(other))
+    assert str(caught.value) == (
+        'guarded (call "c0") was run already, from this plan or another one of the round: '
+        "go on with the plan that execute_round returned, or with plan.current()"
+    )
+    assert set(RAN.values()) == {1}
+    assert after.commit(ListTranscript()).results[0].content == "did 0"
+
+
+def test_a_round_that_was_executed_says_so_before_its_hooks_are_asked():
+    found = a_round("plain")
+    executed(found)
+    with pytest.raises(RoundError, match="was run already"):
+        EXECUTOR.execute_round_sync(found, hooks=lambda call: pytest.fail("asked"))
+
+
+def test_what_another_plan_ran_can_not_be_decided_on_any_more():
+    waiting = a_round("guarded", "asking").plan()
+    asked = executed(waiting)
+    executed(asked.approve("c0").answer("c1", 3))
+    for decide in (
+        lambda: asked.approve("c0"),
+        lambda: asked.reject("c0"),
+        lambda: asked.answer("c1", 4),
+        asked.reject_open,
+        lambda: executed(asked.approve("c0")),
+    ):
+        with pytest.raises(RoundError, match="was run already"):
+            decide()
+    assert [call.result.content for call in asked.current().handled] == ["did 0", "did 1 3"]
+    assert asked.current() == waiting.current()
+    # A copy knows only that they ran.
+    assert copied(asked).current() == asked
+
+
+def test_calls_that_wait_beside_may_still_run():
+    waiting = a_round("guarded", "guarded").plan()
+    executed(waiting.approve("c0"))
+    after = executed(waiting.approve("c1"))
+    assert [call.id for call in after.handled] == ["c0", "c1"]
+    assert set(RAN.values()) == {1}
+
+
+def test_of_tasks_that_execute_one_plan_at_once_one_runs_it():
+    plan = a_round("plain", "plain").plan()
+
+    async def both() -> list[Any]:
+        runs = [EXECUTOR.execute_round(plan), EXECUTOR.execute_round(copied(plan))]
+        return await asyncio.gather(*runs, return_exceptions=True)
+
+    first, second = asyncio.run(both())
+    assert len(first.handled) == 2
+    assert "is running already" in str(second)
+    assert set(RAN.values()) == {1}
+
+
+def test_of_many_threads_that_execute_one_plan_one_runs_it():
+    for _ in range(20):
+        plans = [a_round(*["guarded"] * 3).plan()]
+        for index in range(3):
+            plans.append(plans[-1].approve(index))
+        plans += [copied(plans[-1]) for _ in range(4)]
+        barrier, ended = threading.Barrier(8), []
+
+        def execute(plan, barrier=barrier, ended=ended):
+            barrier.wait()
+            try:
+                ended.append(executed(plan))
+            except RoundError:
+                ended.append(None)
+
+        threads = [threading.Thread(target=execute, args=(plan,)) for plan in plans]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert max(RAN.values()) == 1
+        assert len(RAN) == 3 or None in ended
+
+
+def test_a_call_that_raised_what_is_passed_through_may_run_again():
+    @tool
+    def hand_over(tag: int) -> str:
+        """Hand over."""
+        RAN[tag, None] += 1
+        if RAN[tag, None] == 1:
+            raise LookupError(tag)
+        return "done"
+
+    RAN.clear()
+    toolset = Toolset(hand_over, plain)
+    executor = Executor(toolset, pass_through=[LookupError])
+    sent = toolset.round([RawCall("c0", "hand_over", {"tag": 0}), RawCall("c1", "plain", {"tag": 1})])
+    with pytest.raises(InterruptedRoundError) as caught:
+        executor.execute_round_sync(sent)
+    after = executor.execute_round_sync(caught.value.plan)
+    assert [call.result.content for call in after.handled] == ["done", "did 1"]
+
+
+def test_a_hook_that_fails_has_run_nothing():
+    plan = a_round("plain").plan()
+
+    def fail(call):
+        raise OSError
+
+    with pytest.raises(RuntimeError):
+        EXECUTOR.execute_round_sync(plan, hooks=fail)
+    assert len(executed(plan).handled) == 1
+
+
+def test_an_answer_that_no_longer_fits_has_run_nothing():
+    plan = executed(a_round("asking", "plain")).answer("c0", 3)
+    (call,) = plan.pending
+    wrong = plan.replace(_states=(call.replace(_answers=(("answer", "x"),)), plan.states[1]))
+    with pytest.raises(DecodeError):
+        executed(wrong)
+    assert len(executed(plan).handled) == 2
+
+
+# --- rounds that are interrupted -----------------------------------------------------------------
+
+
+@tool
+async def endless(tag: int) -> str:
+    """Never end."""
+    RAN[tag, None] += 1
+    if not IS_OVER:
+        await asyncio.Event().wait()
+    return "ended"
+
+
+IS_OVER: list[bool] = []
+"""Whether calls of `endless` end."""
+
+
+SLOW = Toolset(plain, endless, guarded)
+
+
+def interrupted(*names: str) -> Any:
+    """Return the plan of a round whose execution was cancelled when all its calls had begun."""
+    RAN.clear()
+    IS_OVER.clear()
+    plan = SLOW.round([RawCall(f"c{tag}", name, {"tag": tag}) for tag, name in enumerate(names)]).plan()
+
+    async def cancel() -> None:
+        task = asyncio.create_task(Executor(SLOW).execute_round(plan))
+        begun = names.count("plain") + names.count("endless")
+        while len(RAN) < begun or len(plan.current().handled) < names.count("plain"):  # noqa: ASYNC110  # a plan has no events
+            await asyncio.sleep(0)
+        assert len(plan.current().pending) == names.count("endless")  # they run
+        with pytest.raises(RoundError, match="is running already"):
+            plan.reject(names.index("endless"))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
+    return plan
+
+
+def test_a_cancelled_round_keeps_what_has_ended_and_asks_about_the_rest():
+    plan = interrupted("plain", "endless", "guarded", "plain")
+    with pytest.raises(RoundError, match="was run already"):
+        executed(plan)
+    now = plan.current()
+    assert [call.result.content for call in now.handled] == ["did 0", "did 3"]
+    assert [(call.id, call.reason) for call in now.deferred] == [
+        ("c1", "it was begun and interrupted, so nobody knows whether it did its work"),
+        ("c2", "the tool asks for the agreement of a person (confirm=True)"),
+    ]
+    turn = now.reject("c1", "It is not known whether it ran.").reject("c2").commit([])
+    assert [result.code for result in turn.results] == [None, "rejected", "rejected", None]
+
+
+def test_a_call_that_was_interrupted_runs_again_only_if_somebody_says_so():
+    plan = interrupted("endless")
+    with pytest.raises(RoundError, match="was begun and interrupted already"):
+        Executor(SLOW).execute_round_sync(plan)
+    now = SLOW.restore_plan(json.dumps(plan.current().as_dict()))
+    assert (now.pending, len(now.deferred)) == ((), 1)
+    again = now.approve("c0")
+
+    IS_OVER.append(True)
+    executor = Executor(SLOW)
+    assert executor.execute_round_sync(again).handled[0].result.content == "ended"
+    with pytest.raises(RoundError, match="was run already"):
+        executor.execute_round_sync(plan.current().approve("c0"))
+    assert RAN == {(0, None): 2}
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+
+def test_only_the_last_rounds_are_remembered(monkeypatch):
+    rounds = settlement._Rounds()
+    monkeypatch.setattr(settlement, "_rounds", rounds)
+    monkeypatch.setattr(type(rounds), "KEPT", 10)
+    first = a_round("plain").plan()
+    saved = first.as_dict()
+    executed(first)
+    for _ in range(100):
+        a_round("plain").plan().as_dict()
+    assert len(rounds._new) + len(rounds._old) <= 21
+    with pytest.raises(RoundError):
+        executed(first)  # who has a plan of the round itself remembers
+    assert len(executed(TOOLS.restore_plan(saved)).handled) == 1
+
+
+def test_results_live_no_longer_than_their_plans():
+    plan = a_round("plain").plan()
+    plan.as_dict()
+    after = executed(plan)
+    value = after.handled[0].result
+    gc.collect()
+    before = sys.getrefcount(value)
+    del plan, after
+    gc.collect()
+    assert sys.getrefcount(value) < before
+    assert [found for found in gc.get_referrers(value) if isinstance(found, (dict, tuple))] in (
+        [],
+        [globals()],
+    )
+
+
+def test_a_round_that_nobody_can_restore_is_not_remembered():
+    number = len(settlement._rounds._new)
+    executed(a_round("plain"))
+    assert len(settlement._rounds._new) == number
+
+
+def test_a_tool_that_is_gone_meanwhile_loses_nothing_that_ran():
+    plan = a_round("guarded", "asking").plan()
+    after = executed(executed(plan).approve("c0").answer("c1", 1))
+    with pytest.raises(RestoreError):
+        Toolset(plain).restore_plan(plan.as_dict())
+    assert [call.call for call in Toolset(plain).restore_plan(after.as_dict()).handled] == [None, None]
+    assert TOOLS.restore_plan(Toolset(plain).restore_plan(after.as_dict()).as_dict()) == after
+    assert done(after.apply()) == after
