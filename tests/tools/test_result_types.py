@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import types
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, NoReturn, Protocol, Self, TypedDict, TypeVar
 
 import pytest
 
-from operator_schema import SchemaError, SchemaLeaf, tool, tool_input
+from operator_schema import Executor, RawCall, SchemaError, SchemaLeaf, tool, tool_input
 
 T = TypeVar("T")
 
@@ -147,3 +148,54 @@ class After:
 def test_a_result_type_may_be_defined_below_the_function():
     assert Before().later.run({"x": 1}) == '[{"x":1}]'
     assert Before.later.output_type == list[After]
+
+
+def of_framework(name: str, module: str, *bases: type) -> type:
+    """Return a class as a framework has it, which no schema could describe."""
+    members = {"__module__": module, "__annotations__": {"x": complex}}
+    return types.new_class(name, bases, exec_body=lambda namespace: namespace.update(members))
+
+
+CALL_TOOL_RESULT = dataclass(of_framework("CallToolResult", "mcp_types._types"))
+TOOL_RETURN = dataclass(of_framework("ToolReturn", "pydantic_ai.messages", Generic[T]))
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        CALL_TOOL_RESULT,
+        CALL_TOOL_RESULT | None,
+        list[str | CALL_TOOL_RESULT],
+        Annotated[CALL_TOOL_RESULT, "text"],
+        tuple[CALL_TOOL_RESULT, ...],
+        dict[str, list[TOOL_RETURN]],
+        TOOL_RETURN[int],
+        Awaitable[CALL_TOOL_RESULT],
+        of_framework("ToolOutputImage", "agents.tool"),
+        type("MyResult", (CALL_TOOL_RESULT,), {}),
+    ],
+)
+def test_what_a_framework_hands_through_is_any_result(annotation):
+    made = returning(annotation)
+    assert made.output_schema() == {}
+    assert made.structured_output() is None
+
+
+def test_it_reaches_the_program_as_it_is():
+    result = CALL_TOOL_RESULT(1j)
+    executor = Executor([returning(CALL_TOOL_RESULT, result)], native_results=(CALL_TOOL_RESULT,))
+    assert executor.execute_sync(RawCall("1", "give", '{"x": 1}')).value is result
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("Price", "agents.tool"),
+        ("Call", "mcp_types2"),
+        ("Doc", "langchain_core.documents"),
+        ("Own", "llm.models"),
+    ],
+)
+def test_other_classes_of_such_modules_are_described(name, module):
+    cls = dataclass(type(name, (), {"__module__": module, "__annotations__": {"x": int}}))
+    assert returning(cls).output_schema()["properties"] == {"x": {"type": "integer"}}

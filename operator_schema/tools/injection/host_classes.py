@@ -1,9 +1,9 @@
-"""Classes whose instances your program or its framework gives, never the model."""
+"""Classes of frameworks: those whose instances only your program gives, and those that it handles itself."""
 
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args, get_origin
 
 from ...introspect.leaves import CheckedEncoder
 from ...introspect.names import class_name, name_of
@@ -20,6 +20,7 @@ __all__ = [
     "framework_fields",
     "framework_of",
     "has_registered",
+    "holds_handed_through",
     "host_class_in",
     "is_registered",
     "register_injected",
@@ -158,3 +159,47 @@ _KNOWN: Final[Mapping[str, Sequence[str]]] = {
     "ToolRuntime": ("langchain", "langgraph"),
 }
 """Name of a class to the packages that have one; nothing is imported for it."""
+
+
+def holds_handed_through(hint: Any) -> bool:
+    """Return whether a type holds objects that a framework handles itself, such as mcp's `CallToolResult`.
+
+    They say what is to be done with a result. That some of them have a schema is an accident.
+    """
+    cls = get_origin(hint) or hint
+    own = isinstance(cls, type) and any(map(_is_handed_through, cls.__mro__))
+    return own or any(map(holds_handed_through, get_args(hint)))
+
+
+def _is_handed_through(cls: type) -> bool:
+    package = cls.__module__.partition(".")[0]
+    return any(
+        f"{cls.__module__}.".startswith(f"{module}.") and cls.__name__.startswith(names)
+        for module, names in _HANDED_THROUGH.get(package, ())
+    )
+
+
+_EVERY: Final = ("",)
+_HANDED_THROUGH: Final[Mapping[str, Sequence[tuple[str, tuple[str, ...]]]]] = {
+    "agents": [("agents.tool", ("ToolOutput",))],
+    "agno": [("agno.tools", ("ToolResult",)), ("agno.media", _EVERY)],
+    "anthropic": [("anthropic.types", _EVERY)],
+    "dspy": [("dspy.adapters.types", _EVERY)],
+    "fastmcp": [("fastmcp", _EVERY)],
+    "google": [("google.genai.types", _EVERY)],
+    "haystack": [("haystack.dataclasses", ("TextContent", "ImageContent", "FileContent"))],
+    "langchain_core": [("langchain_core.messages", _EVERY)],
+    "langgraph": [("langgraph.types", _EVERY)],
+    "llama_index": [("llama_index.core.base.llms.types", _EVERY), ("llama_index.core.tools", _EVERY)],
+    "llm": [("llm.models", ("ToolOutput", "Attachment"))],
+    "mcp": [("mcp.types", _EVERY), ("mcp.server", _EVERY)],
+    "mcp_types": [("mcp_types", _EVERY)],
+    "pydantic_ai": [("pydantic_ai", _EVERY)],
+    "semantic_kernel": [
+        ("semantic_kernel.contents", _EVERY),
+        ("semantic_kernel.functions", ("FunctionResult",)),
+    ],
+    "smolagents": [("smolagents.agent_types", _EVERY)],
+    "strands": [("strands.types", _EVERY)],
+}
+"""By package, the modules of such classes and how their names begin; nothing is imported for it."""

@@ -16,6 +16,7 @@ from ...introspect.hints import Scope, Unresolved, evaluate_forward
 from ...introspect.nodes import AnyNode, ArrayNode
 from ...json_values import has_surrogate, to_json_text
 from ..injection.alternatives import is_union
+from ..injection.host_classes import holds_handed_through
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -135,6 +136,8 @@ class OutputType:
         return []
 
     def _make_codec(self, hint: Any, names: Mapping[str, Any]) -> Codec[Any]:
+        if holds_handed_through(hint):
+            hint = Any
         if not self._leaves:
             try:
                 return codec_of(hint, codec=ResultCodec)

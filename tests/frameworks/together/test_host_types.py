@@ -152,3 +152,25 @@ def test_fastmcp_says_what_to_give_instead():
         FastMCP("server").tool(look)
     with pytest.raises(TypeError, match=r"pydantic can't read it; give the framework the function"):
         Tool.from_function(look)
+
+
+def part_of(annotation: Any) -> Any:
+    return list[str | annotation]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("mcp.types:CallToolResult", "mcp.types:ImageContent", "mcp.server.mcpserver:Image"),
+        *("fastmcp.tools.base:ToolResult", "fastmcp.utilities.types:Image"),
+        *("pydantic_ai:ToolReturn", "pydantic_ai:BinaryContent", "agents:ToolOutputImage"),
+        *("anthropic.lib.tools:BetaFunctionToolResultType", "langgraph.types:Command"),
+        *("langchain_core.messages:ToolMessage", "google.genai.types:Part", "llm:ToolOutput"),
+    ],
+)
+@pytest.mark.parametrize("wrap", [lambda cls: cls, part_of, lambda cls: cls | None])
+def test_what_a_framework_handles_itself_may_be_annotated(path, wrap):
+    def give() -> None: ...
+
+    give.__annotations__["return"] = wrap(class_of(path))
+    assert tool(give).output_schema() == {}
