@@ -131,7 +131,7 @@ def _restored(
     toolset: Toolset[Any], index: int, data: dict[str, Any], digest: Digest, problems: list[RestoreProblem]
 ) -> State:
     """Return what a saved call is at, or an issue if it doesn't fit any more."""
-    raw = RawCall(data["id"], data["name"], data.get("arguments"))
+    raw = RawCall(data["id"], data["name"], data.get("arguments"), data.get("is_cut_off") is True)
     try:
         if not is_same_digest(digest(data), data.get("digest")):
             _damaged("its data were changed after they were saved")

@@ -98,6 +98,7 @@ class SavedCall:
     id: str
     name: str
     arguments: Any = None
+    is_cut_off: bool = False
     input: dict[str, Any] | None = None
     source: Literal["arguments"] | None = None
     schema: str | None = None
@@ -157,7 +158,8 @@ def save_plan(plan: ToolRoundPlan[Any], secret: bytes | None) -> dict[str, Any]:
 
 def save_call(call: RawCall) -> dict[str, Any]:
     """Return a call as the model sent it, as JSON values."""
-    return {"id": call.id, "name": call.name, "arguments": copy_json(call.arguments)}
+    saved = {"id": call.id, "name": call.name, "arguments": copy_json(call.arguments)}
+    return {**saved, "is_cut_off": True} if call.is_cut_off else saved
 
 
 def save_result(result: ToolResult) -> dict[str, Any]:

@@ -1,0 +1,121 @@
+"""Run the store of docs/approvals.md, and kill the process at each line of it.
+
+For `test_killed_processes.py`. Each place is tried in a child of its own, which writes one JSON value.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import sqlite3
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).parents[2] / "docs" / "approvals.md"
+EFFECTS = ("get_booking", "cancel_booking", "send_voucher")
+
+
+def code_of_the_page() -> str:
+    """Return the code of the page, without its examples of use."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    return "\n".join([block for block in blocks if not block.startswith(">>>")])
+
+
+def page() -> dict[str, Any]:
+    """Run the code of the page, with tools that write down each run in the folder of the process."""
+    names: dict[str, Any] = {"SECRET": b"a key", "json": json}
+    source = code_of_the_page()
+    for name in EFFECTS:
+        head = rf"(def {name}\(.*?\"\"\"\n)"
+        source, found = re.subn(head, rf"\1    note({name!r})\n", source, count=1, flags=re.DOTALL)
+        if not found:
+            raise LookupError(name)
+
+    def note(name: str) -> None:
+        with Path("ran").open("a", encoding="utf-8") as file:
+            file.write(f"{name}\n")
+
+    names["note"] = note
+    exec(compile(source, "the page", "exec"), names)  # noqa: S102  # the page itself is tested
+    return names
+
+
+def kill_at(place: int) -> None:
+    """Kill this process at a line of the page, the first being 1, in whatever thread it is."""
+    seen = [0]
+
+    def trace(frame: Any, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename != "the page":
+            return None
+        if event in {"line", "return"}:
+            seen[0] += 1
+            if seen[0] == place:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    threading.settrace(trace)
+    sys.settrace(trace)
+
+
+def a_day(names: dict[str, Any], place: int) -> None:
+    """Begin a turn and decide about it, until the process is killed."""
+    raw = names["RawCall"]
+    store = names["Store"]("desk.db")
+    kill_at(place)
+    calls = [
+        raw("1", "get_booking", {"booking": "7KQ"}),
+        raw("2", "cancel_booking", {"booking": "7KQ", "reason": "ill"}),
+        raw("3", "send_voucher", {"amount": 80}),
+        raw("4", "send_voucher", {"amount": 5}),
+    ]
+    plan_id = asyncio.run(names["begin"](store, calls)).split()[0]
+    asyncio.run(names["decide"](store, plan_id, "2", approved=True))
+    asyncio.run(names["decide"](store, plan_id, "3", approved=False))
+    sys.settrace(None)
+
+
+def the_day_after(names: dict[str, Any]) -> dict[str, Any]:
+    """Decide again about all that is left, and return what was found and what is there afterwards."""
+    ran = Path("ran")
+    found = ran.read_text(encoding="utf-8").split() if ran.exists() else []
+    store = names["Store"]("desk.db")
+    plans = store.db.execute("SELECT id, state FROM plans").fetchall()
+    turns = store.db.execute("SELECT turn FROM turns").fetchall()
+    for plan_id, _ in plans:
+        for call_id, approved in [("2", True), ("3", False)]:
+            asyncio.run(names["decide"](store, plan_id, call_id, approved=approved))
+    after = ran.read_text(encoding="utf-8").split() if ran.exists() else []
+    store.db.close()
+    return {"ran": found, "states": [state for _, state in plans], "turns": len(turns), "ran after": after}
+
+
+def main(root: Path) -> None:
+    """Kill a process at each place, and write what is left."""
+    names = page()
+    for place in range(1, 1000):
+        folder = root / str(place)
+        folder.mkdir()
+        os.chdir(folder)
+        sqlite3.connect("desk.db").executescript(names["SCHEMA"]).connection.close()
+        child = os.fork()
+        if child == 0:
+            a_day(names, place)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        child = os.fork()  # no process does the work of two
+        if child == 0:
+            sys.stdout.write(json.dumps(the_day_after(names)) + "\n")
+            sys.stdout.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+        if not os.WIFSIGNALED(status):
+            return
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
