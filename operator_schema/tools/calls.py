@@ -21,6 +21,7 @@ __all__ = [
     "class_name_of",
     "exception_text",
     "message_of",
+    "own_parts",
 ]
 
 ResultCode = Literal[
@@ -194,25 +195,25 @@ class ToolResult(Value):
         """Return a copy in which the named attributes have other values."""
         content = _told(self)
         if "content" not in changes:
-            content.update(parts=_own_parts(self), json=self.json, value=self.value)
+            content.update(parts=own_parts(self), json=self.json, value=self.value)
         return type(self)(**{**content, **changes})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ToolResult):
             return NotImplemented
-        return _told(self) == _told(other) and _own_parts(self) == _own_parts(other)
+        return _told(self) == _told(other) and own_parts(self) == own_parts(other)
 
     def __hash__(self) -> int:
         # Without the details: they are a dict, which has no hash.
         told = [value for name, value in _told(self).items() if name != "details"]
-        return hash((ToolResult, *told, _own_parts(self)))
+        return hash((ToolResult, *told, own_parts(self)))
 
     def __repr__(self) -> str:
         # `asyncio` asks for it in places where an exception's own `__repr__` must not raise or take long.
         return f"ToolResult({', '.join([f'{name}={value!r}' for name, value in self.as_dict().items()])})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (*_told(self).values(), _own_parts(self), self.json)
+        return type(self), (*_told(self).values(), own_parts(self), self.json)
 
     def __copy__(self) -> Self:
         return self
@@ -225,7 +226,7 @@ class ToolResult(Value):
             if issubclass(type(kept), BaseException):
                 memo[id(kept)] = kept
         content = deepcopy({**_told(self), "json": self.json}, memo)
-        return type(self)(**content, parts=_own_parts(self), value=self.value)
+        return type(self)(**content, parts=own_parts(self), value=self.value)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values, for logs: the exception as type and message, bounded.
@@ -236,7 +237,7 @@ class ToolResult(Value):
         content = _told(self)
         if self.details is not None:
             content["details"] = {key: _shown(value) for key, value in self.details.items()}
-        parts = _own_parts(self)
+        parts = own_parts(self)
         return {**content, "parts": [part.as_dict() for part in parts]} if parts else content
 
 
@@ -251,7 +252,7 @@ def _told(result: ToolResult) -> dict[str, Any]:
 _parts_slot: Any = vars(ToolResult)["parts"]
 
 
-def _own_parts(result: ToolResult) -> tuple[Part, ...]:
+def own_parts(result: ToolResult) -> tuple[Part, ...]:
     """Return the parts that a result was made with."""
     try:
         parts: tuple[Part, ...] = _parts_slot.__get__(result)

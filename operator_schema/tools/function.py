@@ -110,6 +110,8 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
         enabled: whether the model may call it, or a function that says so; the registry decides
             unless given.
         timeout: seconds that a call may take; the executor decides unless given.
+        max_content: characters that the text of a result may have, at least 200; `math.inf` for no limit.
+            The executor decides unless given.
         flatten: whether the fields of a dataclass that is the only parameter are the tool's own
             arguments; True unless given.
         examples: arguments of calls, as dicts, JSON text or inputs.
@@ -160,6 +162,7 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
         enabled: whether the model may call it, or a function that says so; the registry decides
             unless given.
         timeout: seconds that a call may take; your program decides unless given.
+        max_content: as for `tool`.
         examples: arguments of calls, as dicts, JSON text or inputs.
         tags: labels by which your program can choose tools.
         title: name for people.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import inf
 from sys import float_info
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from .switches import Enabled
 
 __all__ = [
+    "LEAST_CONTENT",
     "Metadata",
     "Documentation",
+    "is_content_limit",
     "is_duration",
     "pascal_case",
     "read_documentation",
@@ -68,6 +71,7 @@ class Metadata(Value):
         describes_tools: whether it gives the documentation of other tools.
         threads: whether a function that isn't async runs in a thread; None leaves it to the executor.
         annotations: what it says about itself.
+        max_content: characters that the text of a result may have; None leaves it to the executor.
     """
 
     name: str
@@ -80,6 +84,7 @@ class Metadata(Value):
     describes_tools: bool = False
     threads: bool | None = None
     annotations: ToolAnnotations = NOTHING_STATED
+    max_content: float | None = None
 
     if not TYPE_CHECKING:
 
@@ -95,6 +100,7 @@ class Metadata(Value):
             describes_tools,
             threads,
             annotations,
+            max_content,
         ):
             self = cls._draft()
             self.name = name
@@ -107,6 +113,7 @@ class Metadata(Value):
             self.describes_tools = describes_tools
             self.threads = threads
             self.annotations = annotations
+            self.max_content = max_content
             self.__class__ = cls
             return self
 
@@ -132,6 +139,17 @@ def read_documentation(
         return Documentation(text, None, text)
     first, rest = split_summary(text)
     return Documentation(first, rest, text)
+
+
+LEAST_CONTENT = 200
+"""Characters that a limit on results has at least: the sentence about what is missing needs them."""
+
+
+def is_content_limit(value: object) -> TypeGuard[float]:
+    """Return whether it is a number of characters that a result may have, or infinity for no limit."""
+    if value == inf:
+        return True
+    return isinstance(value, int) and not isinstance(value, bool) and value >= LEAST_CONTENT
 
 
 def is_duration(value: object) -> TypeGuard[float]:

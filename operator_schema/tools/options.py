@@ -10,7 +10,7 @@ from ..codec.options import DEFAULTS, checked_options
 from ..complaints import Complaint
 from ..json_values import has_surrogate
 from ..wording import as_written, clip, escape, nearest, quote
-from .metadata import is_duration
+from .metadata import LEAST_CONTENT, is_content_limit, is_duration
 from .switches import SWITCH_REMEDY, is_switch
 from .tool_annotations import (
     FLAGS,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         summary: str | None
         enabled: Enabled
         timeout: float | None
+        max_content: float | None
         examples: Collection[Any]
         tags: Collection[str]
 
@@ -203,6 +204,11 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "flatten": (_is_flag, "True or False", _FLAG_REMEDY),
     "enabled": (_is_enabled, "a boolean", SWITCH_REMEDY),
     "timeout": (_is_timeout, "a positive number", "Give it in seconds"),
+    "max_content": (
+        lambda value: value is None or is_content_limit(value),
+        f"an integer of at least {LEAST_CONTENT}",
+        "Give it in characters, or math.inf for no limit",
+    ),
     "threads": (_is_choice, "True or False", _FLAG_REMEDY),
     "examples": (_are_examples, "a list", "Give a list with the arguments of a call for each"),
     "tags": (_are_names, "a list of texts", 'Write tags=("files",)'),

@@ -109,10 +109,11 @@ def make_metadata(name: str, options: Mapping[str, Any], doc: str | None, codec:
         tuple([_example(codec, example) for example in options.get("examples", ())]),
         threads=options.get("threads"),
         annotations=stated(options),
+        max_content=options.get("max_content"),
     )
 
 
-_AS_GIVEN = ("name", "enabled", "timeout", "described_by", "threads")
+_AS_GIVEN = ("name", "enabled", "timeout", "described_by", "threads", "max_content")
 """Options that are kept as they are."""
 
 

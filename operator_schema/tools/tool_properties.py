@@ -96,6 +96,11 @@ class ToolProperties:
         return self._metadata.threads
 
     @property
+    def max_content(self) -> float | None:
+        """Characters that the text of a result may have; None leaves it to the executor."""
+        return self._metadata.max_content
+
+    @property
     def annotations(self) -> ToolAnnotations:
         """What it says about itself to the program that offers it; the model does not see it."""
         return self._metadata.annotations

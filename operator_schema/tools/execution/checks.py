@@ -6,7 +6,7 @@ from typing import Any, NoReturn, get_args
 
 from ...wording import as_written, received
 from ..calls import RawCall
-from ..metadata import is_duration
+from ..metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..signature import is_coroutine_function
 from .failures import ShowErrors
 
@@ -57,6 +57,7 @@ def check_options(
     grace: object,
     show_errors: object,
     report: object,
+    max_content: object,
 ) -> None:
     """Check the options of an executor.
 
@@ -76,6 +77,8 @@ def check_options(
     choices = get_args(ShowErrors)
     if show_errors not in choices:
         _refuse("show_errors", f"one of {', '.join([repr(choice) for choice in choices])}", show_errors)
+    if max_content is not None and not is_content_limit(max_content):
+        _refuse("max_content", f"an integer of at least {LEAST_CONTENT}, or None", max_content)
     if not callable(report):
         _refuse("report", "a function from a DecodeError to a string", report)
 

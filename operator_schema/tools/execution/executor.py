@@ -84,6 +84,9 @@ class Executor:
             returns True to run it, False or the text of a refusal, or a decision such as
             `RunNormally(input=…)`; None says that nobody decided. Its time doesn't count for `timeout`.
             `"run"`: such tools run without asking.
+        max_content: characters that the text of a result may have, unless its tool has a limit of its own;
+            None for no limit. What is longer is cut, with a sentence that says so, and has no `json`;
+            `value` stays whole.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -110,8 +113,9 @@ class Executor:
         native_results: Iterable[type] = (),
         pass_through: Iterable[type[BaseException]] = (),
         confirm: Confirm | None = None,
+        max_content: float | None = 200_000,
     ) -> None:
-        check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report)
+        check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report, max_content)
         check_confirm(confirm)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
         self._slots = Slots(max_concurrency)
@@ -120,7 +124,7 @@ class Executor:
         successes = Successes(failures, native, strict=strict_results)
         self._runner = Runner(failures, max_threads, grace, uses_threads=threads)
         self._outcomes = Outcomes(
-            self._registry, timeout, self._slots, self._runner, failures, successes, confirm
+            self._registry, timeout, self._slots, self._runner, failures, successes, confirm, max_content
         )
         self._options: Mapping[str, Any] = {
             "timeout": timeout,
@@ -134,6 +138,7 @@ class Executor:
             "native_results": native.classes,
             "pass_through": passed.classes,
             "confirm": confirm,
+            "max_content": max_content,
         }
 
     def __getstate__(self) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from ...errors import CallError, EncodeError, NeedsInput, ToolError
 from ...json_values import has_surrogate
 from ...wording import clip, escape, listed, quote, show_path
-from ..calls import ToolResult, class_name_of, exception_text, message_of
+from ..calls import ToolResult, class_name_of, exception_text, message_of, own_parts
 from ..log import ERROR, INFO, WARNING, has_plain_traceback, write_log
 from .passing import Passed
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ...errors import DecodeError, ToolNotFoundError
     from ..calls import RawCall, ResultCode
+    from ..results.content import Part
     from .passing import ClassSet
 
 __all__ = ["Failures", "ShowErrors"]
@@ -132,6 +133,29 @@ class Failures:
         )
         return result.replace(details={**(result.details or {}), "took_seconds": took})
 
+    def cut(self, call: RawCall, result: ToolResult, most: int) -> ToolResult:
+        """Return a result whose text is longer than it may be, cut, and without its data.
+
+        Args:
+            call: as the model sent it.
+            result: of the call.
+            most: characters that its text may have.
+        """
+        length = len(result.content)
+        _log(WARNING, call, f"its result has {length:,} characters, and the model reads {most:,}")
+        note = f"\n[cut: the whole result has {length:,} characters; ask for less of it]"
+        shown = most - len(note)
+        return ToolResult(
+            result.call_id,
+            result.name,
+            f"{result.content[:shown]}{note}",
+            is_error=result.is_error,
+            code=result.code,
+            details={**(result.details or {}), "characters": length},
+            parts=_cut_parts(result, shown, note),
+            value=result.value,
+        )
+
     def cancelled(self, call: RawCall, error: BaseException) -> ToolResult:
         """Return the result for a function that cancelled itself."""
         _log(ERROR, call, "the function cancelled itself", error)
@@ -198,6 +222,23 @@ def _failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
     if show == "traceback":
         content = f"{content}\n\n{_traceback(error)}"
     return _no_result(call, "execution_failed", content, error)
+
+
+def _cut_parts(result: ToolResult, shown: int, note: str) -> tuple[Part, ...]:
+    """Return the parts that a result was made with; their texts have a number of characters in all."""
+    own = own_parts(result)
+    if not own:
+        return ()
+    from ..results.content import Text
+
+    parts: list[Part] = []
+    for part in own:
+        if isinstance(part, Text):
+            parts.append(Text(part.text[: max(shown, 0)]))
+            shown -= len(part.text)
+        else:
+            parts.append(part)
+    return (*parts, Text(note))
 
 
 def _needs_input(call: RawCall, error: NeedsInput) -> ToolResult:

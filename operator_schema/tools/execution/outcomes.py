@@ -55,12 +55,22 @@ class Outcomes:
         failures: makes the results of calls that fail.
         successes: makes the results of those that don't.
         confirm: the option of the executor.
+        max_content: characters of a result, unless its tool has a limit; None for no limit.
 
     Attributes:
         confirmation: asks about calls before they run.
     """
 
-    __slots__ = ("_failures", "_registry", "_runner", "_slots", "_successes", "_timeout", "confirmation")
+    __slots__ = (
+        "_failures",
+        "_registry",
+        "_runner",
+        "_slots",
+        "_successes",
+        "_timeout",
+        "confirmation",
+        "_max_content",
+    )
 
     def __init__(
         self,
@@ -71,7 +81,9 @@ class Outcomes:
         failures: Failures,
         successes: Successes,
         confirm: Confirm | None,
+        max_content: float | None,
     ) -> None:
+        self._max_content = inf if max_content is None else max_content
         self.confirmation = Confirmation(confirm, runner, failures, successes)
         self._registry = registry
         self._timeout = timeout
@@ -180,7 +192,10 @@ class Outcomes:
         finally:
             if reports is not None:
                 reports.end()
-        if type(outcome) is ToolResult or not is_cancellation(outcome):
+        if type(outcome) is ToolResult:
+            most = self._max_content if found.max_content is None else found.max_content
+            return outcome if len(outcome.content) <= most else self._failures.cut(call, outcome, int(most))
+        if not is_cancellation(outcome):
             return outcome
         return self._failures.cancelled(call, outcome)
 

@@ -48,6 +48,7 @@ OPTIONS = {
     "native_results": (Native,),
     "pass_through": (NeedsApprovalError,),
     "confirm": report,
+    "max_content": 500,
 }
 
 

@@ -29,6 +29,9 @@ from operator_schema import (
         ({"max_concurrency": 1.5}, "max_concurrency is"),
         ({"max_threads": None}, "max_threads is an integer of at least 1, not None"),
         ({"grace": -1}, "grace is a number of seconds, not -1"),
+        ({"max_content": 199}, "max_content is an integer of at least 200, or None, not 199"),
+        ({"max_content": True}, "max_content is"),
+        ({"max_content": 1e6}, "max_content is"),
         ({"show_errors": "all"}, "show_errors is one of 'type', 'message', 'traceback', not \"all\""),
     ],
 )
