@@ -242,12 +242,14 @@ def fails(call: ToolCall[Any]) -> None:
 def test_an_executor_returns_the_plan() -> None:
     executor = Executor(Toolset(add))
     found: ToolRound[Any] = Toolset(add).round([RawCall("1", "add", {"a": 1})])
-    assert_type(executor.execute_round_sync(found), ToolRoundPlan[Any])
-    assert_type(asyncio.run(executor.execute_round(found.plan(), hooks=everything)), ToolRoundPlan[Any])
+    done = executor.execute_round_sync(found)
+    assert_type(done, ToolRoundPlan[Any])
+    assert_type(asyncio.run(executor.execute_round(done, hooks=everything)), ToolRoundPlan[Any])
     typed = web.round([])
     assert_type(executor.execute_round_sync(typed, hooks=Hooks()), ToolRoundPlan[Ask | Search])
+    another: ToolRound[Any] = Toolset(add).round([RawCall("1", "add", {"a": 1})])
     with pytest.raises(HookError) as caught:
-        executor.execute_round_sync(found, hooks=fails)
+        executor.execute_round_sync(another, hooks=fails)
     assert_type(caught.value.plan, ToolRoundPlan[Any])
     empty: Mapping[str, str] = {}
     assert_type(web.offer(descriptions=empty), Offer[Ask | Search])

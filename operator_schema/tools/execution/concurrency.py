@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from _thread import allocate_lock  # `threading` itself is not needed
 from collections import deque
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from .backends import current_backend
 
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from .event_loop import Signal
 
 __all__ = ["BlockedLoops", "Slots", "blocked"]
+
+
+_limited: WeakSet[Slots] = WeakSet()
+"""All of them that have a limit."""
 
 
 class _Turn:
@@ -46,11 +52,21 @@ class Slots:
             leave. Then no owner can take the last slot from the others.
     """
 
-    __slots__ = ("_count", "_free", "_held", "_is_shared", "_lock", "_waiting")
+    __slots__ = (
+        *("__weakref__", "_count", "_free", "_held", "_is_shared", "_limit", "_lock"),
+        "_waiting",
+    )
 
     def __init__(self, limit: int | None, *, is_shared: bool = False) -> None:
-        self._free = limit
+        self._limit = limit
         self._is_shared = is_shared
+        self.start_anew()
+        if limit is not None:
+            _limited.add(self)
+
+    def start_anew(self) -> None:
+        """Take all slots back, as in a forked process, where what held them doesn't run."""
+        self._free = self._limit
         self._held: dict[Hashable, int] = {}
         self._waiting: dict[Hashable, deque[_Turn]] = {}
         self._count = 0
@@ -122,8 +138,9 @@ class Slots:
         if self._free is None:
             return
         with self._lock:
-            self._take(owner, -1)
-            self._hand_out()
+            if owner in self._held:  # it isn't where this is the child of a fork
+                self._take(owner, -1)
+                self._hand_out()
 
     def hand_out(self) -> None:
         """Give free slots to those that may take one now."""
@@ -170,6 +187,10 @@ class BlockedLoops:
     __slots__ = ("_lock", "_skipped")
 
     def __init__(self) -> None:
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        """Forget all of them, as in a forked process, where none of their threads runs."""
         self._skipped: dict[Any, set[Slots]] = {}
         self._lock = allocate_lock()
 
@@ -197,9 +218,20 @@ class BlockedLoops:
             yield
         finally:
             with self._lock:
-                skipped = set[Slots]().union(*[self._skipped.pop(home) for home in new])
+                skipped = set[Slots]().union(*[self._skipped.pop(home, ()) for home in new])
             for slots in skipped:
                 slots.hand_out()
 
 
 blocked = BlockedLoops()
+
+
+def _after_fork() -> None:
+    """Give a child all slots: the threads and tasks that held them, or locked them, stayed in the parent."""
+    blocked.start_anew()
+    for slots in list(_limited):
+        slots.start_anew()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_after_fork)

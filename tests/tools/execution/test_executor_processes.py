@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -132,3 +133,50 @@ def test_a_lone_surrogate_is_no_result_where_results_are_strict():
         assert replaced.content in {"a\ufffd", '["a\ufffd"]'}
         assert b"did its work, but its result can't be shown" in result.content.encode()
     assert plain.encode_output("ä😀") == "ä😀"
+
+
+FORKS = """
+import os, sys, threading, time
+from operator_schema import Executor, RawCall, tool
+
+@tool
+def nap(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+executor = Executor([nap], max_concurrency=2, max_threads=4)
+call = RawCall("1", "nap", {"seconds": 0.02})
+[executor.execute_sync(call) for _ in range(50)]  # all is imported and compiled
+stop = False
+
+def work():
+    while not stop:
+        executor.execute_sync(call)
+
+threads = [threading.Thread(target=work, daemon=True) for _ in range(6)]
+[thread.start() for thread in threads]
+children = []
+for _ in range(6):
+    time.sleep(0.03)
+    child = os.fork()
+    if not child:
+        done = executor.execute_all_sync([call] * 6)
+        os._exit(0 if [one.content for one in done] == ["0.02"] * 6 and executor.abandoned == 0 else 3)
+    children.append(child)
+print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])
+stop = True
+"""
+
+
+@pytest.mark.needs_process
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_the_child_of_a_fork_can_use_an_executor_that_was_busy():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKS],  # Python warns of threads and fork
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "[0, 0, 0, 0, 0, 0]\n", done.stderr
