@@ -8,6 +8,15 @@ import sys
 
 import pytest
 from cli_samples import process
+from patience import at_most
+
+
+@pytest.fixture(autouse=True)
+def _ends():
+    """A refusal that is missing starts a server, which would serve for ever."""
+    with at_most(60):
+        yield
+
 
 WITHOUT_MCP = (
     sys.executable,

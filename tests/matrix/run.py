@@ -40,6 +40,7 @@ PURE = {
     "ipykernel": [],
     "jsonschema": ["jsonschema[format-nongpl]==4.17.3", "pyrsistent==0.20.0"],
     "jsonschema-rs": [],
+    "mcp": [],
     "msgspec": [],
     "nbclient": [],
     "pydantic": [],

@@ -7,7 +7,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "mcp_types":
         raise
-    message = "operator_schema.adapters.mcp needs mcp 2.3 or newer: pip install 'operator-schema[mcp]'"
+    message = "operator_schema.adapters.mcp needs mcp 2.1 or newer: pip install 'operator-schema[mcp]'"
     raise ModuleNotFoundError(message, name="mcp") from None
 
 from .handlers import Handlers, handlers

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Guard", "hosts_of", "origins_of"]
+__all__ = ["Guard", "hosts_of", "origins_behind", "origins_of"]
 
 LARGEST_BODY = 16 * 2**20
 """Bytes of a request at most."""
@@ -22,6 +22,7 @@ LARGEST_BODY = 16 * 2**20
 SECONDS_FOR_BODY = 30.0
 """Seconds in which a whole request has to arrive after its headers."""
 
+_PORT_OF_HTTP = 80
 _PREFLIGHT = b"access-control-request-method"
 _LOOKED_AT = (b"host", b"origin", b"authorization", _PREFLIGHT)
 
@@ -45,10 +46,27 @@ def hosts_of(names: Iterable[str], port: int) -> frozenset[str]:
     return frozenset([*folded, *[f"{name}:{port}" for name in folded]])
 
 
-def origins_of(hosts: Collection[str], given: Iterable[str]) -> frozenset[str]:
-    """Return the values that the header `Origin` may have: this server's own, and those given."""
-    own = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
-    return frozenset([*own, *given])
+def origins_of(names: Iterable[str], port: int) -> list[str]:
+    """Return the values that the header `Origin` has for pages of this server itself.
+
+    Pages of another port or scheme of this machine are somebody else's.
+
+    Args:
+        names: by which it is reached without anything in between.
+        port: that it listens on; browsers leave out 80.
+    """
+    shown = "" if port == _PORT_OF_HTTP else f":{port}"
+    return [f"http://{name.lower()}{shown}" for name in names]
+
+
+def origins_behind(names: Iterable[str], port: int) -> list[str]:
+    """Return the values that `Origin` has for pages of a proxy in front of the server.
+
+    Args:
+        names: of the proxy, as for `hosts_of`.
+        port: that the server listens on.
+    """
+    return [f"{scheme}://{host}" for scheme in ("http", "https") for host in sorted(hosts_of(names, port))]
 
 
 class Guard:

@@ -124,7 +124,7 @@ class Handlers:
                 confirm = "run"
             else:
                 answer = await self._confirmation.ask(ctx, params, tool)
-                if answer is not None and answer != "run":
+                if isinstance(answer, types.CallToolResult | types.InputRequiredResult):
                     return answer
                 confirm = answer
         call = RawCall(str(ctx.request_id), params.name, params.arguments)

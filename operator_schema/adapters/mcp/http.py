@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -12,14 +13,14 @@ from starlette.middleware.cors import CORSMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...immutable import Value
-from .guard import LARGEST_BODY, Guard, hosts_of, origins_of
+from .guard import LARGEST_BODY, Guard, hosts_of, origins_behind, origins_of
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
 
     from mcp.server.lowlevel import Server
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = ["Address", "serve_http"]
 
@@ -28,7 +29,15 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104  # it is recognised, not bound
 _MOST_CONNECTIONS = 1000
 _MOST_SESSIONS = 1000
+_SECONDS_IDLE = 1800.0
+_SESSION = b"mcp-session-id"
+_TO_BEGIN = 2
+"""Requests of a client that has done no more than open its session."""
+
 _SECONDS_FOR_HEADERS = 10.0
+_ENDED = (frozenset({404}), frozenset({200, 202, 204, 404}))
+"""Statuses that tell the end of a session: of any request, and of one that asks for it."""
+
 _GRACE = 5
 """Seconds that open requests get when the server is to end."""
 
@@ -73,21 +82,22 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
     listening = _listen(address)
     port: int = listening.getsockname()[1]
     own = () if address.host in _EVERYWHERE else (_bracketed(address.host),)
-    hosts = hosts_of([*_LOOPBACK, *own, *address.allowed_hosts], port)
+    names = [*_LOOPBACK, *own]
+    hosts = hosts_of([*names, *address.allowed_hosts], port)
     # Host and Origin are the guard's matter, for all paths and before a byte of the body is read.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH,
         transport_security=security,
         max_request_body_size=LARGEST_BODY,
-        max_sessions=_MOST_SESSIONS,
     )
+    app = Sessions(app)
     pages = [page.lower().rstrip("/") for page in address.allowed_origins]
     if pages:  # their browsers ask first, and show them an answer only if it names them
         methods = ("GET", "POST", "DELETE")
         app = CORSMiddleware(app, pages, methods, allow_headers=["*"], expose_headers=["Mcp-Session-Id"])
-    origins = origins_of(hosts, pages)
-    guarded = Guard(app, hosts, origins, address.token, answers_preflights=bool(pages))
+    origins = [*origins_of(names, port), *origins_behind(address.allowed_hosts, port), *pages]
+    guarded = Guard(app, hosts, frozenset(origins), address.token, answers_preflights=bool(pages))
     config = uvicorn.Config(
         guarded,
         http=_Punctual,
@@ -104,6 +114,113 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
     announce(f"http://{shown}:{port}{PATH}")
     with listening:
         await uvicorn.Server(config).serve(sockets=[listening])
+
+
+class Sessions:
+    """An ASGI application that keeps no more sessions open than it may: a new one always finds room.
+
+    Clients before 2026-07-28 open a session, and few of them close it. The session that has been idle for
+    longest ends for a new one, before all others one that nobody has used yet: so whoever opens thousands
+    of them ends their own. A client whose session has ended gets 404, by which it knows that it has to
+    open another.
+
+    Args:
+        app: what is behind it; it answers a request that opens a session with the header `Mcp-Session-Id`.
+        most: sessions that are open at the same time. Those in use may be more.
+        seconds_idle: after which a session ends.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, most: int = _MOST_SESSIONS, seconds_idle: float = _SECONDS_IDLE
+    ) -> None:
+        self._app = app
+        self._most = most
+        self._seconds_idle = seconds_idle
+        self._running: dict[bytes, int] = {}  # those in use, and how many requests they are in
+        self._idle: dict[bytes, float] = {}  # since when: the longest first
+        self._requests: dict[bytes, int] = {}  # all that are open, and how many requests they have had
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        session = _session_of(scope["headers"])
+        if session is not None and session not in self._requests:
+            await self._app(scope, receive, send)
+            return
+        is_over = False
+
+        async def watch(message: Message) -> None:
+            nonlocal session, is_over
+            if message["type"] == "http.response.start":
+                if session is None and (opened := _session_of(message["headers"])) is not None:
+                    session = opened
+                    self._begin(opened)
+                    await self._make_room()
+                is_over = message["status"] in _ENDED[scope["method"] == "DELETE"]
+            await send(message)
+
+        if session is not None:
+            self._begin(session)
+        try:
+            await self._app(scope, receive, watch)
+        finally:
+            if session is not None:
+                self._leave(session, is_over=is_over)
+
+    def _begin(self, session: bytes) -> None:
+        self._idle.pop(session, None)
+        self._running[session] = self._running.get(session, 0) + 1
+        self._requests[session] = self._requests.get(session, 0) + 1
+
+    def _leave(self, session: bytes, *, is_over: bool) -> None:
+        self._running[session] -= 1
+        if not self._running[session]:
+            del self._running[session]
+            if is_over:
+                del self._requests[session]
+            else:
+                self._idle[session] = time.monotonic()
+
+    async def _make_room(self) -> None:
+        """End sessions that have been idle for too long, and one more if there are too many."""
+        latest = time.monotonic() - self._seconds_idle
+        while self._idle and next(iter(self._idle.values())) < latest:
+            await self._end(next(iter(self._idle)))
+        if self._idle and len(self._requests) > self._most:
+            unused = (session for session in self._idle if self._requests[session] <= _TO_BEGIN)
+            await self._end(next(unused, next(iter(self._idle))))
+
+    async def _end(self, session: bytes) -> None:
+        """End a session as its own client would."""
+        del self._idle[session], self._requests[session]
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "DELETE",
+            "scheme": "http",
+            "path": PATH,
+            "raw_path": PATH.encode(),
+            "root_path": "",
+            "query_string": b"",
+            "headers": [(_SESSION, session)],
+            "client": None,
+            "server": None,
+        }
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(_: Message) -> None:
+            pass
+
+        await self._app(scope, receive, send)
+
+
+def _session_of(headers: Any) -> bytes | None:
+    return next((value for name, value in headers if name.lower() == _SESSION), None)
 
 
 def _bracketed(host: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from .handlers import Context, Handlers, Tools
 
 __all__ = ["ToolServer", "server", "server_of"]
+
+
+_CHECKS_HEADERS = "get_tool_input_schema" in signature(Server).parameters
+"""Whether the SDK compares headers with the arguments that they repeat, as it does from 2.3 on."""
 
 
 class ToolServer(Server[Any]):
@@ -97,7 +102,7 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> S
     options: dict[str, Any] = {
         "on_list_tools": own.list_tools,
         "on_call_tool": own.call_tool,
-        "get_tool_input_schema": own.input_schema,
+        **({"get_tool_input_schema": own.input_schema} if _CHECKS_HEADERS else {}),
         **({"on_subscriptions_listen": own.listen} if may_change else {}),
         **native,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -12,20 +13,24 @@ from threading import BoundedSemaphore, Condition, Thread, Timer
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import anyio
-from mcp.server.stdio import stdio_server
+import mcp_types as types
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from ...tools.log import WARNING, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.server.lowlevel import Server
 
 __all__ = ["serve_stdio", "taken_streams"]
 
 LONGEST_LINE = 64 * 2**20
-"""Bytes of one message at most; a longer one is dropped, and the next one is read."""
+"""Bytes of one message at most; a longer one is answered with an error, and the next one is read."""
 
+_MOST_DIGITS = 4000
 _WAITING_LINES = 16
 _WAITING_BYTES = 2**20
 _GRACE = 5.0
@@ -70,17 +75,126 @@ async def serve_stdio(server: Server[Any], source: BinaryIO, sink: BinaryIO) -> 
         The exit status: 0, or 128 and the number of the signal.
     """
     lines, writer = _Lines(source), _Writer(sink)
-    # Of an `AsyncFile`, the SDK needs only what these have.
-    streams = stdio_server(cast("anyio.AsyncFile[str]", lines), cast("anyio.AsyncFile[str]", writer))
+    sent, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    outgoing, answers = anyio.create_memory_object_stream[SessionMessage]()
     with _cancelled_by_signals() as stop, stop.scope:
         try:
-            async with streams as (read_stream, write_stream):
-                options = server.create_initialization_options()
-                await server.run(read_stream, write_stream, options)
+            async with anyio.create_task_group() as group:
+                group.start_soon(_take_all, lines, sent, writer)
+                group.start_soon(_write_all, answers, writer)
+                await server.run(incoming, outgoing, server.create_initialization_options())
         except* OSError:  # the client doesn't read any more
             pass
         await writer.drain()
     return stop.status
+
+
+async def _take_all(
+    lines: _Lines, sent: MemoryObjectSendStream[SessionMessage | Exception], writer: _Writer
+) -> None:
+    """Hand on what the client sends; answer what no message can be read from."""
+    async with sent:
+        async for line in lines:
+            message = message_of(line)
+            if isinstance(message, Unreadable):
+                await writer.write(message.answer())
+            elif message is not None:
+                await sent.send(SessionMessage(message))
+
+
+async def _write_all(answers: MemoryObjectReceiveStream[SessionMessage], writer: _Writer) -> None:
+    async with answers:
+        async for answer in answers:
+            text = answer.message.model_dump_json(by_alias=True, exclude_unset=True)
+            await writer.write(f"{text}\n")
+
+
+# --- a line ------------------------------------------------------------------------------------------
+
+_SHAPE = (
+    'a message is one object of JSON-RPC 2.0: {"jsonrpc": "2.0", "id": a string or an integer, '
+    '"method": a string, "params": an object}'
+)
+
+
+class Unreadable:
+    """What is wrong with a line, and the id of the request that it was meant to be.
+
+    Attributes:
+        code: of JSON-RPC.
+        reason: what is wrong, for whoever wrote the client.
+        request_id: None if there is none, or it can't be read.
+    """
+
+    __slots__ = ("code", "reason", "request_id")
+
+    def __init__(self, code: int, reason: str, request_id: str | int | None = None) -> None:
+        self.code = code
+        self.reason = reason
+        self.request_id = request_id
+
+    def answer(self) -> str:
+        """Return the line that answers it."""
+        error = {"code": self.code, "message": self.reason}
+        return f"{json.dumps({'jsonrpc': '2.0', 'id': self.request_id, 'error': error})}\n"
+
+
+def message_of(line: bytes) -> types.JSONRPCMessage | Unreadable | None:
+    """Return the message of a line, or what is wrong with it; None for a line that says nothing.
+
+    Args:
+        line: a line; empty, without even its end, if it was too long.
+    """
+    if not line:
+        return Unreadable(types.PARSE_ERROR, f"the message has more than {LONGEST_LINE:,} bytes")
+    if line.isspace():
+        return None
+    try:
+        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        is_json = first["type"] != "json_invalid"
+        return _unread(_loaded(line), None if is_json else first["msg"])
+    if isinstance(message, types.JSONRPCNotification) and "id" in _loaded(line):
+        return Unreadable(types.INVALID_REQUEST, f"its id can't be answered: {_SHAPE}")
+    return message
+
+
+def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | Unreadable | None:
+    """Return what to do about what isn't a message.
+
+    Args:
+        value: what was sent, as far as Python can read it.
+        trouble: why it isn't JSON; None if it is.
+    """
+    if isinstance(value, list) and trouble is None:
+        reason = "batches aren't part of this protocol: send each message in a line of its own"
+        return Unreadable(types.INVALID_REQUEST, reason)
+    sent = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    found = sent.get("id")
+    known = found if type(found) in {int, str} else None
+    if "method" not in sent and ("result" in sent or "error" in sent):  # who asked for it must not wait
+        write_log(WARNING, "an answer of the client can't be read")
+        error = types.ErrorData(code=types.INVALID_REQUEST, message="the answer can't be read")
+        return None if known is None else types.JSONRPCError(jsonrpc="2.0", id=known, error=error)
+    if trouble is not None:
+        return Unreadable(types.PARSE_ERROR, trouble, known)
+    return Unreadable(types.INVALID_REQUEST, _SHAPE, known)
+
+
+def _loaded(line: bytes) -> Any:
+    """Return what a line holds: Python reads more than the SDK does; None where it can't, either."""
+    try:
+        return json.loads(line, parse_int=_number)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _number(digits: str) -> int | None:
+    return int(digits) if len(digits) <= _MOST_DIGITS else None
+
+
+# --- the process -------------------------------------------------------------------------------------
 
 
 class _Stop:
@@ -119,19 +233,22 @@ def _cancelled_by_signals() -> Generator[_Stop]:
 
 
 class _Lines:
-    """The lines of a stream, read in a thread that doesn't keep the process from ending."""
+    """The lines of a stream, read in a thread that doesn't keep the process from ending.
+
+    One that is too long is empty here: it lacks even its end.
+    """
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
         self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._room = BoundedSemaphore(_WAITING_LINES)
         Thread(target=self._read, name="reader of MCP messages", daemon=True).start()
 
     def __aiter__(self) -> _Lines:
         return self
 
-    async def __anext__(self) -> str:
+    async def __anext__(self) -> bytes:
         line = await self._queue.get()
         if line is None:
             raise StopAsyncIteration
@@ -144,19 +261,18 @@ class _Lines:
                 while line := self._source.readline(LONGEST_LINE):
                     if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
                         self._skip_rest()
-                        continue
+                        line = b""
                     self._room.acquire()
-                    self._put(line.decode("utf-8", "replace"))
+                    self._put(line)
             except (OSError, ValueError):
                 pass
             self._put(None)
 
     def _skip_rest(self) -> None:
-        write_log(WARNING, "a message of more than %s bytes is dropped", LONGEST_LINE)
         while (line := self._source.readline(LONGEST_LINE)) and not line.endswith(b"\n"):
             pass
 
-    def _put(self, line: str | None) -> None:
+    def _put(self, line: bytes | None) -> None:
         self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
 
 
@@ -187,9 +303,6 @@ class _Writer:
                 self._has_room.clear()
             self._changed.notify()
 
-    async def flush(self) -> None:
-        """Do nothing: what is written is on its way."""
-
     async def drain(self) -> None:
         """Wait until everything is written, or can't be."""
         while self._size and self._error is None:
@@ -205,7 +318,7 @@ class _Writer:
                     data = b"".join(self._waiting)
                     self._waiting.clear()
                 try:
-                    _write_all(self._sink, data)
+                    _write_out(self._sink, data)
                 except (OSError, ValueError) as error:
                     self._error = error if isinstance(error, OSError) else OSError(str(error))
                 with self._changed:
@@ -213,7 +326,7 @@ class _Writer:
                 self._loop.call_soon_threadsafe(self._has_room.set)
 
 
-def _write_all(sink: BinaryIO, data: bytes) -> None:
+def _write_out(sink: BinaryIO, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[sink.write(rest) :]

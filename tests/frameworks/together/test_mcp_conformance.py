@@ -6,7 +6,8 @@ import re
 import subprocess
 
 import pytest
-from mcp_processes import PATIENCE, http_server, installed_from_npm
+from mcp_processes import PATIENCE, http_server
+from npm_programs import installed_from_npm
 
 PACKAGE, VERSION = "@modelcontextprotocol/conformance", "0.1.16"
 

@@ -6,7 +6,8 @@ import json
 import subprocess
 
 import pytest
-from mcp_processes import HERE, ROOT, command, environment, http_server, installed_from_npm
+from mcp_processes import HERE, ROOT, command, environment, http_server
+from npm_programs import installed_from_npm
 
 MINUTE = 60
 

@@ -9,12 +9,10 @@ import sys
 import time
 
 import anyio
-import fastmcp
 import pytest
-from fastmcp.client.transports import StdioTransport
 from mcp import Client
 from mcp.types import ElicitResult, ToolListChangedNotification, methods
-from mcp_processes import HERE, PATIENCE, command, environment, over_stdio, raw_server, request, run
+from mcp_processes import PATIENCE, environment, over_stdio, raw_server, request, run
 
 LEGACY, MODERN = "legacy", "2026-07-28"
 both_protocols = pytest.mark.parametrize("mode", [LEGACY, MODERN])
@@ -202,19 +200,6 @@ def test_a_person_is_asked_and_log_records_are_sent_if_wanted(mode):
 
     assert anyio.run(main) == ["This call was rejected: a person declined it", "b is gone"]
     assert told == [("warning", "logged")]
-
-
-def test_the_client_of_fastmcp_sees_what_a_toolset_has_on():
-    async def main():
-        program, *words = command("mcp_app:toolset")
-        transport = StdioTransport(program, words, cwd=str(HERE), env=environment())
-        async with fastmcp.Client(transport) as client:
-            names = [one.name for one in await client.list_tools()]
-            with pytest.raises(fastmcp.exceptions.ToolError, match="1 problem with the arguments"):
-                await client.call_tool("add", {"a": "x"})
-            return names, (await client.call_tool("add", {"a": 1})).structured_content
-
-    assert anyio.run(main) == (["add"], {"total": 1})
 
 
 FIRST = '''

@@ -6,9 +6,9 @@ import json
 
 import anyio
 from mcp import Client
-from mcp_processes import HERE, ROOT, over_stdio, run
+from mcp_processes import ROOT, over_stdio, run
 
-GO = HERE.parent / "code_tools" / "go_sample"
+GO = ROOT / "tests" / "code_tools" / "go_sample"
 
 
 def test_the_code_tools_of_a_folder_over_stdio(tmp_path):

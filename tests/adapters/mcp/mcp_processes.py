@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from mcp import StdioServerParameters
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 PATIENCE = 30  # seconds, on a machine that has much to do
 
 
@@ -112,21 +110,6 @@ def http_server(*words, folder=HERE, port=0, **more):
         said.append(process.stderr.read())
         end(process)
         process.said = "".join(said)
-
-
-def installed_from_npm(package, version):
-    """Install a program for Node.js once, and return its folder."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip(f"there is no npm here, and {package} is a program for Node.js")
-    folder = ROOT / ".venv-frameworks" / f"{package.rpartition('/')[2]}-{version}"
-    if not (folder / "node_modules" / package).is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        options = ("--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix", str(folder))
-        done = subprocess.run([npm, "install", *options, f"{package}@{version}"], check=False, timeout=180)
-        if done.returncode != 0:
-            pytest.skip(f"npm can't install {package}: its registry isn't reached from here")
-    return folder
 
 
 def end(process):

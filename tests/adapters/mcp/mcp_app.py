@@ -40,7 +40,7 @@ def size_of(text: str) -> int:
 
 
 @registry.register
-@tool
+@tool(max_content=20_000_000)
 def make(size: int) -> str:
     """Return a long text."""
     return "x" * size

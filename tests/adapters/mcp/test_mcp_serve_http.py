@@ -9,12 +9,11 @@ import signal
 import socket
 import subprocess
 import time
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import anyio
-import fastmcp
 import httpx2
 import pytest
 from mcp import Client
@@ -100,14 +99,6 @@ def test_a_client_calls_tools(url, mode):
 
     assert anyio.run(main) == ({"total": 3}, "done")
     assert told == [(0, 1, "started")]
-
-
-def test_the_client_of_fastmcp(url):
-    async def main():
-        async with fastmcp.Client(url) as client:
-            return (await client.call_tool("add", {"a": 1})).structured_content
-
-    assert anyio.run(main) == {"total": 1}
 
 
 @both_protocols
@@ -273,10 +264,29 @@ class TestRefusals:
 
     def test_a_page_of_another_origin(self, url):
         here = f"http://localhost:{port_of(url)}"
-        for origin in ("https://evil.example", "null", "http://localhost:1", f"{here}.evil.example", ""):
+        others = ("http://localhost", "https://localhost", here.replace("http", "https"), "http://127.0.0.1")
+        for origin in (
+            "https://evil.example",
+            "null",
+            "http://localhost:1",
+            f"{here}.evil.example",
+            "",
+            *others,
+        ):
             status, _, body = post(url, opening(), Origin=origin)
             assert (status, body) == (403, "this Origin isn't allowed\n")
-        assert post(url, opening(), Origin=here)[0] == 200
+        for own in (here, here.upper(), f"http://127.0.0.1:{port_of(url)}", f"http://[::1]:{port_of(url)}"):
+            assert post(url, opening(), Origin=own)[0] == 200
+
+    def test_a_page_of_the_proxy_in_front(self, guarded):
+        url, _ = guarded
+        known = {"Authorization": f"Bearer {SECRET}"}
+        for origin in ("https://tools.example.com", f"http://tools.example.com:{port_of(url)}"):
+            assert post(url, opening(), headers=known, Origin=origin)[0] == 200
+        assert post(url, opening(), headers=known, Origin="https://tools.example.com:1")[0] == 403
+
+    def test_browsers_leave_out_the_port_80(self):
+        assert guard.origins_of(["Localhost", "[::1]"], 80) == ["http://localhost", "http://[::1]"]
 
     def test_names_and_origins_that_are_allowed(self, guarded):
         url, _ = guarded
@@ -373,6 +383,123 @@ async def served_here():
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
+
+
+class TestSessions:
+    """A new session always finds room, whoever has taken it."""
+
+    MOST = 5
+
+    def served(self, monkeypatch, talk, **limits):
+        for name, value in {"most": self.MOST, **limits}.items():
+            monkeypatch.setitem(serving.Sessions.__init__.__kwdefaults__, name, value)
+
+        async def main():
+            async with served_here() as place:
+                url = f"http://127.0.0.1:{place.port}/mcp"
+                async with httpx2.AsyncClient(timeout=PATIENCE) as client:
+                    with anyio.fail_after(PATIENCE):
+                        return await talk(Visitor(client, url))
+
+        return asyncio.run(main())
+
+    def test_programs_that_open_thousands_end_their_own(self, monkeypatch):
+        async def talk(visitor):
+            own = await visitor.opened()
+            assert await visitor.uses(own) == 200
+            greedy = [await visitor.opened() for _ in range(10 * self.MOST)]
+            assert await visitor.uses(own) == 200
+            return [await visitor.uses(session) for session in greedy]
+
+        statuses = self.served(monkeypatch, talk)
+        assert statuses == [404] * (9 * self.MOST + 1) + [200] * (self.MOST - 1)
+
+    def test_the_one_that_has_been_idle_for_longest_ends(self, monkeypatch):
+        async def talk(visitor):
+            sessions = [await visitor.opened() for _ in range(self.MOST)]
+            for session in sessions:
+                await visitor.uses(session)
+            await visitor.uses(sessions[0])
+            sessions.append(await visitor.opened())
+            return [await visitor.uses(session) for session in sessions]
+
+        assert self.served(monkeypatch, talk) == [200, 404, 200, 200, 200, 200]
+
+    def test_one_in_use_never_ends(self, monkeypatch):
+        async def talk(visitor):
+            sessions = [await visitor.opened() for _ in range(self.MOST)]
+            async with AsyncExitStack() as stack:
+                for session in sessions:
+                    await stack.enter_async_context(visitor.listens(session))
+                late = [await visitor.opened() for _ in range(3)]
+                return [await visitor.uses(session) for session in [*sessions, *late]]
+
+        assert self.served(monkeypatch, talk) == [200] * self.MOST + [404, 404, 200]
+
+    def test_one_that_its_client_ends_leaves_room(self, monkeypatch):
+        async def talk(visitor):
+            sessions = [await visitor.opened() for _ in range(self.MOST)]
+            assert await visitor.ends(sessions[2]) == 200
+            sessions.append(await visitor.opened())
+            return [await visitor.uses(session) for session in sessions]
+
+        assert self.served(monkeypatch, talk) == [200, 200, 404, 200, 200, 200]
+
+    def test_an_end_that_is_refused_leaves_none(self, monkeypatch):
+        async def talk(visitor):
+            sessions = [await visitor.opened() for _ in range(self.MOST)]
+            for session in sessions:
+                assert await visitor.ends(session, **{"MCP-Protocol-Version": "1999-01-01"}) >= 400
+            late = [await visitor.opened() for _ in range(self.MOST)]
+            return [await visitor.uses(session) for session in [*sessions, *late]]
+
+        assert self.served(monkeypatch, talk) == [404] * self.MOST + [200] * self.MOST
+
+    def test_one_that_is_idle_for_long_ends_with_the_next_one(self, monkeypatch):
+        async def talk(visitor):
+            first = await visitor.opened()
+            await anyio.sleep(0.3)
+            second = await visitor.opened()
+            return [await visitor.uses(session) for session in (first, second)]
+
+        assert self.served(monkeypatch, talk, seconds_idle=0.2) == [404, 200]
+
+    def test_sessions_that_nobody_knows_are_not_counted(self, monkeypatch):
+        async def talk(visitor):
+            sessions = [await visitor.opened() for _ in range(self.MOST)]
+            for number in range(3 * self.MOST):
+                assert await visitor.uses(f"unheard-of-{number}") == 404
+            return [await visitor.uses(session) for session in sessions]
+
+        assert self.served(monkeypatch, talk) == [200] * self.MOST
+
+
+class Visitor:
+    """A client that holds several sessions, of 2025-11-25."""
+
+    def __init__(self, client, url):
+        self.client, self.url = client, url
+        self.accept = {"Accept": "application/json, text/event-stream"}
+
+    async def opened(self):
+        answer = await self.client.post(self.url, json=opening(), headers=self.accept)
+        assert answer.status_code == 200
+        return answer.headers["Mcp-Session-Id"]
+
+    def of(self, session):
+        return {**self.accept, "Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"}
+
+    async def uses(self, session):
+        asked = [{"jsonrpc": "2.0", "method": "notifications/initialized"}, request(2, "tools/list")]
+        for message in asked:
+            answer = await self.client.post(self.url, json=message, headers=self.of(session))
+        return answer.status_code
+
+    async def ends(self, session, **headers):
+        return (await self.client.delete(self.url, headers={**self.of(session), **headers})).status_code
+
+    def listens(self, session):
+        return self.client.stream("GET", self.url, headers=self.of(session))
 
 
 class TestSlowness:
