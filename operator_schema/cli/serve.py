@@ -205,6 +205,7 @@ def _offered(target: ObjectName, options: dict[str, Any]) -> tuple[Executor, Map
     from mcp.shared.exceptions import MCPError
 
     from ..adapters.base import registry_of
+    from ..adapters.mcp.native import native_classes
     from ..tools.execution.executor import Executor
     from ..tools.registry.registry import Registry
 
@@ -221,7 +222,13 @@ def _offered(target: ObjectName, options: dict[str, Any]) -> tuple[Executor, Map
         registry = registry_of(offered)
     except DuplicateToolError as error:
         raise WrongUse(escape(str(error))) from None
-    executor = Executor(registry, timeout=options["timeout"], strict_results=True, pass_through=[MCPError])
+    executor = Executor(
+        registry,
+        timeout=options["timeout"],
+        strict_results=True,
+        native_results=native_classes(),
+        pass_through=[MCPError],
+    )
     return executor, given, isinstance(offered, Registry)
 
 

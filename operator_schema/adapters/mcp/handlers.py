@@ -6,6 +6,7 @@ import json
 from collections import ChainMap
 from collections.abc import Mapping
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import mcp_types as types
@@ -27,6 +28,7 @@ from .content import content_of
 from .described import checked_structured, described, output_of, structured_content
 from .log import ClientLog
 from .messages import Messages, progress_sender, sending
+from .native import cut_answer, holds_native, native_answer, native_classes
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -56,7 +58,7 @@ class Handlers:
     """
 
     __slots__ = (
-        *("__weakref__", "_changes", "_confirmation", "_context", "_executor", "_outputs"),
+        *("__weakref__", "_changes", "_confirmation", "_context", "_executor", "_native", "_outputs"),
         *("_page_size", "_stop", "_structured", "listen", "log"),
     )
 
@@ -77,6 +79,7 @@ class Handlers:
         self.listen = ListenHandler(self._changes)
         self.log = log
         self._executor = executor
+        self._native = native_classes()
         # It takes a fifth of a short call to find out.
         self._outputs: dict[str, tuple[Tool[..., Any], StructuredOutput | None]] = {}
         self._stop = executor.registry.on_change(self._changes.changed)
@@ -129,8 +132,13 @@ class Handlers:
                 confirm = answer
         call = RawCall(str(ctx.request_id), params.name, params.arguments)
         result = await self._run(executor, call, tool, ctx, context, confirm)
-        output = None if tool is None or result.is_error else self._output_of(tool)
-        return _answer(result, output, ctx.protocol_version)
+        if tool is None:
+            return _answer(result, None, ctx.protocol_version)
+        made = self._native_of(result, tool, ctx.protocol_version)
+        if isinstance(made, types.CallToolResult):
+            most = executor.max_content if tool.max_content is None else tool.max_content
+            return cut_answer(tool.name, made, inf if most is None else most)
+        return made or _answer(result, self._output_of(tool), ctx.protocol_version)
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of a tool, None if there is no such tool: for `get_tool_input_schema`."""
@@ -165,6 +173,17 @@ class Handlers:
             self.log.listen(ctx, messages)
         running = partial(executor.execute, call, context=context, on_progress=on_progress, confirm=confirm)
         return await sending(messages, lambda: _outcome(call, running()))
+
+    def _native_of(
+        self, result: ToolResult, tool: Tool[..., Any], version: str
+    ) -> types.CallToolResult | types.InputRequiredResult | None:
+        """Return the answer that a tool, or the server behind it, has made itself; None for any other."""
+        if result.is_error:
+            failed = getattr((result.details or {}).get("exception"), "answer", None)
+            return failed if isinstance(failed, types.CallToolResult) else None
+        if not holds_native(result.value, self._native):
+            return None
+        return native_answer(tool.name, result.value, self._output_of(tool), self._structured, version)
 
     def _output_of(self, tool: Tool[..., Any]) -> StructuredOutput | None:
         known = self._outputs.get(tool.name)
@@ -205,7 +224,8 @@ def handlers(
             `ServerRequestContext` and returns that. That context, its session, and the state of the
             server's lifespan are there by their types anyway.
         executor: what runs the calls, for limits of your own; its registry has these tools. By default
-            it is `Executor(tools, strict_results=True, pass_through=[MCPError])`.
+            it is `Executor(tools, strict_results=True, pass_through=[MCPError])`, which leaves results that
+            are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework as they are.
         structured: which results a client gets as data beside the text. `"objects"`: those that are
             JSON objects. `"all"`: all that say more than a text; what isn't an object is wrapped as
             `{"result": …}` for clients that take objects alone. `"none"`: none.
@@ -229,7 +249,8 @@ def handlers(
     check_context(context)
     registry = registry_of(tools)
     if executor is None:
-        executor = Executor(registry, strict_results=True, pass_through=[MCPError])
+        native = native_classes()
+        executor = Executor(registry, strict_results=True, native_results=native, pass_through=[MCPError])
     else:
         check_executor(executor, registry)
     return Handlers(

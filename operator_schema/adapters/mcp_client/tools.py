@@ -39,6 +39,18 @@ _FOR_THE_MODEL = frozenset({types.INVALID_PARAMS})
 """Codes of JSON-RPC errors whose message the model can act on."""
 
 
+class AnswerError(CallError):
+    """The server says that a call has failed.
+
+    Attributes:
+        answer: what it says, with all that isn't text.
+    """
+
+    def __init__(self, answer: types.CallToolResult, name: str) -> None:
+        super().__init__(answer_text(answer) or f"{name} failed, and the server says nothing more")
+        self.answer = answer
+
+
 class ServerTools(list["Tool[..., Any]"]):
     """The tools of a server: a list, with what is to be known about their schemas.
 
@@ -312,7 +324,7 @@ def _caller(session: ClientSession | Client, original: str, name: str, home: obj
                 raise CallError(error.message) from error
             raise
         if answer.is_error:
-            raise CallError(answer_text(answer) or f"{original} failed, and the server says nothing more")
+            raise AnswerError(answer, original)
         return answer
 
     return call

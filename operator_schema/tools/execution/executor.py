@@ -168,6 +168,12 @@ class Executor:
         return self._registry
 
     @property
+    def max_content(self) -> float | None:
+        """Characters that the text of a result may have, unless its tool has a limit of its own."""
+        most: float | None = self._options["max_content"]
+        return most
+
+    @property
     def abandoned(self) -> int:
         """Number of calls that took too long or were cancelled, and still run."""
         return self._runner.abandoned
