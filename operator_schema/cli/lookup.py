@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Mapping
 from dataclasses import is_dataclass
 from types import FunctionType, GenericAlias, UnionType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -16,13 +14,14 @@ from ..tools.registry.registry import Registry
 from ..tools.tool import Tool
 from ..wording import escape, listed, nearest
 from .factories import Factory, factory_in
-from .modules import WrongUse, load_module, modules_of, reason_of
+from .modules import WrongUse, kind_of, load_module, modules_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
     from ..codec.options import UnknownFields
+    from .contexts import GivenContext
 
 __all__ = [
     "ObjectName",
@@ -49,11 +48,6 @@ class ObjectName(NamedTuple):
 
     module: str
     path: str
-
-
-def _kind_of(value: object) -> str:
-    name = escape(type(value).__name__)
-    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
 
 
 def _is_annotation(value: object) -> bool:
@@ -85,7 +79,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
     is_class = isinstance(annotation, type)
     if not is_class and not _is_annotation(annotation):
         # Without the value: it may be a secret.
-        message = f"{escape(target.path)} is {_kind_of(annotation)}, not a type or a tool"
+        message = f"{escape(target.path)} is {kind_of(annotation)}, not a type or a tool"
         raise WrongUse(message)
     name = None if is_class else target.path
     try:
@@ -154,7 +148,7 @@ def find_offered(
 
 def _not_offered(found: object, target: ObjectName) -> str:
     name = escape(target.path or _OFFERED)
-    kind, hint = _kind_of(found), ""
+    kind, hint = kind_of(found), ""
     if isinstance(found, Tool):
         hint = f": name its module, {escape(target.module)}, or a Registry with it"
     elif isinstance(found, FunctionType):
@@ -234,35 +228,20 @@ def find_tool(
     return cast("Tool[..., Any]", found)
 
 
-def find_context(target: ObjectName, *, show_traceback: bool) -> Mapping[Any, Any]:
-    """Import a context: a mapping, or a function that returns one.
+def find_context(target: ObjectName, *, show_traceback: bool) -> GivenContext:
+    """Import what gives a context.
 
     Args:
         target: where it is.
         show_traceback: as for `load_module`.
 
-    Returns:
-        The mapping.
-
     Raises:
-        WrongUse: there is no such name, or no mapping comes of it.
+        WrongUse: there is no such name, or no mapping can come of it.
     """
+    from .contexts import GivenContext
+
     module = load_module(target.module, show_traceback=show_traceback)
-    found = _find(module, target.path)
-    if not callable(found):
-        context, verb = found, "is"
-    else:
-        try:
-            context, verb = found(), "returns"
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
-            if show_traceback:
-                traceback.print_exception(error)
-            message = f"{escape(target.path)}() failed: {reason_of(error, show_traceback=show_traceback)}"
-            raise WrongUse(message) from None
-    if not isinstance(context, Mapping):
-        message = f"{escape(target.path)} {verb} {_kind_of(context)}, not a mapping such as {{Db: db}}"
-        raise WrongUse(message)
-    return context  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
+    return GivenContext(target.path, _find(module, target.path), show_traceback=show_traceback)
 
 
 def _find(

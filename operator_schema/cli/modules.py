@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from types import ModuleType
 
-__all__ = ["WrongUse", "load_module", "modules_of", "own_output_kept", "reason_of"]
+__all__ = ["WrongUse", "kind_of", "load_module", "modules_of", "own_output_kept", "reason_of"]
 
 _MESSAGE_LENGTH = 300
 
@@ -106,6 +106,12 @@ def _import_failure(name: str, error: BaseException, *, show_traceback: bool) ->
             return _not_found(name, error.name)
         return f"the module {escape(name)} imports {escape(error.name)}, which is not found{_place(error)}"
     return f"the module {escape(name)} can't be imported: {reason_of(error, show_traceback=show_traceback)}"
+
+
+def kind_of(value: object) -> str:
+    """Return what kind of object something is, with its article."""
+    name = escape(type(value).__name__)
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
 
 
 def reason_of(error: BaseException, *, show_traceback: bool) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from ..errors import DuplicateToolError
+from ..immutable import Value
 from ..wording import escape
 from .arguments import NAME, REGISTRY, traceback_option
 from .client_config import CLIENTS, config_of, place_of
@@ -24,17 +25,19 @@ if TYPE_CHECKING:
 
     from mcp.server.lowlevel import Server
 
+    from ..adapters.base import Tools
     from ..adapters.mcp.handlers import Handlers
     from ..adapters.mcp.http import Address
     from ..tools.execution.executor import Executor
     from .client_config import Client
+    from .contexts import GivenContext, OpenContexts
     from .output import Output
 
     Streams = tuple[BinaryIO, BinaryIO]
 
 __all__ = ["serve"]
 
-_INTERRUPTED = 130
+_NO_VERSION = "0"
 _PORT = 8000
 _HOST = "127.0.0.1"
 _SECONDS_BETWEEN_LOOKS = 0.3
@@ -65,8 +68,9 @@ examples:
 @click.option("--allow-host", metavar="NAME", multiple=True, help="Name of this server in requests.")
 @click.option("--allow-origin", metavar="URL", multiple=True, help="Web page that may send requests.")
 @click.option("--name", help="Name of the server (default: that of the module).")
+@click.option("--server-version", metavar="TEXT", help="Its version (default: __version__ of the module).")
 @click.option(
-    "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or a function that returns it."
+    "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or what makes or opens one."
 )
 @click.option(
     "--timeout",
@@ -81,6 +85,7 @@ examples:
     default="objects",
     help="Which results are sent as data beside the text (default: objects).",
 )
+@click.option("--repair", is_flag=True, help="Correct arguments that can be meant in one way only.")
 @click.option("--page-size", type=click.IntRange(min=1), help="Tools in one answer (default: all).")
 @click.option(
     "--confirm/--no-confirm",
@@ -143,11 +148,42 @@ def _serve(target: ObjectName, options: dict[str, Any], err: Output, place: Addr
     """Serve until the client goes, or a signal comes."""
     import asyncio
 
-    from ..adapters.mcp.handlers import handlers
-    from ..adapters.mcp.server import server_of
+    from .contexts import OpenContexts
 
-    executor, context, may_change = _offered(target, options)
-    own = handlers(
+    offered = _offered(target, options)
+    executor = offered.executor()
+
+    async def main() -> int:
+        contexts = OpenContexts()
+        try:
+            context = await contexts.open(offered.context)
+            own = _handlers(executor, context, options)
+            follower = _Follower(own, contexts, offered, context)
+            changes = asyncio.create_task(follower.reload(target, err)) if options["reload"] else None
+            try:
+                return await _talk(_server(own, target, offered), place, announce)
+            finally:
+                if changes is not None:
+                    changes.cancel()
+        finally:
+            await contexts.close()
+
+    def announce(where: str) -> None:
+        tools = count(len(executor.registry), "tool")
+        err.line(f"operator-schema: serving {tools} on {where}", "dim")
+        err.flush()
+
+    try:
+        return asyncio.run(main())
+    except OSError as error:
+        message = f"can't serve: {error.strerror or error}"
+        raise WrongUse(message) from None
+
+
+def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Mapping[str, Any]) -> Handlers:
+    from ..adapters.mcp.handlers import handlers
+
+    return handlers(
         executor.registry,
         executor=executor,
         context=context,
@@ -156,27 +192,27 @@ def _serve(target: ObjectName, options: dict[str, Any], err: Output, place: Addr
         page_size=options["page_size"],
         logger=options["log"] or None,
     )
-    name = options["name"] or target.module.rpartition(".")[2]
-    made = server_of(own, name, may_change=may_change or options["reload"])
 
-    def announce(where: str) -> None:
-        tools = count(len(executor.registry), "tool")
-        err.line(f"operator-schema: serving {tools} on {where}", "dim")
-        err.flush()
 
-    async def main() -> int:
-        changes = asyncio.create_task(_follow(target, options, own, err)) if options["reload"] else None
-        try:
-            return await _talk(made, place, announce)
-        finally:
-            if changes is not None:
-                changes.cancel()
+def _server(own: Handlers, target: ObjectName, offered: _Offered) -> Server[Any]:
+    from ..adapters.mcp.server import server_of
 
-    try:
-        return asyncio.run(main())
-    except OSError as error:
-        message = f"can't serve: {error.strerror or error}"
-        raise WrongUse(message) from None
+    options = offered.options
+    return server_of(
+        own,
+        options["name"] or target.module.rpartition(".")[2],
+        may_change=options["reload"] or offered.is_registry,
+        version=options["server_version"] or _version_of(target.module),
+    )
+
+
+def _version_of(module: str) -> str:
+    """Return what a module, or the package that it is in, says of its version."""
+    for name in (module, module.partition(".")[0]):
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if isinstance(version, str) and version:
+            return version
+    return _NO_VERSION
 
 
 async def _talk(made: Server[Any], place: Address | Streams, announce: Callable[[str], object]) -> int:
@@ -187,73 +223,133 @@ async def _talk(made: Server[Any], place: Address | Streams, announce: Callable[
         return await serve_stdio(made, *place)
     from ..adapters.mcp.http import serve_http
 
-    await serve_http(made, place, announce)
-    return (
-        _INTERRUPTED  # only a signal ends it; uvicorn sends it again, which may come too late to be noticed
-    )
+    return await serve_http(made, place, announce)
 
 
-def _offered(target: ObjectName, options: dict[str, Any]) -> tuple[Executor, Mapping[Any, Any] | None, bool]:
+class _Offered(Value):
+    """What is served.
+
+    Attributes:
+        tools: that were imported.
+        context: what gives the context, or None.
+        options: of the command.
+    """
+
+    tools: Tools
+    context: GivenContext | None
+    options: Mapping[str, Any]
+
+    @property
+    def is_registry(self) -> bool:
+        """Whether the tools may change."""
+        from ..tools.registry.registry import Registry
+
+        return isinstance(self.tools, Registry)
+
+    def executor(self) -> Executor:
+        """Return what runs the calls of the tools as they are now.
+
+        Raises:
+            WrongUse: two tools have the same name.
+        """
+        from mcp.shared.exceptions import MCPError
+
+        from ..adapters.base import registry_of
+        from ..adapters.mcp.native import native_classes
+        from ..tools.execution.executor import Executor
+
+        try:
+            registry = registry_of(self.tools)
+        except DuplicateToolError as error:
+            raise WrongUse(escape(str(error))) from None
+        return Executor(
+            registry.with_(repair=True) if self.options["repair"] else registry,
+            timeout=self.options["timeout"],
+            strict_results=True,
+            native_results=native_classes(),
+            pass_through=[MCPError],
+        )
+
+
+def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
     """Import what is served.
 
-    Returns:
-        What runs the calls, what it injects, and whether the tools may change.
-
     Raises:
-        WrongUse: it can't be imported, or two tools have the same name.
+        WrongUse: it can't be imported, or there is nothing.
     """
-    from mcp.shared.exceptions import MCPError
-
-    from ..adapters.base import registry_of
-    from ..adapters.mcp.native import native_classes
-    from ..tools.execution.executor import Executor
     from ..tools.registry.registry import Registry
 
     traceback = options["show_traceback"]
-    offered = find_offered(target, options["given"], show_traceback=traceback)
-    if not isinstance(offered, Registry) and not list(offered):
+    tools = find_offered(target, options["given"], show_traceback=traceback)
+    if not isinstance(tools, Registry) and not list(tools):
         message = (
             f"there are no tools in {escape(':'.join(filter(None, target)))}: decorate functions with @tool"
         )
         raise WrongUse(message)
     context = options["context"]
     given = None if context is None else find_context(context, show_traceback=traceback)
-    try:
-        registry = registry_of(offered)
-    except DuplicateToolError as error:
-        raise WrongUse(escape(str(error))) from None
-    executor = Executor(
-        registry,
-        timeout=options["timeout"],
-        strict_results=True,
-        native_results=native_classes(),
-        pass_through=[MCPError],
-    )
-    return executor, given, isinstance(offered, Registry)
+    return _Offered(tools, given, options)
 
 
-async def _follow(target: ObjectName, options: dict[str, Any], own: Handlers, err: Output) -> None:
-    """Import the modules again whenever their files change."""
-    import asyncio
+class _Follower:
+    """Keep a server up with the tools: those of a registry, and those of modules that change.
 
-    from .reload import SourceFiles
+    Args:
+        own: the handlers of the server.
+        contexts: opens the context of modules that were imported again.
+        offered: what is served now.
+        context: that is open for it.
+    """
 
-    files = SourceFiles(target.module)
-    while True:
-        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-        if not files.have_changed():
-            continue
-        try:
-            executor, context, _ = await asyncio.to_thread(
-                files.import_again, lambda: _offered(target, options)
-            )
-        except Exception as error:  # noqa: BLE001  # the program that is being changed; it goes on with the old tools
-            text = error.message if isinstance(error, click.ClickException) else str(error)
-            err.report("", f"not reloaded: {text}")
-        else:
-            own.replace(executor, context)
-            err.line(f"operator-schema: reloaded, {count(len(executor.registry), 'tool')}", "dim")
-        err.flush()
+    def __init__(
+        self,
+        own: Handlers,
+        contexts: OpenContexts,
+        offered: _Offered,
+        context: Mapping[Any, Any] | None,
+    ) -> None:
+        self._own = own
+        self._contexts = contexts
+        self._options = offered.options
+        self._stop = self._listen(offered, context)
+
+    def _listen(self, offered: _Offered, context: Mapping[Any, Any] | None) -> Callable[[], None] | None:
+        """Make the corrected tools anew whenever those of the registry change."""
+        if not offered.options["repair"] or not offered.is_registry:
+            return None
+
+        def follow(_: object) -> None:
+            self._own.replace(offered.executor(), context)
+
+        registry: Any = offered.tools
+        stop: Callable[[], None] = registry.on_change(follow)
+        return stop
+
+    async def reload(self, target: ObjectName, err: Output) -> None:
+        """Import the modules again whenever their files change."""
+        import asyncio
+
+        from .reload import SourceFiles
+
+        files = SourceFiles(target.module)
+        while True:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            if not files.have_changed():
+                continue
+            try:
+                offered = await asyncio.to_thread(files.import_again, lambda: _offered(target, self._options))
+                executor = offered.executor()
+                context = await self._contexts.open(offered.context)
+            except Exception as error:  # noqa: BLE001  # the program that is being changed; it goes on with the old tools
+                text = error.message if isinstance(error, click.ClickException) else str(error)
+                err.report("", f"not reloaded: {text}")
+            else:
+                if self._stop is not None:
+                    self._stop()
+                self._own.replace(executor, context)
+                self._stop = self._listen(offered, context)
+                err.line(f"operator-schema: reloaded, {count(len(executor.registry), 'tool')}", "dim")
+            err.flush()
 
 
 def _check_http(ctx: click.Context) -> None:

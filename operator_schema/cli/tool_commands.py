@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..rounds.tool_call import ToolCall
+    from ..tools.calls import ToolResult
     from ..tools.registry.registry import Registry
     from ..tools.tool import Tool
+    from .contexts import GivenContext
     from .lookup import ObjectName
     from .output import Output
 
@@ -132,7 +134,7 @@ examples:
 @click.argument("target", type=TOOL, metavar="MODULE:TOOL")
 @click.argument("arguments", nargs=-1)
 @click.option(
-    "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or a function that returns it."
+    "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or what makes or opens one."
 )
 @click.option(
     "--timeout",
@@ -178,7 +180,7 @@ def call(
     raw = RawCall("1", tool.name, _arguments(arguments, tool))
     # Standard output is for the result, not for what the tool prints.
     with redirect_stdout(sys.stderr):
-        result = executor.execute_sync(raw, context=given)
+        result = _result_of(executor, raw, given)
     out, err = ctx.obj
     if not result.is_error:
         out.text(result.content)
@@ -191,6 +193,18 @@ def call(
     if result.code == "needs_approval":
         err.line("run it with --yes, or from a terminal, which asks you", "dim")
     return 1
+
+
+def _result_of(executor: Executor, call: RawCall, given: GivenContext | None) -> ToolResult:
+    if given is None or given.mapping is not None:
+        return executor.execute_sync(call, context=None if given is None else given.mapping)
+    import asyncio
+
+    async def run() -> ToolResult:
+        async with given.opened() as context:
+            return await executor.execute(call, context=context)
+
+    return asyncio.run(run())
 
 
 def _asking(err: Output, words: Sequence[str]) -> Callable[[ToolCall[Any]], bool] | None:

@@ -147,3 +147,17 @@ def test_a_switch_that_fails_over_the_context_fails_this_call_alone():
     executor = Executor(registry)
     assert executor.execute_sync(call).code == "execution_failed"
     assert executor.execute_sync(call, context={"user": 1}).code is None
+
+
+def test_a_registry_with_other_options_keeps_its_switches_and_the_other_registry():
+    registry = Registry([read_file, delete_file, web_search], enabled=False)
+    registry.register(describe_tools(registry))
+    registry.switch("web_search", enabled=True)
+    made = registry.with_(repair=True, timeout=5)
+    assert names(made) == ["read_file", "delete_file", "web_search"]
+    assert told_names(made) == ["web_search"]
+    assert {each.timeout for each in made} == {5}
+    assert made["web_search"].decode('{"query": "a", "max_results": "2"}').max_results == 2
+    assert registry["web_search"] is web_search
+    with pytest.raises(TypeError, match="did you mean repair"):
+        registry.with_(repairs=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import time
+from contextlib import contextmanager
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -17,7 +20,7 @@ from .guard import LARGEST_BODY, Guard, hosts_of, origins_behind, origins_of
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from mcp.server.lowlevel import Server
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -68,13 +71,16 @@ class Address(Value):
         return f"Address({self.host!r}, {self.port!r}, {'…' if self.token else None})"
 
 
-async def serve_http(server: Server[Any], address: Address, announce: Callable[[str], object]) -> None:
+async def serve_http(server: Server[Any], address: Address, announce: Callable[[str], object]) -> int:
     """Serve clients until a signal asks for the end.
 
     Args:
         server: what it serves.
         address: where, and for whom.
         announce: gets the URL when clients can come.
+
+    Returns:
+        The exit status: 128 and the number of the signal; 0 if there was none.
 
     Raises:
         OSError: it can't listen there.
@@ -112,8 +118,29 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
     )
     shown = own[0] if own else "127.0.0.1"
     announce(f"http://{shown}:{port}{PATH}")
-    with listening:
+    with listening, _taken_signals() as taken:
         await uvicorn.Server(config).serve(sockets=[listening])
+    return 128 + taken[0] if taken else 0
+
+
+@contextmanager
+def _taken_signals() -> Generator[list[int]]:
+    """Take the signals that uvicorn sends once more at its end: what the program has opened is closed first.
+
+    Yields:
+        Their numbers, later.
+    """
+    taken: list[int] = []
+    if current_thread() is not main_thread():  # where nobody may take them, uvicorn doesn't, either
+        yield taken
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda got, _: taken.append(got)) for number in numbers}
+    try:
+        yield taken
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Sessions:

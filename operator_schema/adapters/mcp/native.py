@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 
@@ -110,11 +110,10 @@ def _blocks(value: Any) -> list[types.ContentBlock]:
     several = items_of(value)
     if several:
         return [block for item in several for block in _blocks(item)]
-    cls = cast("type", type(value))
-    for method in _TO_BLOCK:
-        if hasattr(cls, method):
-            return [getattr(value, method)()]
-    match cls.__module__, cls.__name__:
+    method = _method_of(value)
+    if method is not None:
+        return [getattr(value, method)()]
+    match type(value).__module__, type(value).__name__:
         case "pydantic_ai.messages", "ToolReturn":
             said = value.content
             more: Iterable[Any] = [] if said is None else [said] if isinstance(said, str) else said
@@ -124,6 +123,10 @@ def _blocks(value: Any) -> list[types.ContentBlock]:
         case _:
             written = NO_OUTPUT.write(value, "the result", is_lenient=True)
             return [content_of(part) for part in written.parts] or [_text(written.text)]
+
+
+def _method_of(value: object) -> str | None:
+    return next((name for name in _TO_BLOCK if hasattr(type(value), name)), None)
 
 
 def _binary(data: bytes, media_type: str) -> types.ContentBlock:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Self, Unpack
 
     from ...schema_styles import StyleOptions
+    from ..options import ToolChanges
     from ..switches import Switch
     from ..tool import Tool
     from ..tool_properties import ToolDefinition
@@ -378,6 +379,25 @@ class Registry:
             for tool in tools
         ]
         made._add(longer, {names + name: switch for name, switch in switches.items()})
+        return made
+
+    def with_(self, **changes: Unpack[ToolChanges]) -> Registry:
+        """Make a registry of the same tools with other options, such as `with_(repair=True)`.
+
+        Args:
+            changes: options that make sense for all of them, as for `Tool.with_`.
+
+        Returns:
+            A new registry of the tools that are there now, with their switches. A tool of
+            `describe_tools` is not in it: it describes this one.
+
+        Raises:
+            SchemaError: an option doesn't fit a tool.
+            TypeError: there is no such option.
+        """
+        tools, switches = self._content()
+        made = Registry()
+        made._add([tool.with_(**changes) for tool in tools], switches)
         return made
 
     def select(self, **wanted: Unpack[Wanted]) -> Registry:

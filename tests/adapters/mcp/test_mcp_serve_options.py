@@ -1,0 +1,180 @@
+"""What the options of `serve` change: the context, the version, and whether arguments are corrected."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+import anyio
+import pytest
+from mcp import Client
+from mcp_processes import PATIENCE, http_server, over_stdio, raw_server, run
+
+APP = '''
+import os
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+from operator_schema import Registry, skip, tool
+
+__version__ = "3.1"
+
+
+class Db:
+    opened = 0
+
+
+@asynccontextmanager
+async def make_context():
+    Db.opened += 1
+    os.write(2, b"opened\\n")
+    try:
+        yield {Db: Db()}
+    finally:
+        os.write(2, b"closed\\n")
+
+
+async def fail():
+    raise LookupError("no database")
+
+
+registry = Registry()
+
+
+@registry.register
+@tool
+async def times(db: Annotated[Db, skip]) -> int:
+    """Say how often it was opened."""
+    return db.opened
+
+
+@registry.register
+@tool
+def double(number: int) -> int:
+    """Double a number."""
+    return 2 * number
+
+
+@registry.register
+@tool
+def late() -> str:
+    """Register another tool."""
+
+    @registry.register
+    @tool
+    def triple(number: int) -> int:
+        """Triple a number."""
+        return 3 * number
+
+    return "registered"
+'''
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "desk.py").write_text(APP, encoding="utf-8")
+    return tmp_path
+
+
+async def text_of(client, name, **arguments):
+    return (await client.call_tool(name, arguments)).content[0].text
+
+
+def asked(question, *words, folder):
+    async def main():
+        async with Client(over_stdio(*words, "desk:registry", folder=folder)) as client:
+            with anyio.fail_after(PATIENCE):
+                return await question(client)
+
+    return anyio.run(main)
+
+
+def test_a_context_is_opened_once(folder):
+    async def question(client):
+        return [await text_of(client, "times") for _ in range(3)]
+
+    assert asked(question, "--context", "desk:make_context", folder=folder) == ["1", "1", "1"]
+
+
+WAYS = ["the client goes", signal.SIGINT, signal.SIGTERM]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process at once")
+@pytest.mark.parametrize("way", WAYS)
+def test_a_context_is_closed_with_the_server(folder, way):
+    with raw_server("--context", "desk:make_context", "desk:registry", folder=folder) as raw:
+        raw.begin()
+        raw.call(1, "times")
+        assert raw.receive()["result"]["content"][0]["text"] == "1"
+        if isinstance(way, str):
+            raw.process.stdin.close()
+        else:
+            raw.process.send_signal(way)
+        assert raw.process.wait(PATIENCE) == (0 if isinstance(way, str) else 128 + way)
+        said = raw.process.stderr.read()
+    assert (said.count(b"opened\n"), said.count(b"closed\n")) == (1, 1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process at once")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_context_is_closed_with_the_server_over_http(folder, number):
+    words = ("--context", "desk:make_context", "desk:registry")
+    with http_server(*words, folder=folder) as (url, process):
+
+        async def main():
+            for _ in range(3):
+                async with Client(url) as client:
+                    assert await text_of(client, "times") == "1"
+
+        anyio.run(main)
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == 128 + number
+    assert process.said.count("closed\n") == 1
+
+
+def test_a_context_that_fails_ends_the_command(folder):
+    done = run("--context", "desk:fail", "desk:registry", folder=folder)
+    assert done.returncode == 2
+    assert "fail() failed: LookupError: no database (desk.py, line " in done.stderr
+    assert "serving" not in done.stderr
+
+
+def test_a_reload_opens_the_context_again(folder):
+    async def question(client):
+        assert await text_of(client, "times") == "1"
+        changed = APP.replace("opened = 0", "opened = 10")
+        (folder / "desk.py").write_text(changed, encoding="utf-8")
+        while await text_of(client, "times") != "11":  # noqa: ASYNC110  # as the server looks now and then
+            await anyio.sleep(0.05)
+
+    asked(question, "--reload", "--context", "desk:make_context", folder=folder)
+
+
+def test_arguments_are_corrected_if_that_is_wanted(folder):
+    async def question(client):
+        texts = [await text_of(client, "double", number="21")]
+        await text_of(client, "late")
+        names = [one.name for one in (await client.list_tools()).tools]
+        return [*texts, await text_of(client, "triple", number="7"), names[-1]]
+
+    assert asked(question, "--repair", folder=folder) == ["42", "21", "triple"]
+    plain = asked(question, folder=folder)
+    assert "expected integer" in plain[0]
+    assert "expected integer" in plain[1]
+
+
+@pytest.mark.parametrize(("words", "version"), [((), "3.1"), (("--server-version", "4"), "4")])
+def test_the_server_says_its_version(folder, words, version):
+    with raw_server(*words, "desk:registry", folder=folder) as raw:
+        assert raw.begin()["serverInfo"] == {"name": "desk", "version": version}
+
+
+def test_a_module_in_a_package_has_the_version_of_the_package(folder):
+    package = folder / "house"
+    package.mkdir()
+    (package / "__init__.py").write_text('__version__ = "7"', encoding="utf-8")
+    (package / "desk.py").write_text(APP.replace("__version__", "nothing"), encoding="utf-8")
+    (folder / "bare.py").write_text(APP.replace("__version__", "nothing"), encoding="utf-8")
+    for target, version in (("house.desk", "7"), ("bare", "0")):
+        with raw_server(target, folder=folder) as raw:
+            assert raw.begin()["serverInfo"]["version"] == version
