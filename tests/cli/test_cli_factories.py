@@ -10,6 +10,7 @@ from textwrap import dedent
 import pytest
 
 MODULE = '''
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -53,6 +54,10 @@ def needs(url: str) -> "Toolset[object]":
 
 def fails() -> Registry:
     raise LookupError("no luck")
+
+
+def ends() -> Registry:
+    sys.exit(3)
 
 
 def lies() -> Registry:
@@ -146,6 +151,7 @@ def test_a_required_parameter_is_a_required_option(made):
         (["made:settings", "--depth", "0"], "--depth: 0 is below the minimum 1"),
         (["made:settings", "--root"], "Option '--root' requires an argument"),
         (["made:fails.get"], "fails() failed: LookupError: no luck (made.py, line"),
+        (["made:ends.get"], "ends() failed: SystemExit: 3 (made.py, line"),
         (["made:lies.get"], "lies() returned int, not a Registry or a Toolset"),
         (["made:plain.get", "--root", "x"], "No such option '--root'"),
         (["made:setings"], "did you mean settings?"),

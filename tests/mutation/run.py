@@ -78,6 +78,10 @@ ROOMS = {
     "providers": Room(("providers",), ("providers",)),
     "documents": Room(("documents",), ("documents", "tools/test_document_tool.py")),
     "adapters": Room(("adapters",), ("adapters",)),
+    "mcp": Room(
+        ("adapters/mcp", "adapters/mcp_client", "cli/serve.py", "cli/contexts.py"),
+        ("adapters/mcp", "cli/test_cli_serve.py", "cli/test_cli_contexts.py"),
+    ),
     "code_tools": Room(("code_tools",), ("code_tools",)),
     "lint": Room(("lint",), ("test_lint.py", "cli/test_cli_lint.py")),
     "cli": Room(("cli",), ("cli",)),

@@ -22,7 +22,10 @@ __all__ = ["ToolServer", "server", "server_of"]
 
 
 _CHECKS_HEADERS = "get_tool_input_schema" in signature(Server).parameters
-"""Whether the SDK compares headers with the arguments that they repeat, as it does from 2.3 on."""
+"""Whether the SDK asks for a schema, to compare headers with the arguments that they repeat.
+
+Before 2.3 it lists all tools for that.
+"""
 
 
 class ToolServer(Server[Any]):

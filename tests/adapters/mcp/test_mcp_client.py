@@ -13,6 +13,7 @@ from mcp.server.lowlevel import Server
 
 from operator_schema import Executor, Image, RawCall, Registry, Resource, Text, ToolError
 from operator_schema.adapters.mcp_client import ServerTools, tools_from
+from operator_schema.adapters.mcp_client import tools as reading
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 MODES = ["legacy", "2026-07-28"]
@@ -168,6 +169,27 @@ def test_all_pages_are_read_and_a_list_without_end_ends():
 
     endless.list_tools = again
     assert run(endless, ask) == ["a"]
+
+
+@pytest.mark.parametrize(("most_tools", "most_pages", "asked"), [(10, 1000, 4), (10_000, 5, 5)])
+def test_a_list_of_ever_new_tools_ends(monkeypatch, most_tools, most_pages, asked):
+    monkeypatch.setattr(reading, "_MAX_TOOLS", most_tools)
+    monkeypatch.setattr(reading, "_MAX_PAGES", most_pages)
+    endless, cursors = Bad(), []
+
+    async def more(_ctx, params):
+        number = len(cursors)
+        cursors.append(params.cursor if params else None)
+        made = [types.Tool(name=f"t{3 * number + i}", input_schema={"type": "object"}) for i in range(3)]
+        return types.ListToolsResult(tools=made, next_cursor=f"page {number + 1}")
+
+    endless.list_tools = more
+
+    async def ask(tools):
+        return [tool.name for tool in tools]
+
+    assert run(endless, ask) == [f"t{i}" for i in range(min(most_tools, 3 * asked))]
+    assert cursors == [None, *[f"page {number}" for number in range(1, asked)]]
 
 
 def test_only_some_tools():

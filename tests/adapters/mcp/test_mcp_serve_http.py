@@ -25,6 +25,7 @@ from operator_schema import Registry, tool
 from operator_schema.adapters.mcp import guard, server
 from operator_schema.adapters.mcp import http as serving
 from operator_schema.cli import main as operator_schema
+from operator_schema.tools.document_tool import document_tool
 
 LEGACY, MODERN = "legacy", "2026-07-28"
 SECRET = "swordfish-swordfish-swordfish"  # noqa: S105  # what must not be found anywhere
@@ -367,8 +368,8 @@ class TestRefusals:
 
 
 @asynccontextmanager
-async def served_here():
-    """Serve in this process, with shorter times."""
+async def served_here(*tools):
+    """Serve in this process, where times and limits can be shorter."""
 
     @tool
     def add(a: int, b: int) -> int:
@@ -377,7 +378,7 @@ async def served_here():
 
     urls = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(
-        serving.serve_http(server(Registry([add])), serving.Address(port=0), urls.set_result)
+        serving.serve_http(server(Registry(tools or [add])), serving.Address(port=0), urls.set_result)
     )
     yield urlsplit(await urls)
     task.cancel()
@@ -500,6 +501,40 @@ class Visitor:
 
     def listens(self, session):
         return self.client.stream("GET", self.url, headers=self.of(session))
+
+
+ROUTED = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+
+
+@pytest.mark.parametrize(("header", "status"), [("eu", 200), ("EU", 400), ("us", 400), (None, 400)], ids=str)
+def test_a_header_that_contradicts_an_argument_is_refused(header, status):
+    """What routes requests reads the header alone."""
+
+    def where(arguments: dict[str, str]) -> str:
+        return arguments["region"]
+
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": "where", "arguments": {"region": "eu"}, "_meta": meta}
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": MODERN,
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "where",
+        **({} if header is None else {"Mcp-Param-Region": header}),
+    }
+
+    async def main():
+        made = document_tool(where, ROUTED, name="where")
+        async with served_here(made) as place, httpx2.AsyncClient(timeout=PATIENCE) as client:
+            url = f"http://127.0.0.1:{place.port}/mcp"
+            return await client.post(url, json=request(1, "tools/call", params), headers=headers)
+
+    answer = asyncio.run(main())
+    assert answer.status_code == status
+    assert answer.json()["result" if status == 200 else "error"]
 
 
 class TestSlowness:
