@@ -9,9 +9,11 @@ from os import urandom
 from typing import TYPE_CHECKING, Any, Literal
 
 import mcp_types as types
+from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 
 from ...rounds.tool_call import rejection_text
+from ...tools.execution.tasks import person_answers
 from ...wording import escape
 from .described import is_modern
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from ...tools.tool import Tool
 
-__all__ = ["Confirmation"]
+__all__ = ["Confirmation", "PatientSession"]
 
 _KEY = "confirm"
 _MOST_OPEN = 10_000
@@ -87,6 +89,26 @@ class Confirmation:
     def _seal(self, params: types.CallToolRequestParams, nonce: str) -> str:
         called = json.dumps([nonce, params.name, params.arguments or {}], sort_keys=True)
         return f"{nonce}.{hmac.digest(self._secret, called.encode(), sha256().name).hex()}"
+
+
+class PatientSession(ServerSession):
+    """A session by which a tool asks people: the time in which they answer doesn't count for the call."""
+
+    @classmethod
+    def of(cls, session: ServerSession) -> ServerSession:
+        """Return the same session, which shares all that it has."""
+        if type(session) is not ServerSession:
+            return session
+        made = object.__new__(cls)
+        made.__dict__ = session.__dict__
+        return made
+
+    async def send_request(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Send a request to the client."""
+        if not isinstance(request, types.ElicitRequest | types.CreateMessageRequest):
+            return await super().send_request(request, *args, **kwargs)
+        with person_answers():
+            return await super().send_request(request, *args, **kwargs)
 
 
 def _fits(tool: Tool[..., Any], arguments: Any) -> bool:

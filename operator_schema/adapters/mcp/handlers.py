@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import ChainMap
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -23,7 +24,7 @@ from ...tools.log import ERROR, write_log
 from ...wording import kind, received
 from ..base import check_context, check_executor, registry_of
 from .changes import ChangeBus
-from .confirmation import Confirmation
+from .confirmation import Confirmation, PatientSession
 from .content import content_of
 from .described import checked_structured, described, output_of, structured_content
 from .log import ClientLog
@@ -192,6 +193,7 @@ class Handlers:
         return known[1]
 
     def _context_of(self, ctx: Ctx) -> Mapping[Any, Any]:
+        ctx = replace(ctx, session=PatientSession.of(ctx.session))
         own: dict[Any, Any] = {ServerRequestContext: ctx, ServerSession: ctx.session}
         state: Any = ctx.lifespan_context
         if state is not None and type(state) is not dict:

@@ -2,16 +2,82 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..log import WARNING, write_log
 from .backends import current_backend
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from .event_loop import Job, Start
 
-__all__ = ["Tasks"]
+__all__ = ["Tasks", "person_answers"]
+
+_LEAST_WAIT = 0.1
+"""Seconds between two looks at a call whose time is over but for a person who answers."""
+
+
+class _Clock:
+    """How long a call has waited for people, whose time doesn't count for it.
+
+    Args:
+        outer: of the call whose function makes this one.
+    """
+
+    __slots__ = ("_earlier", "_outer", "_questions", "_since")
+
+    def __init__(self, outer: _Clock | None) -> None:
+        self._outer = outer
+        self._earlier = 0.0
+        self._questions = 0
+        self._since = 0.0
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a person is asked now."""
+        return self._questions > 0
+
+    def waited(self) -> float:
+        """Return the seconds until now in which a person was asked."""
+        return self._earlier + (monotonic() - self._since if self._questions else 0.0)
+
+    def stop(self) -> None:
+        """Stop it, once more if it is stopped already: several tasks of a call may ask."""
+        if not self._questions:
+            self._since = monotonic()
+        self._questions += 1
+        if self._outer is not None:
+            self._outer.stop()
+
+    def go_on(self) -> None:
+        """Let it go on, once all questions are answered."""
+        if self._questions == 1:
+            self._earlier = self.waited()
+        self._questions -= 1
+        if self._outer is not None:
+            self._outer.go_on()
+
+
+_clock: ContextVar[_Clock | None] = ContextVar("operator_schema_clock", default=None)
+"""Of the call in whose coroutine, or in one of whose tasks, something runs."""
+
+
+@contextmanager
+def person_answers() -> Generator[None]:
+    """Let no time pass for the call that runs here, while a person is asked inside of this."""
+    clock = _clock.get()
+    if clock is None:
+        yield
+        return
+    clock.stop()
+    try:
+        yield
+    finally:
+        clock.go_on()
 
 
 class Tasks:
@@ -40,7 +106,7 @@ class Tasks:
         Args:
             start: makes the coroutine.
             name: of the task.
-            seconds: that it may take; None for no limit.
+            seconds: that it may take, beside those in which `person_answers`; None for no limit.
 
         Returns:
             What it returns, or the exception that it raises; a cancellation if it cancelled itself.
@@ -48,9 +114,14 @@ class Tasks:
         Raises:
             TimeoutError: it took longer, and was cancelled.
         """
-        job = current_backend().start(start, name)
+        clock = _Clock(_clock.get())
+        token = _clock.set(clock)
         try:
-            await job.wait(seconds)
+            job = current_backend().start(start, name)
+        finally:
+            _clock.reset(token)
+        try:
+            await _wait(job, clock, seconds)
         except GeneratorExit:  # nothing can be awaited any more
             with suppress(RuntimeError):  # the event loop is closed
                 job.cancel()
@@ -73,3 +144,19 @@ class Tasks:
                 self._left.add(job)
                 job.when_done(self._left.discard)
                 write_log(WARNING, "%s: was cancelled, and still runs", job.name)
+
+
+async def _wait(job: Job, clock: _Clock, seconds: float | None) -> None:
+    """Wait until a job has ended, or its time is over."""
+    if seconds is None:
+        await job.wait(None)
+        return
+    end = monotonic() + seconds
+    await job.wait(seconds)
+    while not job.is_done:
+        left = end + clock.waited() - monotonic()
+        if clock.is_stopped:
+            left = max(left, _LEAST_WAIT)
+        elif left <= 0:
+            return
+        await job.wait(left)

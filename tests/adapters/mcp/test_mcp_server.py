@@ -18,6 +18,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.session import ServerSession
 from mcp.types import (
     ElicitResult,
     ErrorData,
@@ -950,3 +951,29 @@ def test_a_record_that_cannot_be_written_is_left_out(monkeypatch):
 
     assert anyio.run(main) == "done"
     assert told == []
+
+
+@pytest.mark.parametrize("by", [ServerRequestContext, ServerSession])
+def test_the_time_in_which_a_person_answers_is_not_that_of_the_tool(by):
+    """A call may take 0.3 seconds; its question is answered after twice that."""
+
+    @tool
+    async def ask(asker: Annotated[by, skip], rest: float = 0) -> str:
+        """Ask."""
+        session = getattr(asker, "session", asker)
+        answer = await session.elicit_form("Which?", {"type": "object", "properties": {}})
+        await anyio.sleep(rest)
+        return answer.action
+
+    async def answer(_context, _params):
+        await anyio.sleep(0.6)
+        return ElicitResult(action="accept")
+
+    async def main():
+        made = server_of(Registry([ask]), timeout=0.3)
+        async with Client(made, mode=LEGACY, elicitation_callback=answer) as client:
+            return [await client.call_tool("ask", {"rest": rest}) for rest in (0, 30)]
+
+    asked, late = anyio.run(main)
+    assert (asked.content[0].text, asked.is_error) == ("accept", False)
+    assert "no result within 0.3 s" in late.content[0].text

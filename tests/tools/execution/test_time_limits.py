@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
 import threading
@@ -16,8 +17,12 @@ from operator_schema import (
     RawCall,
     tool,
 )
+from operator_schema.tools.execution.tasks import person_answers
 
 pytestmark = pytest.mark.needs_threads
+
+LIMIT = 0.2
+"""Seconds of a call that asks a person."""
 
 
 def test_an_async_tool_is_really_ended():
@@ -145,3 +150,79 @@ def test_waiting_for_a_place_does_not_count():
     calls = [RawCall(str(number), "nap", {}) for number in range(80)]
     results = asyncio.run(Executor([nap], max_concurrency=1).execute_all(calls))
     assert {result.content for result in results} == {"rested"}  # 1.6 s in all
+
+
+async def answered_after(seconds):
+    with person_answers():
+        await asyncio.sleep(seconds)
+
+
+async def twice_at_once():
+    await asyncio.gather(answered_after(LIMIT), answered_after(2 * LIMIT))
+
+
+async def one_after_the_other():
+    await answered_after(LIMIT)
+    await answered_after(LIMIT)
+
+
+async def one_inside_the_other():
+    with person_answers():
+        await answered_after(LIMIT)
+        await asyncio.sleep(LIMIT)
+
+
+async def by_another_executor():
+    @tool
+    async def ask() -> str:
+        await answered_after(2 * LIMIT)
+        return "asked"
+
+    result = await Executor([ask], timeout=LIMIT).execute(RawCall("1", "ask", {}))
+    assert result.content == "asked"
+
+
+@pytest.mark.parametrize(
+    "ask", [twice_at_once, one_after_the_other, one_inside_the_other, by_another_executor]
+)
+def test_the_time_in_which_a_person_answers_does_not_count(ask):
+    @tool
+    async def work(rest: float) -> str:
+        await ask()
+        await asyncio.sleep(rest)
+        return "done"
+
+    executor = Executor([work], timeout=LIMIT)
+    assert executor.execute_sync(RawCall("1", "work", {"rest": 0})).content == "done"
+    began = time.perf_counter()
+    late = executor.execute_sync(RawCall("1", "work", {"rest": 60}))
+    assert (late.code, late.details["seconds"]) == ("timeout", LIMIT)
+    assert 3 * LIMIT - 0.05 <= time.perf_counter() - began < 30
+
+
+def test_time_before_a_question_counts():
+    @tool
+    async def work() -> None:
+        await asyncio.sleep(LIMIT / 2)
+        await answered_after(LIMIT)
+        await asyncio.sleep(60)
+
+    began = time.perf_counter()
+    assert Executor([work], timeout=LIMIT).execute_sync(RawCall("1", "work", {})).code == "timeout"
+    assert 2 * LIMIT - 0.05 <= time.perf_counter() - began < 30
+
+
+def test_outside_of_a_call_there_is_no_time_to_stop():
+    with person_answers():
+        pass
+
+
+def test_a_question_that_is_cancelled_lets_time_go_on():
+    @tool
+    async def work() -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SOON):
+                await answered_after(60)
+        await asyncio.sleep(60)
+
+    assert Executor([work], timeout=LIMIT).execute_sync(RawCall("1", "work", {})).code == "timeout"
