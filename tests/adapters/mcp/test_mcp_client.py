@@ -12,6 +12,7 @@ from mcp import Client, MCPError, types
 from mcp.server.lowlevel import Server
 
 from operator_schema import Executor, Image, RawCall, Registry, Resource, Text, ToolError
+from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp_client import ServerTools, tools_from
 from operator_schema.adapters.mcp_client import tools as reading
 
@@ -394,3 +395,68 @@ def test_a_list_that_has_changed_is_read_again():
             await ask(await tools_from(client.session))
 
     anyio.run(main)
+
+
+class TestGateway:
+    """What the page of the gateway says about what passes."""
+
+    def asked(self, bad, question, *, behind=None, before=None, **options):
+        async def main():
+            async with Client(bad.serve(), mode="legacy", **(behind or {})) as session:
+                gateway = server(Registry(await tools_from(session, **options)))
+                async with Client(gateway, mode="legacy", **(before or {})) as client:
+                    with anyio.fail_after(30):
+                        return await question(client)
+
+        return anyio.run(main)
+
+    @staticmethod
+    async def call(client):
+        return await client.call_tool("ask", {})
+
+    def asking(self):
+        bad = Bad(ask={"type": "object"})
+
+        async def do_ask(ctx, _arguments):
+            try:
+                answer = await ctx.session.elicit_form("Which?", {"type": "object", "properties": {}})
+            except MCPError:
+                return said("the client can't")
+            return said(answer.action)
+
+        bad.do_ask = do_ask
+        return bad
+
+    def test_a_question_of_the_server_behind_it_needs_a_callback(self):
+        async def answer(_context, _params):
+            return types.ElicitResult(action="accept")
+
+        asks = {"elicitation_callback": answer}
+        assert self.asked(self.asking(), self.call, before=asks).content[0].text == "the client can't"
+        assert self.asked(self.asking(), self.call, behind=asks).content[0].text == "accept"
+
+    def test_it_asks_itself_if_it_is_told_to(self):
+        questions = []
+
+        async def answer(_context, params):
+            questions.append(params.message)
+            return types.ElicitResult(action="decline")
+
+        bad = Bad(ask={"type": "object"})
+        declined = self.asked(bad, self.call, before={"elicitation_callback": answer}, confirm=True)
+        assert declined.content[0].text == "This call was rejected: a person declined it"
+        assert self.asked(bad, self.call, confirm=True).is_error
+        assert (questions, bad.calls) == (["Run ask?"], [])
+
+    def test_what_a_tool_says_about_itself_passes(self):
+        bad = Bad(ask=ECHO)
+        hints = types.ToolAnnotations(read_only_hint=False, destructive_hint=True)
+        update = {"title": "Ask", "annotations": hints, "meta": {"a": 1}, "description": "Ask somebody."}
+        bad.tools[0] = bad.tools[0].model_copy(update=update)
+
+        async def listed(client):
+            return (await client.list_tools()).tools
+
+        (passed,) = self.asked(bad, listed)
+        assert (passed.title, passed.description, passed.meta) == ("Ask", "Ask somebody.", {"a": 1})
+        assert (passed.annotations, passed.input_schema) == (hints, ECHO)
