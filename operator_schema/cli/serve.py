@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from ..errors import DuplicateToolError
+from ..errors import DuplicateToolError, MissingContextError
 from ..immutable import Value
-from ..wording import escape
+from ..wording import escape, listed
 from .arguments import NAME, REGISTRY, traceback_option
 from .client_config import CLIENTS, config_of, place_of
 from .factory_options import TargetCommand, factory_of, given_to_factory
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["serve"]
 
 _NO_VERSION = "0"
+_SHOWN = 10
 _PORT = 8000
 _HOST = "127.0.0.1"
 _SECONDS_BETWEEN_LOOKS = 0.3
@@ -158,6 +159,7 @@ def _serve(target: ObjectName, options: dict[str, Any], err: Output, place: Addr
         try:
             context = await contexts.open(offered.context)
             own = _handlers(executor, context, options)
+            _tell_lacking(own, context, err)
             follower = _Follower(own, contexts, offered, context)
             changes = asyncio.create_task(follower.reload(target, err)) if options["reload"] else None
             try:
@@ -178,6 +180,20 @@ def _serve(target: ObjectName, options: dict[str, Any], err: Output, place: Addr
     except OSError as error:
         message = f"can't serve: {error.strerror or error}"
         raise WrongUse(message) from None
+
+
+def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output) -> None:
+    """Say which tools can't run, as nobody would find out before their first call."""
+    found = own.missing_context()
+    if not found:
+        return
+    lacking = [
+        f"{name} ({', '.join(error.parameters) if isinstance(error, MissingContextError) else error.message})"
+        for name, error in found.items()
+    ]
+    remedy = "give it with --context MODULE:NAME" if context is None else "the context doesn't have it"
+    tools = f"{len(found)} of {count(len(own.executor.registry), 'tool')}"
+    err.report("", f"{tools} will fail, as what they need isn't there: {listed(lacking, _SHOWN)}; {remedy}")
 
 
 def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Mapping[str, Any]) -> Handlers:
@@ -348,6 +364,7 @@ class _Follower:
                     self._stop()
                 self._own.replace(executor, context)
                 self._stop = self._listen(offered, context)
+                _tell_lacking(self._own, context, err)
                 err.line(f"operator-schema: reloaded, {count(len(executor.registry), 'tool')}", "dim")
             err.flush()
 

@@ -45,10 +45,14 @@ class CallPlan:
     def takes_progress(self) -> bool:
         """Whether your program injects a `Progress`."""
         if self._takes_progress is None:
-            from .progress import Progress
-
-            self._takes_progress = any(kind is Progress for _, kinds, _ in self.injected for kind in kinds)
+            self._takes_progress = len(self.without_progress()) < len(self.injected)
         return self._takes_progress
+
+    def without_progress(self) -> Sequence[Injected]:
+        """Return the parameters that your program injects but for a `Progress`."""
+        from .progress import Progress
+
+        return [each for each in self.injected if all(kind is not Progress for kind in each[1])]
 
 
 def taking_all(tool: str, plan: CallPlan | None) -> CallPlan:

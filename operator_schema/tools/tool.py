@@ -297,6 +297,24 @@ class Tool(ToolArguments, Generic[P, R]):
         made: Tool[P, R] = self._copy(_metadata=self._metadata.replace(describes_tools=True))
         return made
 
+    def check_context(self, context: Context | None = None) -> None:
+        """Check that a context has all that your program injects, without a call.
+
+        Args:
+            context: type, or name of a parameter, to value. Whoever runs a call adds a `Progress` to it.
+
+        Raises:
+            MissingContextError: a value is missing, and has no default.
+            ToolError: as a call would raise it: two types of the context fit one parameter, or one nearly.
+        """
+        plan = self._plan
+        if plan is None or not plan.injected:
+            return
+        try:
+            injected_values(self.name, plan.without_progress(), {}, context)
+        except MissingContextError as error:
+            raise about_instance(self, plan, error) from None
+
     def _call(self, given: Any, context: Context | None, injected: Mapping[str, Any]) -> Any:
         plan = self._plan
         if plan is None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Generic, NewType, Protocol, TypedDict, TypeVa
 
 import pytest
 
-from operator_schema import Executor, MissingContextError, RawCall, ToolError, skip, tool
+from operator_schema import Executor, MissingContextError, Progress, RawCall, ToolError, skip, tool
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -364,3 +364,28 @@ def test_an_error_about_a_missing_value_says_what_nearly_fits(annotation, key, s
     assert ("the context has" in str(caught.value)) is (said is not None)
     if said is not None:
         caught.match(said)
+
+
+def test_what_lacks_its_context_is_known_before_a_call():
+    @tool
+    def needs_two(db: Annotated[Db, skip], cache: Annotated[Cache, skip], city: str) -> str:
+        return city
+
+    @tool
+    def has_a_default(progress: Annotated[Progress, skip], db: Annotated[Db | None, skip] = None) -> str:
+        return ""
+
+    @tool
+    def needs_nothing(city: str) -> str:
+        return city
+
+    executor = Executor([needs_two, has_a_default, needs_nothing])
+    missing = executor.missing_context()
+    assert {name: error.parameters for name, error in missing.items()} == {"needs_two": ("db", "cache")}
+    result = executor.execute_sync(RawCall("1", "needs_two", {"city": "a"}))
+    assert str(result.details["exception"]) == str(missing["needs_two"])
+    assert executor.missing_context({Db: Db(), "cache": Cache()}) == {}
+    assert list(executor.missing_context({Db: Db()})) == ["needs_two"]
+    needs_nothing.check_context({})
+    with pytest.raises(MissingContextError, match="cache must be injected"):
+        needs_two.check_context({Db: Db()})

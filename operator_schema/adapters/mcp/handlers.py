@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
     from typing import TypeAlias
 
+    from ...errors import ToolError
     from ...rounds.toolset import Toolset
     from ...tools.registry.registry import Registry
     from ...tools.results.structured_output import StructuredOutput
@@ -101,6 +102,17 @@ class Handlers:
         self._executor, self._context = executor, context
         self._stop = executor.registry.on_change(self._changes.changed)
         self._changes.changed()
+
+    def missing_context(self) -> dict[str, ToolError]:
+        """Return which tools can't run with what the server injects: name to what a call would raise.
+
+        Nothing is known where a function makes the context of each call.
+        """
+        given: Any = self._context or {}
+        if not isinstance(given, Mapping):
+            return {}
+        own = dict.fromkeys((ServerRequestContext, ServerSession))
+        return self._executor.missing_context(ChainMap(cast("dict[Any, Any]", given), cast("Any", own)))
 
     async def list_tools(
         self, ctx: Ctx, params: types.PaginatedRequestParams | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
+from ...errors import ToolError
 from ..calls import RawCall, ToolResult
 from ..registry.registry import Registry
 from .backends import current_backend, running_backends
@@ -177,6 +178,22 @@ class Executor:
     def abandoned(self) -> int:
         """Number of calls that took too long or were cancelled, and still run."""
         return self._runner.abandoned
+
+    def missing_context(self, context: Context | None = None) -> dict[str, ToolError]:
+        """Return which tools can't run with a context: name to what a call would raise.
+
+        Ask this when your program starts, instead of with the first call of each tool.
+
+        Args:
+            context: type, or name of a parameter, to value, as for `execute`.
+        """
+        found: dict[str, ToolError] = {}
+        for tool in self._registry:
+            try:
+                tool.check_context(context)
+            except ToolError as error:
+                found[tool.name] = error
+        return found
 
     async def execute(
         self,

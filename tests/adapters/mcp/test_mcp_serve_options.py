@@ -163,6 +163,49 @@ def test_arguments_are_corrected_if_that_is_wanted(folder):
     assert "expected integer" in plain[1]
 
 
+def said_at_the_start(*words, folder):
+    with raw_server(*words, folder=folder) as raw:
+        raw.begin()
+        raw.process.stdin.close()
+        assert raw.process.wait(PATIENCE) == 0
+        return raw.process.stderr.read().decode()
+
+
+def test_tools_that_lack_their_context_are_named_before_the_first_call(folder):
+    said = said_at_the_start("desk:registry", folder=folder)
+    told = "1 of 3 tools will fail, as what they need isn't there: times (db); give it with --context"
+    assert told in said
+    assert said.index(told) < said.index("serving 3 tools")
+    said = said_at_the_start("--context", "desk:make_context", "desk:registry", folder=folder)
+    assert "will fail" not in said
+
+
+def test_what_a_given_context_lacks_is_named_too(folder):
+    more = """
+
+@tool
+def asks(ctx: Annotated["ServerRequestContext", skip], session: Annotated["ServerSession", skip],
+         progress: Annotated["Progress", skip], one: Annotated["One", skip], two: Annotated["Two", skip],
+         three: Annotated[int, skip] = 3) -> str:
+    return ""
+"""
+    imports = """
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from operator_schema import Progress
+
+class One: pass
+class Two: pass
+
+context = {One: One()}
+"""
+    (folder / "lacks.py").write_text(APP + imports + more, encoding="utf-8")
+    said = said_at_the_start("--context", "lacks:context", "lacks", folder=folder)
+    assert "2 of 4 tools will fail" in said
+    assert "asks (two)" in said
+    assert "the context doesn't have it" in said
+
+
 @pytest.mark.parametrize(("words", "version"), [((), "3.1"), (("--server-version", "4"), "4")])
 def test_the_server_says_its_version(folder, words, version):
     with raw_server(*words, "desk:registry", folder=folder) as raw:
