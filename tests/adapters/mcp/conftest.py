@@ -5,7 +5,7 @@ from importlib.util import find_spec
 import pytest
 from patience import at_most
 
-collect_ignore_glob = ["test_*.py"] if find_spec("mcp") is None else []
+collect_ignore_glob = ["*test_*.py"] if find_spec("mcp") is None else []
 MOST_SECONDS = 90  # a server that starts in its own process takes two
 
 

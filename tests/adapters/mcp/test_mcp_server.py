@@ -40,7 +40,7 @@ from operator_schema import (
     skip,
     tool,
 )
-from operator_schema.adapters.mcp import handlers, server
+from operator_schema.adapters.mcp import guard, handlers, http, server, stdio
 from operator_schema.adapters.mcp.server import server_of as server_from
 
 PATIENCE = 20  # seconds, on a machine that has much to do
@@ -977,3 +977,20 @@ def test_the_time_in_which_a_person_answers_is_not_that_of_the_tool(by):
     asked, late = anyio.run(main)
     assert (asked.content[0].text, asked.is_error) == ("accept", False)
     assert "no result within 0.3 s" in late.content[0].text
+
+
+def test_the_page_says_every_limit():
+    page = " ".join((Path(__file__).parents[3] / "docs" / "mcp.md").read_text(encoding="utf-8").split())
+    mebibyte = 2**20
+    for text, limit in {
+        f"more than {stdio.LONGEST_LINE // mebibyte} MiB, an id": 64,
+        f"a request of more than {guard.LARGEST_BODY // mebibyte} MiB": 16,
+        f"headers that take more than {http._SECONDS_FOR_HEADERS:g} seconds": 10,
+        f"a request that takes more than {guard.SECONDS_FOR_BODY:g} |": 30,
+        f"{http._MOST_SESSIONS:,} at most": 1000,
+        f"has been idle for {http._SECONDS_IDLE / 60:g} minutes ends": 30,
+        f"have {stdio._GRACE:g} seconds": 5,
+        f"have {http._GRACE} seconds": 5,
+        f"text of more than `max_content` characters ({Executor([]).max_content:,})": 200_000,
+    }.items():
+        assert text in page, (text, limit)

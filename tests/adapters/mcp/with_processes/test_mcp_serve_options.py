@@ -8,6 +8,7 @@ import sys
 import anyio
 import pytest
 from mcp import Client
+from mcp.types import ElicitResult
 from mcp_processes import PATIENCE, http_server, over_stdio, raw_server, run
 
 APP = '''
@@ -161,6 +162,42 @@ def test_arguments_are_corrected_if_that_is_wanted(folder):
     plain = asked(question, folder=folder)
     assert "expected integer" in plain[0]
     assert "expected integer" in plain[1]
+
+
+DELETING = """
+from operator_schema import tool
+
+@tool(confirm=True)
+def delete(path: str) -> str:
+    return f"{path} is gone"
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "texts"),
+    [
+        ((), ["a is gone", "delete was not run: a person has to agree to it first, and nobody has."]),
+        (("--confirm",), ["a is gone", "delete was not run"]),
+        (("--no-confirm",), ["a is gone", "a is gone"]),
+    ],
+)
+def test_a_person_is_asked_unless_that_is_unwanted(folder, words, texts):
+    """First by a client that can ask, then by one that can't."""
+    (folder / "deleting.py").write_text(DELETING, encoding="utf-8")
+    questions = []
+
+    async def answer(_context, params):
+        questions.append(params.message)
+        return ElicitResult(action="accept")
+
+    async def main(callback):
+        transport = over_stdio(*words, "deleting", folder=folder)
+        async with Client(transport, mode="legacy", elicitation_callback=callback) as client:
+            return await text_of(client, "delete", path="a")
+
+    found = [anyio.run(main, callback) for callback in (answer, None)]
+    assert [text.startswith(start) for text, start in zip(found, texts, strict=True)] == [True, True], found
+    assert questions == ([] if "--no-confirm" in words else ['Run delete?\npath: "a"'])
 
 
 def said_at_the_start(*words, folder):

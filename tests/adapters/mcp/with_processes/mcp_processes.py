@@ -12,7 +12,7 @@ from pathlib import Path
 from mcp import StdioServerParameters
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
+ROOT = HERE.parents[3]
 PATIENCE = 30  # seconds, on a machine that has much to do
 
 
