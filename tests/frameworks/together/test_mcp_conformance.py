@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from mcp_processes import PATIENCE, http_server
@@ -42,7 +43,8 @@ def program():
 
 
 def test_the_server_conforms(program, tmp_path):
-    with http_server("--log", "conformance", "mcp_conformance_app:registry") as (url, _):
+    words = ("--log", "conformance", "mcp_conformance_app:registry")
+    with http_server(*words, folder=Path(__file__).parent) as (url, _):
         done = subprocess.run(  # noqa: PLW1510  # what it isn't asked about fails
             ["node", program, "server", "--url", url],  # noqa: S607  # of whoever runs the tests
             cwd=tmp_path,
