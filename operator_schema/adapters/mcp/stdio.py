@@ -155,7 +155,7 @@ def message_of(line: bytes) -> types.JSONRPCMessage | Unreadable | None:
         first = error.errors(include_url=False, include_input=False)[0]
         is_json = first["type"] != "json_invalid"
         return _unread(_loaded(line), None if is_json else first["msg"])
-    if isinstance(message, types.JSONRPCNotification) and "id" in _loaded(line):
+    if isinstance(message, types.JSONRPCNotification) and "id" in (_loaded(line) or {}):
         return Unreadable(types.INVALID_REQUEST, f"its id can't be answered: {_SHAPE}")
     return message
 

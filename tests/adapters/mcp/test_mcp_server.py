@@ -994,3 +994,31 @@ def test_the_page_says_every_limit():
         f"text of more than `max_content` characters ({Executor([]).max_content:,})": 200_000,
     }.items():
         assert text in page, (text, limit)
+
+
+@both_protocols
+@pytest.mark.parametrize(("output", "is_error"), [(dict[str, str], True), (str, False), (Any, False)])
+def test_a_result_that_is_cut_has_no_data(output, is_error, mode):
+    """A client would refuse one without the data that its tool declares, and show nothing."""
+    value = "x" * 1000 if output is str else {"a": "x" * 1000}
+
+    @tool(max_content=300)
+    def give() -> output:
+        """Give it."""
+        return value
+
+    result = call(give, mode=mode, structured="objects")
+    assert len(result.content[0].text) == 300
+    assert result.content[0].text.endswith("ask for less of it]")
+    assert (result.structured_content, result.is_error) == (None, is_error)
+
+
+def test_handlers_say_which_tools_lack_their_context():
+    @tool
+    def needs(db: Annotated[Node, skip], ctx: Annotated[ServerRequestContext, skip]) -> str:
+        """Need it."""
+        return ""
+
+    assert list(handlers([needs]).missing_context()) == ["needs"]
+    assert handlers([needs], context={Node: Node("a", [])}).missing_context() == {}
+    assert handlers([needs], context=lambda _: {}).missing_context() == {}

@@ -172,6 +172,11 @@ def test_an_answer_that_cant_be_read_ends_the_wait_for_it_and_is_never_answered(
     assert answers_to(answer) == []
 
 
+def test_a_notification_is_one_even_if_the_sdk_reads_more_than_python(monkeypatch):
+    monkeypatch.setattr(stdio, "_loaded", lambda _: None)
+    assert isinstance(message_of(b'{"jsonrpc": "2.0", "method": "x"}'), JSONRPCNotification)
+
+
 def test_an_answer_to_nobody_is_logged(caplog):
     assert message_of(b'{"jsonrpc": "2.0", "result": 5}') is None
     assert "an answer of the client can't be read" in caplog.text
