@@ -15,6 +15,7 @@ from operator_schema import Executor, Image, RawCall, Registry, Resource, Text, 
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp_client import ServerTools, tools_from
 from operator_schema.adapters.mcp_client import tools as reading
+from operator_schema.adapters.mcp_client.content import part_of
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 MODES = ["legacy", "2026-07-28"]
@@ -279,6 +280,44 @@ def test_structured_content_is_the_value(mode):
     bad.do_count = do_count
     result = ran(bad, "count", {}, mode=mode)
     assert (result.content, result.json) == ("three", {"total": 3})
+
+
+def test_structured_content_alone_is_the_text_too():
+    bad = Bad(count={"type": "object"})
+
+    async def do_count(_ctx, _arguments):
+        return said(structured_content={"total": 3})
+
+    bad.do_count = do_count
+    result = ran(bad, "count", {})
+    assert (result.content, result.json, result.parts) == (
+        '{"total":3}',
+        {"total": 3},
+        (Text('{"total":3}'),),
+    )
+
+
+def test_what_is_no_content_is_a_text_that_says_so():
+    assert part_of(5).text == "[int that can't be shown: its type isn't known]"
+    many = types.ImageContent(type="image", data="\x1b" * 500, mime_type="image/png")
+    shown = part_of(many).text
+    assert shown.startswith("[image that can't be shown: ")
+    assert len(shown) < 300
+    assert shown.isprintable()
+
+
+def test_an_output_schema_that_cant_be_used_is_none():
+    deep = {"type": "string"}
+    for _ in range(210):
+        deep = {"not": deep}
+    bad = Bad(one={"type": "object"}, two={"type": "object"})
+    bad.tools[0].output_schema = {"type": "object", "not": deep}
+    bad.tools[1].output_schema = COUNT
+
+    async def ask(tools):
+        return [tool.output_schema() for tool in tools]
+
+    assert run(bad, ask) == [None, COUNT]
 
 
 def test_a_failure_tells_the_model_what_the_server_says():

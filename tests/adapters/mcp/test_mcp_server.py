@@ -23,6 +23,8 @@ from mcp.types import (
     ElicitResult,
     ErrorData,
     InitializedNotification,
+    ListRootsRequest,
+    ListRootsResult,
     ToolListChangedNotification,
 )
 
@@ -40,7 +42,7 @@ from operator_schema import (
     skip,
     tool,
 )
-from operator_schema.adapters.mcp import guard, handlers, http, server, stdio
+from operator_schema.adapters.mcp import confirmation, guard, handlers, http, server, stdio
 from operator_schema.adapters.mcp.server import server_of as server_from
 
 PATIENCE = 20  # seconds, on a machine that has much to do
@@ -601,6 +603,40 @@ class TestConfirmation:
         assert anyio.run(main) == [asked, asked, asked, "complete", asked]
         assert ran == ["a"]
 
+    def test_of_too_many_open_questions_the_oldest_is_asked_again(self, monkeypatch):
+        monkeypatch.setattr(confirmation, "_MOST_OPEN", 2)
+
+        @tool(confirm=True)
+        def delete(path: str) -> str:
+            """Delete."""
+            return "gone"
+
+        async def never(_context, _params):
+            raise AssertionError
+
+        async def main():
+            made = server_of(Registry([delete]))
+            async with Client(made, mode=MODERN, elicitation_callback=never) as client:
+
+                async def call(path, **more):
+                    given = {"path": path}
+                    return await client.session.call_tool("delete", given, allow_input_required=True, **more)
+
+                states = {path: (await call(path)).request_state for path in "abc"}
+                agreed = {"confirm": ElicitResult(action="accept")}
+                answers = [
+                    await call(path, input_responses=agreed, request_state=states[path]) for path in "cba"
+                ]
+                return [one.result_type for one in answers]
+
+        assert anyio.run(main) == ["complete", "complete", "input_required"]
+
+
+def test_confirm_is_yes_or_no():
+    for wrong in (None, "run", 1):
+        with pytest.raises(TypeError, match="confirm is True or False, not"):
+            handlers([], confirm=wrong)
+
 
 class TestLog:
     """What a tool logs reaches the client that called it, if it wants that."""
@@ -977,6 +1013,53 @@ def test_the_time_in_which_a_person_answers_is_not_that_of_the_tool(by):
     asked, late = anyio.run(main)
     assert (asked.content[0].text, asked.is_error) == ("accept", False)
     assert "no result within 0.3 s" in late.content[0].text
+
+
+def test_the_time_of_other_requests_to_the_client_counts():
+    @tool
+    async def look(session: Annotated[ServerSession, skip]) -> str:
+        """Look."""
+        await session.send_request(ListRootsRequest(), ListRootsResult)
+        return "seen"
+
+    async def roots(_context):
+        await anyio.sleep(30)
+
+    async def main():
+        made = server_of(Registry([look]), timeout=0.1)
+        async with Client(made, mode=LEGACY, list_roots_callback=roots) as client:
+            return await client.call_tool("look", {})
+
+    assert "no result within 0.1 s" in anyio.run(main).content[0].text
+
+
+@pytest.mark.parametrize("log", [None, "acme.shop"])
+def test_what_a_tool_raises_is_not_in_a_group(log):
+    """Also of one that says something meanwhile."""
+
+    @tool
+    def fail(progress: Annotated[Progress, skip]) -> str:
+        """Fail."""
+        progress(1)
+        raise MCPError(-32050, "no", {"why": object()})
+
+    @tool
+    def plain() -> str:
+        """Fail."""
+        raise MCPError(-32050, "no \ud800", {"why": 5})
+
+    async def question(client):
+        found = []
+        for name in ("fail", "plain"):
+            with pytest.raises(MCPError) as caught:
+                await client.call_tool(name, {})
+            found.append((caught.value.error.code, caught.value.error.message, caught.value.error.data))
+        return found
+
+    assert ask(question, fail, plain, logger=log) == [
+        (-32050, "no", None),
+        (-32050, "no \ufffd", {"why": 5}),
+    ]
 
 
 def test_the_page_says_every_limit():
