@@ -152,7 +152,7 @@ def message_of(line: bytes) -> types.JSONRPCMessage | Unreadable | None:
     try:
         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
+        first = error.errors(include_input=False)[0]
         is_json = first["type"] != "json_invalid"
         return _unread(_loaded(line), None if is_json else first["msg"])
     if isinstance(message, types.JSONRPCNotification) and "id" in (_loaded(line) or {}):

@@ -925,6 +925,20 @@ def test_the_state_of_the_lifespan_is_injected(mode):
     assert anyio.run(main) == "ann"
 
 
+@both_protocols
+def test_a_server_without_a_state_injects_none(mode):
+    """The SDK's own lifespan gives an empty dict."""
+
+    @tool
+    def look(
+        given: Annotated[dict[str, int] | None, skip] = None, nothing: Annotated[None, skip] = None
+    ) -> str:
+        """Look."""
+        return f"{given} {nothing}"
+
+    assert call(look, mode=mode).content[0].text == "None None"
+
+
 @pytest.mark.parametrize(
     ("answer", "code", "message"),
     [
