@@ -108,3 +108,9 @@ def test_without_mcp_a_line_says_what_to_install(folder):
     assert (
         err == "operator-schema: error: serve needs the package mcp: pip install 'operator-schema[cli,mcp]'\n"
     )
+
+
+def test_the_help_says_where_it_listens(run):
+    shown = " ".join(run("serve", "--help")[1].split())
+    assert "Address to listen on. [default: 127.0.0.1]" in shown
+    assert "0: any. [default: 8000" in shown

@@ -92,7 +92,7 @@ class Guard:
         origins: Collection[str],
         token: str | None,
         *,
-        answers_preflights: bool = False,
+        answers_preflights: bool,
     ) -> None:
         self._app = app
         self._hosts = hosts

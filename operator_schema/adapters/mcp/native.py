@@ -152,7 +152,7 @@ def cut_answer(name: str, answer: types.CallToolResult, most: float) -> types.Ca
         most: characters that the text may have; of a longer one the model gets the beginning, without data.
     """
     try:
-        answer.model_dump_json(by_alias=True)
+        answer.model_dump_json()
     except Exception as error:  # noqa: BLE001  # a lone surrogate, or anything under `_meta`
         return _not_shown(name, error)
     length = sum(map(_length, answer.content))

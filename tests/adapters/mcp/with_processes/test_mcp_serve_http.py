@@ -8,6 +8,7 @@ import json
 import signal
 import socket
 import subprocess
+import sys
 import time
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
@@ -29,6 +30,7 @@ from operator_schema.tools.document_tool import document_tool
 
 LEGACY, MODERN = "legacy", "2026-07-28"
 SECRET = "swordfish-swordfish-swordfish"  # noqa: S105  # what must not be found anywhere
+EVERYWHERE = "0.0.0.0"  # noqa: S104  # for a moment
 PAGE = "https://inspector.example.com"
 both_protocols = pytest.mark.parametrize("mode", [LEGACY, MODERN])
 
@@ -368,7 +370,7 @@ class TestRefusals:
 
 
 @asynccontextmanager
-async def served_here(*tools):
+async def served_here(*tools, host="127.0.0.1"):
     """Serve in this process, where times and limits can be shorter."""
 
     @tool
@@ -378,12 +380,26 @@ async def served_here(*tools):
 
     urls = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(
-        serving.serve_http(server(Registry(tools or [add])), serving.Address(port=0), urls.set_result)
+        serving.serve_http(server(Registry(tools or [add])), serving.Address(host, port=0), urls.set_result)
     )
     yield urlsplit(await urls)
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is only one address of this machine")
+@pytest.mark.parametrize(
+    ("host", "shown", "status"), [("127.0.0.2", "127.0.0.2", 200), (EVERYWHERE, "127.0.0.1", 421)]
+)
+def test_the_address_that_it_listens_on_is_a_name_of_the_server(host, shown, status):
+    async def main():
+        async with served_here(host=host) as place:
+            assert place.hostname == shown
+            named = f"{host}:{place.port}"
+            return await asyncio.to_thread(post, place.geturl(), opening(), Host=named)
+
+    assert asyncio.run(main())[0] == status
 
 
 class TestSessions:

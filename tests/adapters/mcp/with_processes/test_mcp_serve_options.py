@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 
 import anyio
 import pytest
 from mcp import Client
 from mcp.types import ElicitResult
-from mcp_processes import PATIENCE, http_server, over_stdio, raw_server, run
+from mcp_processes import PATIENCE, environment, http_server, over_stdio, raw_server, run
 
 APP = '''
 import os
@@ -162,6 +163,32 @@ def test_arguments_are_corrected_if_that_is_wanted(folder):
     plain = asked(question, folder=folder)
     assert "expected integer" in plain[0]
     assert "expected integer" in plain[1]
+
+
+def test_a_module_without_tools_is_refused_and_a_registry_without_them_is_not(folder):
+    (folder / "bare.py").write_text(
+        "from operator_schema import Registry\n\nempty = Registry()\n", encoding="utf-8"
+    )
+    done = run("bare", folder=folder)
+    assert done.returncode == 2
+    assert "there are no tools in bare: decorate functions with @tool" in done.stderr
+    assert "serving 0 tools" in said_at_the_start("bare:empty", folder=folder)
+
+
+@pytest.mark.parametrize("adapter", ["mcp", "mcp_client"])
+def test_without_the_sdk_an_import_says_what_to_install(adapter):
+    name = f"operator_schema.adapters.{adapter}"
+    for missing, message in (
+        ("mcp_types", f"{name} needs mcp 2.1 or newer: pip install 'operator-schema[mcp]'"),
+        ("anyio", "import of anyio halted"),  # something else that is wrong isn't explained away
+    ):
+        source = f"import sys; sys.modules[{missing!r}] = None; import {name}"
+        command = [sys.executable, "-c", source]
+        done = subprocess.run(
+            command, env=environment(), capture_output=True, check=False, text=True, timeout=PATIENCE
+        )
+        assert message in done.stderr.splitlines()[-1]
+        assert done.returncode == 1
 
 
 DELETING = """
