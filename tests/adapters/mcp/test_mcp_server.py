@@ -43,7 +43,9 @@ from operator_schema import (
     tool,
 )
 from operator_schema.adapters.mcp import confirmation, guard, handlers, http, server, stdio
+from operator_schema.adapters.mcp.changes import ChangeBus
 from operator_schema.adapters.mcp.server import server_of as server_from
+from operator_schema.adapters.mcp_client import tools as reading
 
 PATIENCE = 20  # seconds, on a machine that has much to do
 LEGACY, MODERN = "legacy", "2026-07-28"
@@ -1076,6 +1078,32 @@ def test_what_a_tool_raises_is_not_in_a_group(log):
     ]
 
 
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_changes_that_nobody_has_heard_of_yet_are_told_once(backend):
+    told = []
+
+    async def main():
+        bus = ChangeBus()
+        stop = bus.subscribe(told.append)
+        for _ in range(3):
+            bus.changed()
+        while not told:  # noqa: ASYNC110  # what is waited for is a list
+            await anyio.sleep(0.01)
+        await anyio.sleep(0.01)
+        first = len(told)
+        bus.changed()
+        while len(told) == first:  # noqa: ASYNC110  # as above
+            await anyio.sleep(0.01)
+        stop()
+        stop()
+        bus.changed()
+        await anyio.sleep(0.01)
+        return first
+
+    assert anyio.run(main, backend=backend) == 1
+    assert len(told) == 2
+
+
 def test_the_page_says_every_limit():
     page = " ".join((Path(__file__).parents[3] / "docs" / "mcp.md").read_text(encoding="utf-8").split())
     mebibyte = 2**20
@@ -1091,6 +1119,8 @@ def test_the_page_says_every_limit():
         f"text of more than `max_content` characters ({Executor([]).max_content:,})": 200_000,
     }.items():
         assert text in page, (text, limit)
+    gateway = (Path(__file__).parents[3] / "docs" / "mcp-gateway.md").read_text(encoding="utf-8")
+    assert f"{reading._MAX_TOOLS:,} tools, in {reading._MAX_PAGES:,} pages" in gateway
 
 
 @both_protocols

@@ -294,6 +294,21 @@ def test_whoever_writes_too_much_waits_for_who_reads():
     assert b"".join(sink.written).endswith(b"late\n")
 
 
+def test_nobody_waits_for_who_reads_a_little_late():
+    sink = Sink()
+
+    async def main():
+        writer = stdio._Writer(sink)
+        async with asyncio.timeout(PATIENCE):
+            for _ in range(10):
+                await writer.write("x" * 100_000)
+        sink.go_on.set()
+        await writer.drain()
+
+    asyncio.run(main())
+    assert len(b"".join(sink.written)) == 1_000_000
+
+
 def test_a_client_that_no_longer_reads_ends_the_server():
     sink = Sink(fails_at=0)
     sink.go_on.set()
