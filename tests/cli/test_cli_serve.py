@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 
 import pytest
@@ -114,3 +115,17 @@ def test_the_help_says_where_it_listens(run):
     shown = " ".join(run("serve", "--help")[1].split())
     assert "Address to listen on. [default: 127.0.0.1]" in shown
     assert "0: any. [default: 8000" in shown
+
+
+def test_the_help_says_each_default():
+    from operator_schema.cli.serve import serve
+
+    options = {option.name: option for option in serve.params if hasattr(option, "help")}
+    said = {name: re.search(r"\(default: (\w+)", option.help or "") for name, option in options.items()}
+    shown = {name: found[1] for name, found in said.items() if found}
+    assert {name: shown[name] for name in ("timeout", "structured", "confirm")} == {
+        "timeout": f"{options['timeout'].default:g}",
+        "structured": options["structured"].default,
+        "confirm": "yes" if options["confirm"].default else "no",
+    }
+    assert options["timeout"].default == 30

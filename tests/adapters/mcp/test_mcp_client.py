@@ -202,9 +202,14 @@ def test_only_some_tools():
     assert run(bad, ask, only=["two"]) == ["two"]
     assert run(bad, ask, only="two") == ["two"]
     assert run(bad, ask, only=lambda name: name == "one") == ["one"]
-    with pytest.raises((ToolError, ExceptionGroup)) as caught:
-        run(bad, ask, only=["tow"])
-    assert 'did you mean "two"?' in str(caught.value) + str(getattr(caught.value, "exceptions", ""))
+    for wrong, hint in (
+        (["tow"], 'did you mean "two"?'),
+        (["zzz", "tow"], 'mean "two"?'),
+        (["zzz"], "one, two"),
+    ):
+        with pytest.raises((ToolError, ExceptionGroup)) as caught:
+            run(bad, ask, only=wrong)
+        assert hint in str(caught.value) + str(getattr(caught.value, "exceptions", ""))
 
 
 def test_what_a_server_says_of_a_tool_is_kept():

@@ -1064,17 +1064,23 @@ def test_what_a_tool_raises_is_not_in_a_group(log):
         """Fail."""
         raise MCPError(-32050, "no \ud800", {"why": 5})
 
+    @tool
+    def unwritable() -> str:
+        """Fail."""
+        raise MCPError(-32050, "no", {"why": "\ud800"})
+
     async def question(client):
         found = []
-        for name in ("fail", "plain"):
+        for name in ("fail", "plain", "unwritable"):
             with pytest.raises(MCPError) as caught:
                 await client.call_tool(name, {})
             found.append((caught.value.error.code, caught.value.error.message, caught.value.error.data))
         return found
 
-    assert ask(question, fail, plain, logger=log) == [
+    assert ask(question, fail, plain, unwritable, logger=log) == [
         (-32050, "no", None),
         (-32050, "no \ufffd", {"why": 5}),
+        (-32050, "no", None),
     ]
 
 
