@@ -129,3 +129,8 @@ def test_the_help_says_each_default():
         "confirm": "yes" if options["confirm"].default else "no",
     }
     assert options["timeout"].default == 30
+
+
+@pytest.mark.parametrize(("size", "status"), [("0", 2), ("1", 0), ("x", 2)])
+def test_a_page_has_at_least_one_tool(run, size, status):
+    assert run("serve", "--page-size", size, "--print-config", "vscode", "app")[0] == status

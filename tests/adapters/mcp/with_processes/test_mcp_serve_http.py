@@ -579,6 +579,17 @@ class TestSlowness:
 
         assert 0.2 < self.served(monkeypatch, talk) < PATIENCE
 
+    def test_a_connection_may_rest_between_two_requests(self, monkeypatch):
+        async def talk(place):
+            reader, writer = await asyncio.open_connection(place.hostname, place.port)
+            for pause in (0.6, 0):
+                writer.write(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                await reader.readuntil(b"\r\n\r\nNot Found")
+                await asyncio.sleep(pause)  # longer than headers may take
+            writer.close()
+
+        self.served(monkeypatch, talk)
+
     def test_headers_that_never_end_after_a_first_request(self, monkeypatch):
         async def talk(place):
             reader, writer = await asyncio.open_connection(place.hostname, place.port)
