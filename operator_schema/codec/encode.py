@@ -380,7 +380,7 @@ class EncodeRun:
             return inner.encode(graph.root, value, path, depth)
         if isinstance(value, (list, tuple, set, frozenset)):
             items = cast("Collection[Any]", value)
-            return self._of_set(value, self._items([ANY] * len(items), items, path, depth))
+            return self._of_set(items, self._items([ANY] * len(items), items, path, depth))
         if is_object(value):
             return self._map(_ANY_MAP, value, path, depth)
         for cls in (str, int, float):

@@ -455,10 +455,24 @@ def constructor_of(node: ObjectNode) -> Callable[..., Any]:
         keywords = keywords_of(cls)
         if all(name == keyword for name, keyword in keywords.items()):
             return cls
-        return lambda **fields: cls(**{keywords[name]: value for name, value in fields.items()})
+        return _renaming(cls, keywords)
     if all(field.name != TAG for field in node.fields):
         return cls
-    return lambda **fields: cls(**{name: value for name, value in fields.items() if name != TAG})
+    return _without_tag(cls)
+
+
+def _renaming(cls: Callable[..., Any], keywords: Mapping[str, str]) -> Callable[..., Any]:
+    def construct(**fields: Any) -> Any:
+        return cls(**{keywords[name]: value for name, value in fields.items()})
+
+    return construct
+
+
+def _without_tag(cls: Callable[..., Any]) -> Callable[..., Any]:
+    def construct(**fields: Any) -> Any:
+        return cls(**{name: value for name, value in fields.items() if name != TAG})
+
+    return construct
 
 
 DECODERS: Mapping[type[Any], Callable[[DecodeRun, Any, Any, Path, int], Any]] = {

@@ -168,7 +168,8 @@ def report_unfollowed(cls: Any, report: Callable[..., None]) -> None:
             message = "it is a serializer of pydantic, which encode doesn't run"
             report(name, "unsupported", message, "Derive the class from BaseModel, or give it a SchemaLeaf")
         return
-    for base in cls.__mro__ if dict not in cls.__mro__ else (cls,):
+    bases: tuple[type, ...] = cls.__mro__ if dict not in cls.__mro__ else (cls,)
+    for base in bases:
         for name, member in vars(base).items():
             if type(member).__name__ == "PydanticDescriptorProxy":
                 message = "it is decorated by pydantic, which nothing runs in a class of this kind"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..errors import DecodeError, Problem
 from ..immutable import Value
@@ -102,9 +102,9 @@ def _shape_of(cls: Any, schema: _Schema, root: _Schema, levels: int) -> ObjectNo
     """Return the fields of a model as its schema has them; None if it isn't an object with fields."""
     if "$ref" in schema:
         return _shape_of(cls, resolve(root, schema["$ref"]), root, levels)
-    properties = schema.get("properties")
-    if schema.get("type") != "object" or not isinstance(properties, dict):
+    if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
         return None
+    properties: _Schema = schema["properties"]
     required = schema.get("required", ())
     fields = [
         _field(key, _node_of(cls, inner, root, levels - 1), required=key in required)
@@ -132,7 +132,7 @@ def _node_of(cls: Any, schema: Any, root: _Schema, levels: int) -> Node:
     """Return what a part of a model's schema takes, as far as messages need it."""
     if not isinstance(schema, dict) or levels < 0:
         return ANY
-    part: _Schema = schema
+    part = cast("_Schema", schema)
     if "$ref" in part:
         return _node_of(cls, resolve(root, part["$ref"]), root, levels - 1)
     choices = [part["const"]] if "const" in part else part.get("enum")

@@ -89,9 +89,9 @@ def answered(waiting: DeferredCall[Any], question: Question, answer: object) -> 
     about = f"the answer for {call.name}"
     try:
         own = own_json(answer)
-        for codec in reversed(codecs):
-            given = codec.decode(own)
-        own = _as_read(codecs[0], own, given)
+        for codec in codecs[1:]:
+            codec.decode(own)
+        own = _as_read(codecs[0], own, codecs[0].decode(own))
     except DecodeError as error:
         raise DecodeError(about, error.problems, error.expects) from None
     except ValueError as error:

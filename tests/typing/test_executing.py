@@ -98,14 +98,18 @@ def test_a_call_has_a_result() -> None:
     assert_type(executor.execute_all_sync(iter([call])), list[ToolResult])
 
 
+def _unheard(*_: object) -> None:
+    """Take a report, and do nothing with it."""
+
+
 class Plan:
     async def execute_with(self, run_all: RunAll, hooks: int | None, _: object, /) -> str:
-        return f"{len(await run_all([], lambda *_: None))} {hooks}"
+        return f"{len(await run_all([], _unheard))} {hooks}"
 
 
 class Round:
     async def execute_with(self, run_all: RunAll, hooks: int | None = None, *_: object) -> str:
-        return f"{len(await run_all([], lambda *_: None))} {hooks}"
+        return f"{len(await run_all([], _unheard))} {hooks}"
 
 
 @pytest.mark.needs_threads
