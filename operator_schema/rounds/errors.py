@@ -24,6 +24,7 @@ __all__ = [
     "RestoreProblem",
     "RestoreProblemCode",
     "RoundError",
+    "shown_call",
 ]
 
 _NAME_LENGTH = 100
@@ -92,7 +93,7 @@ class CommitFault(Value):
 
     def __str__(self) -> str:
         """Write the call and the message on one line."""
-        return f"{_call(self.name, self.call_id)}: {clip(escape(self.message), _MESSAGE_LENGTH)}"
+        return f"{shown_call(self.name, self.call_id)}: {clip(escape(self.message), _MESSAGE_LENGTH)}"
 
 
 class CommitError(RoundError):
@@ -122,7 +123,7 @@ class HookError(RoundError):
 
     def __init__(self, hook: str, call_id: str, tool: str, plan: ToolRoundPlan[Any], why: str) -> None:
         hook_name = clip(escape(hook), _NAME_LENGTH)
-        super().__init__(f"the hook {hook_name} failed for {_call(tool, call_id)}: {why}")
+        super().__init__(f"the hook {hook_name} failed for {shown_call(tool, call_id)}: {why}")
         self.hook = hook
         self.call_id = call_id
         self.tool = tool
@@ -180,7 +181,7 @@ class RestoreProblem(Value):
     def __str__(self) -> str:
         """Write the call and the message on one line."""
         message = clip(escape(self.message), _MESSAGE_LENGTH)
-        return message if self.name is None else f"{_call(self.name, self.call_id or '')}: {message}"
+        return message if self.name is None else f"{shown_call(self.name, self.call_id or '')}: {message}"
 
 
 class RestoreError(ValueError):
@@ -202,7 +203,8 @@ class RestoreError(ValueError):
         return _report("the saved plan doesn't fit any more", self.problems)
 
 
-def _call(name: str, call_id: str) -> str:
+def shown_call(name: str, call_id: str) -> str:
+    """Show a call by the name of its tool and its id, bounded and escaped."""
     return f"{clip(escape(name), _NAME_LENGTH)} (call {quote(call_id, _NAME_LENGTH)})"
 
 

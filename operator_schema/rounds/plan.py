@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import exception_text
+from ..wording import quote
 from .commit import matched, refuse, settled
-from .errors import HookError, InterruptedRoundError, RoundError
+from .errors import HookError, InterruptedRoundError, RoundError, shown_call
 from .hooks import Hooks
 from .pipeline import CONFIRM, FailedHookError, decide, unless_confirmed
 from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall, continue_suggestion
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["ToolRoundPlan"]
 
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
+
+_QUESTION_LENGTH = 200
 
 
 class ToolRoundPlan(Value, Generic[Input]):
@@ -175,17 +178,22 @@ class ToolRoundPlan(Value, Generic[Input]):
         Args:
             call: its id, its position in the turn, or the call itself.
             input: another input with which it is to be run, or None.
-            arguments: the same as JSON, such as from a form, or None.
+            arguments: the same as JSON, such as from a form, in place of `input`, or None.
 
         Raises:
             DecodeError: the arguments don't fit.
             EncodeError: the input can't be written as JSON.
             RoundError: no such call is deferred, several share the id, or it has a question.
             ToolError: the input is that of another tool.
+            TypeError: there is both an input and arguments.
         """
+        if input is not None and arguments is not None:
+            message = "approve takes input= or arguments=, not both: they may say two different things"
+            raise TypeError(message)
         waiting = self._find(call, "deferred")
         if waiting.question is not None:
-            message = f"{waiting.name} asks {waiting.question.text!r}: give the answer with plan.answer"
+            asked = quote(waiting.question.text, _QUESTION_LENGTH)
+            message = f"{shown_call(waiting.name, waiting.id)} asks {asked}: give the answer with plan.answer"
             raise RoundError(message)
         given = input if arguments is None else waiting.tool.decode(arguments)
         approved = waiting.call if given is None else waiting.call.with_input(given)
@@ -204,7 +212,9 @@ class ToolRoundPlan(Value, Generic[Input]):
         """
         waiting = self._find(call, "deferred")
         if waiting.question is None:
-            message = f"{waiting.name} has no question: use plan.approve or plan.reject"
+            message = (
+                f"{shown_call(waiting.name, waiting.id)} has no question: use plan.approve or plan.reject"
+            )
             raise RoundError(message)
         from .questions import answered
 
@@ -212,6 +222,8 @@ class ToolRoundPlan(Value, Generic[Input]):
 
     def reject(self, call: WhichCall, reason: str = "", /) -> ToolRoundPlan[Input]:
         """Return the plan in which a call that is deferred, or pending, isn't run.
+
+        So a person may take an approval back, as long as the call hasn't run.
 
         Args:
             call: its id, its position in the turn, or the call itself.

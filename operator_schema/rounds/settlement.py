@@ -5,8 +5,7 @@ from __future__ import annotations
 from os import urandom
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..wording import quote
-from .errors import RoundError
+from .errors import RoundError, shown_call
 from .tool_call import DeferredCall
 
 if TYPE_CHECKING:
@@ -174,7 +173,7 @@ class Settlement:
 def _ran(call: ToolCall[Any], run: Run) -> RoundError:
     how = "was run" if run.has_result else "is running" if run.is_going_on else "was begun and interrupted"
     message = (
-        f"{call.name} (call {quote(call.id)}) {how} already, from this plan or another one of the round: "
+        f"{shown_call(call.name, call.id)} {how} already, from this plan or another one of the round: "
         "go on with the plan that execute_round returned, or with plan.current()"
     )
     return RoundError(message, 1)

@@ -183,15 +183,15 @@ def test_a_shared_id_needs_the_position():
         (lambda plan: plan.approve(7), "no call of this turn has the position 7"),
         (lambda plan: plan.approve(-1), "no call of this turn has the position -1"),
         (lambda plan: plan.approve(-5), "no call of this turn has the position -5"),
-        (lambda plan: plan.approve("p"), "isn't deferred: it is pending"),
-        (lambda plan: plan.approve("h"), "isn't deferred: it is handled"),
-        (lambda plan: plan.approve("r"), "isn't deferred: it is rejected"),
-        (lambda plan: plan.approve("x"), "isn't deferred: it is an issue"),
-        (lambda plan: plan.reject("h"), "isn't deferred or pending: it is handled"),
-        (lambda plan: plan.reject("r"), "isn't deferred or pending: it is rejected"),
-        (lambda plan: plan.reject("x"), "isn't deferred or pending: it is an issue"),
-        (lambda plan: plan.answer("p", 1), "isn't deferred: it is pending"),
-        (lambda plan: plan.answer("d", 1), "pay has no question: use plan.approve or plan.reject"),
+        (lambda plan: plan.approve("p"), "is pending: nobody has to agree to it"),
+        (lambda plan: plan.approve("h"), "has its result already, from your program"),
+        (lambda plan: plan.approve("r"), "was rejected already"),
+        (lambda plan: plan.approve("x"), r"can't be run \(tool_not_found\)"),
+        (lambda plan: plan.reject("h"), "has its result already, from your program"),
+        (lambda plan: plan.reject("r"), "was rejected already"),
+        (lambda plan: plan.reject("x"), r"can't be run \(tool_not_found\)"),
+        (lambda plan: plan.answer("p", 1), "is pending: nobody has to agree to it"),
+        (lambda plan: plan.answer("d", 1), "has no question: use plan.approve or plan.reject"),
     ],
 )
 def test_what_can_not_be_decided_says_why(decide, said):
@@ -223,13 +223,13 @@ def test_stale_calls_will_do_and_foreign_ones_do_not():
     plan = waiting()
     stale = plan.deferred[0]
     edited = plan.approve("a", input=pay.input_type(amount=9))
-    with pytest.raises(RoundError, match="isn't deferred: it is pending"):
+    with pytest.raises(RoundError, match="was approved already"):
         edited.approve(stale)
     assert kinds(edited.reject(stale)) == ["rejected", "deferred"]
     foreign = waiting(raw("pay", "a", amount=2)).deferred[0]
     with pytest.raises(RoundError, match="no call of this turn has the position 0"):
         plan.approve(foreign)
-    with pytest.raises(RoundError, match="isn't deferred: it is rejected"):
+    with pytest.raises(RoundError, match="was rejected already"):
         plan.reject("a").approve(plan.reject("a").rejected[0])
 
 
@@ -275,7 +275,7 @@ def test_an_answer_that_does_not_fit_is_refused(answer):
 def test_a_question_has_to_be_answered_or_the_call_rejected():
     plan = asking()
     with pytest.raises(
-        RoundError, match=r"ask asks 'May I tell about cats\?': give the answer with plan\.answer"
+        RoundError, match=r'asks "May I tell about cats\?": give the answer with plan\.answer'
     ):
         plan.approve("a")
     assert kinds(plan.reject("a", "no")) == ["rejected"]
