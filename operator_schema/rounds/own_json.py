@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
+from typing import Any, NoReturn
 
 from ..codec.limits import MAX_DEPTH, most_digits
 from ..json_values import LONGEST_BITS
 from ..tools.calls import class_name_of
 from ..wording import clip, escape, excerpt
 
-__all__ = ["own_json"]
+__all__ = ["MESSAGE_DEPTH", "NotJSONError", "own_json"]
+
+MESSAGE_DEPTH = 2 * MAX_DEPTH
+"""Levels of arrays and objects in the message of a model: more than its arguments, and as deep as schemas."""
 
 _NAME_LENGTH = 60
+
+
+class NotJSONError(ValueError):
+    """A value has something in it that JSON has no type for; a signal that never reaches a caller."""
 
 
 def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
@@ -25,7 +32,8 @@ def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
         depth: levels of arrays and objects that it may nest.
 
     Raises:
-        ValueError: it isn't JSON, or nests too deep.
+        NotJSONError: something in it is of a type that JSON doesn't have.
+        ValueError: it nests too deep, or a number in it isn't JSON.
     """
     return _copied(value, depth, depth)
 
@@ -72,14 +80,16 @@ def _plain(value: Any) -> Any:
         return int.__int__(value)
     if issubclass(kind, float):
         return float.__float__(value)
-    return _refuse(f"{clip(escape(class_name_of(value)), _NAME_LENGTH)} isn't JSON")
+    message = f"{clip(escape(class_name_of(value)), _NAME_LENGTH)} isn't JSON"
+    raise NotJSONError(message)
 
 
 def _key(key: Any) -> str:
     if not issubclass(type(key), str):
-        _refuse("an object has a key that isn't a string")
+        message = "an object has a key that isn't a string"
+        raise NotJSONError(message)
     return str.__str__(key)
 
 
-def _refuse(message: str) -> Any:
+def _refuse(message: str) -> NoReturn:
     raise ValueError(message)

@@ -264,15 +264,20 @@ class ToolRoundPlan(Value, Generic[Input]):
 
         Raises:
             CommitError: with everything that doesn't fit.
+            EncodeError: a result can't be written as JSON, so the plan could not be saved.
             RoundError: the round was committed or discarded.
             TypeError: something isn't a result.
         """
+        from .saved import save_result
+
         self._check_open()
         given, faults = matched(self._states, results)
         refuse(self._states, faults)
         states = list(self._states)
         for index, result in given.items():
-            states[index] = _handled(states[index], result)
+            state = _handled(states[index], result)
+            save_result(state.result)
+            states[index] = state
         return self._with(states)
 
     def current(self) -> ToolRoundPlan[Input]:
@@ -493,7 +498,7 @@ def _call_of(state: ToolCall[Any] | DeferredCall[Any]) -> ToolCall[Any]:
     return state.call if isinstance(state, DeferredCall) else state
 
 
-def _handled(state: State, given: Given) -> State:
+def _handled(state: State, given: Given) -> HandledCall | RejectedCall:
     if isinstance(given, (HandledCall, RejectedCall)):
         return given
     own = state if isinstance(state, ToolCall) else None

@@ -17,7 +17,7 @@ from .inputs import check_same, schema_digest
 from .own_json import own_json
 from .plan import ToolRoundPlan
 from .questions import check_answer, check_question
-from .saved import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result
+from .saved import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, without_texts
 from .settlement import Settlement
 from .tool_call import CallIssue, HandledCall, Question, RejectedCall, ToolCall
 
@@ -77,9 +77,11 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
             f"reads format {FORMAT}",
         )
     try:
-        head = HEADS.decode(own)
+        head = HEADS.decode(without_texts(own, ("assistant",)))
     except DecodeError as error:
         _refuse("not_a_plan", "; ".join([str(problem) for problem in error.problems[:5]]))
+    except (RecursionError, TypeError, ValueError) as error:
+        _refuse("not_a_plan", exception_text(error))
     if head.format < 1:
         _refuse("not_a_plan", f"there is no format {head.format}")
     for index, call in enumerate(head.calls):
@@ -131,14 +133,25 @@ def _restored(
     toolset: Toolset[Any], index: int, data: dict[str, Any], digest: Digest, problems: list[RestoreProblem]
 ) -> State:
     """Return what a saved call is at, or an issue if it doesn't fit any more."""
+    is_unchanged = is_same_digest(digest(data), data.get("digest"))
+    data = _as_sent(data)
     raw = RawCall(data["id"], data["name"], data.get("arguments"), data.get("is_cut_off") is True)
     try:
-        if not is_same_digest(digest(data), data.get("digest")):
+        if not is_unchanged:
             _damaged("its data were changed after they were saved")
         return _state(toolset, index, raw, _checked(data))
     except _MisfitError as misfit:
         problems.append(RestoreProblem(misfit.code, raw.id, raw.name, misfit.message))
         return _issue(toolset, index, raw, misfit)
+
+
+def _as_sent(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a saved call without texts; as it is if these were changed, so that it is refused."""
+    try:
+        found = without_texts(data, SavedCall.__dataclass_fields__)
+    except (RecursionError, TypeError, ValueError):
+        return data
+    return found if isinstance(found["id"], str) and isinstance(found["name"], str) else data
 
 
 class _MisfitError(Exception):

@@ -10,7 +10,7 @@ from ..wording import received
 from .decoding import decode_call
 from .errors import RoundError
 from .offer import Offer
-from .own_json import own_json
+from .own_json import MESSAGE_DEPTH, NotJSONError, own_json
 from .plan import ToolRoundPlan
 from .settlement import Settlement
 
@@ -148,10 +148,13 @@ def make_round(
         message = f"the offer is one of {offer.toolset!r}, not of this toolset"
         raise ValueError(message)
     try:
-        own = assistant if assistant is None else own_json(assistant)
-    except ValueError as error:
+        own = assistant if assistant is None else own_json(assistant, MESSAGE_DEPTH)
+    except NotJSONError as error:
         message = f"assistant is JSON: {error}"
         raise TypeError(message) from None
+    except ValueError as error:
+        message = f"the message of the model (assistant) can't be kept: {error}"
+        raise RoundError(message) from None
     states = tuple([decode_call(i, raw, offer) for i, raw in enumerate(checked_calls(calls))])
     plan = ToolRoundPlan(toolset, offer.names, states, own, Settlement())
     return ToolRound(plan)

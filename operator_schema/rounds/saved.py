@@ -6,17 +6,17 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import Codec
-from ..codec.limits import MAX_DEPTH
 from ..errors import EncodeError, ToolError
-from ..json_values import copy_json
+from ..json_values import copy_json, has_surrogate, is_array, is_object, to_json_text, without_surrogates
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.results.content import Audio, File, Image, Resource, Text
 from .digests import digest_with, what_is_signed
 from .inputs import gives_back, schema_digest
+from .own_json import MESSAGE_DEPTH, own_json
 from .tool_call import CallIssue, DecidedBy, DeferredCall, HandledCall, RejectedCall, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from ..tools.results.content import Part
     from .plan import ToolRoundPlan
@@ -34,6 +34,8 @@ __all__ = [
     "save_call",
     "save_plan",
     "save_result",
+    "without_texts",
+    "writable",
 ]
 
 FORMAT = 2
@@ -127,8 +129,8 @@ class SavedHead:
     assistant: Any = None
 
 
-DEPTH = 2 * MAX_DEPTH + 10
-"""Levels of arrays and objects in a saved plan: schemas, the deepest, nest twice as deep as their values."""
+DEPTH = MESSAGE_DEPTH + 10
+"""Levels of arrays and objects in a saved plan: the message of the model and schemas are the deepest."""
 
 _ABOVE_RESULTS = 3
 """Levels of a saved plan above a result: the plan, its calls, the call."""
@@ -143,17 +145,59 @@ _RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH - _ABOVE_RESUL
 def save_plan(plan: ToolRoundPlan[Any], secret: bytes | None) -> dict[str, Any]:
     """Return a plan as JSON values; see `ToolRoundPlan.as_dict`."""
     digest = digest_with(secret)
-    calls = [_saved_state(state) for state in plan.states]
+    calls = [_with_texts(_saved_state(state)) for state in plan.states]
     for call in calls:
         call["digest"] = digest(call)
-    head: dict[str, Any] = {
-        "format": FORMAT,
-        "round": plan.id,
-        "offered": list(plan.offered),
-        "assistant": plan.assistant,
-        "calls": calls,
-    }
+    message = _with_texts({"assistant": plan.assistant})
+    head = {"format": FORMAT, "round": plan.id, "offered": list(plan.offered), **message, "calls": calls}
     return {**head, "digest": digest(what_is_signed(head))}
+
+
+def _with_texts(saved: dict[str, Any]) -> dict[str, Any]:
+    """Write values that hold a lone surrogate as JSON text, which every encoding and every database takes."""
+    if not has_surrogate(to_json_text(saved)):
+        return saved
+    from json import dumps
+
+    texts = {name: dumps(value) for name, value in saved.items() if has_surrogate(to_json_text(value))}
+    return {**saved, **texts, "texts": list(texts)}
+
+
+def without_texts(saved: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return saved values as they were before some of them were written as JSON text.
+
+    Args:
+        saved: that may come from anybody.
+        names: of the values that may be a text.
+
+    Raises:
+        RecursionError: a text nests too deep to be read.
+        TypeError: something isn't a text.
+        ValueError: a text isn't JSON, nests too deep, or isn't one of these.
+    """
+    if "texts" not in saved:
+        return saved
+    from json import loads
+
+    rest = {name: value for name, value in saved.items() if name != "texts"}
+    for name in saved["texts"]:
+        if name not in names:
+            message = "it has a text that isn't known"
+            raise ValueError(message)
+        text: Any = saved.get(name)
+        rest[name] = own_json(loads(text), DEPTH)
+    return rest
+
+
+def writable(value: Any) -> Any:
+    """Return a copy of a JSON value with U+FFFD for each lone surrogate, which no encoding can write."""
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if is_array(value):
+        return [writable(item) for item in value]
+    if is_object(value):
+        return {without_surrogates(key): writable(item) for key, item in value.items()}
+    return value
 
 
 def save_call(call: RawCall) -> dict[str, Any]:
@@ -163,11 +207,19 @@ def save_call(call: RawCall) -> dict[str, Any]:
 
 
 def save_result(result: ToolResult) -> dict[str, Any]:
-    """Return a result as JSON values, with the data of its parts."""
+    """Return a result as JSON values, with the data of its parts.
+
+    Raises:
+        EncodeError: it can't be written as JSON.
+    """
     is_plain = result.parts == (Text(result.content),)
     parts = [] if is_plain else [_saved_part(part) for part in result.parts]
     saved = SavedResult(result.content, result.is_error, result.code, result.json, parts)
-    return _short(_RESULTS.encode(saved))
+    try:
+        return _short(_RESULTS.encode(saved))
+    except EncodeError as error:
+        about = f"the result of {result.name}"
+        raise EncodeError(about, error.problems, error.omitted) from None
 
 
 def _saved_part(part: Part) -> SavedPart:

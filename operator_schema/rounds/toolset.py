@@ -130,6 +130,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
                 is kept, and comes back in `Turn.assistant`.
 
         Raises:
+            RoundError: `assistant` nests deeper than 200 levels, or has a number that isn't JSON.
             TypeError: one isn't a `RawCall`, `assistant` isn't JSON, or the offer isn't one.
             ValueError: the offer is that of another toolset.
         """

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from _thread import RLock  # `threading` itself is not needed
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..immutable import Value
-from ..json_values import copy_json
 from ..tools.awaitables import close_awaitable, is_awaitable
 from ..wording import clip, escape
 from .errors import RoundError
@@ -40,18 +39,22 @@ class Turn(Value):
     assistant: Any = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the turn as JSON values, with the data of all parts."""
-        from .saved import save_call, save_result
+        """Return the turn as JSON values, with the data of all parts.
 
-        return {
+        A lone surrogate, which no encoding can write, is U+FFFD in them.
+        """
+        from .saved import save_call, save_result, writable
+
+        data: dict[str, Any] = {
             "id": self.id,
-            "assistant": copy_json(self.assistant),
+            "assistant": self.assistant,
             "calls": [save_call(call) for call in self.calls],
             "results": [
                 {"call_id": result.call_id, "name": result.name, **save_result(result)}
                 for result in self.results
             ],
         }
+        return cast("dict[str, Any]", writable(data))
 
 
 class Transcript(Protocol):

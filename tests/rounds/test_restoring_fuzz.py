@@ -29,7 +29,7 @@ SCALARS = (
     )
 )
 FORMS = (SavedHead, SavedCall, SavedResult, SavedPart, SavedQuestion)
-NAMES = sorted({field.name for form in FORMS for field in fields(form)})
+NAMES = sorted({"texts", *[field.name for form in FORMS for field in fields(form)]})
 KEYS = st.text() | st.sampled_from(NAMES)
 JSON = st.recursive(
     SCALARS,
@@ -52,7 +52,7 @@ def check(data: Any, secret: bytes | None = None) -> None:
         str(error).encode()
         plan = error.plan
     if plan is not None:
-        json.dumps(plan.as_dict(), allow_nan=False)
+        json.dumps(plan.as_dict(), allow_nan=False, ensure_ascii=False).encode()
         assert [state.index for state in plan.states] == list(range(len(plan.states)))
     assert ran == []
 
