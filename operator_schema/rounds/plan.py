@@ -460,7 +460,12 @@ class ToolRoundPlan(Value, Generic[Input]):
     def __repr__(self) -> str:
         kinds = ("pending", "handled", "rejected", "deferred", "issues")
         found = [(len(getattr(self, kind)), kind) for kind in kinds if getattr(self, kind)]
-        counts = [f"{number} {kind.removesuffix('s') if number == 1 else kind}" for number, kind in found]
+        failed = sum(state.result.is_error for state in self.handled)
+        more = {"handled": f" ({failed} failed)"} if failed else {}
+        counts = [
+            f"{number} {kind.removesuffix('s') if number == 1 else kind}{more.get(kind, '')}"
+            for number, kind in found
+        ]
         return f"<ToolRoundPlan: {', '.join(counts) or 'no calls'}>"
 
     def __reduce__(self) -> tuple[Any, ...]:

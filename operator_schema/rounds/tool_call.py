@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import RawCall, ToolResult
-from ..wording import checked_text, clip, escape, listed, writable_text
+from ..wording import checked_text, clip, escape, excerpt, listed, writable_text
 from .inputs import checked_input
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ..tools.calls import ResultCode
     from ..tools.tool import Tool
@@ -67,7 +68,11 @@ class _OfTurn:
 
     def __repr__(self) -> str:
         about = [repr(getattr(self, name)) for name in ("input", "reason", "content") if hasattr(self, name)]
-        return f"{type(self).__name__}({', '.join([repr(self.id), repr(self.name), *about])})"
+        return f"{type(self).__name__}({', '.join([repr(self.id), repr(self.name), *about, *self._more()])})"
+
+    def _more(self) -> Sequence[str]:
+        """Return what only some of them show."""
+        return ()
 
 
 class ToolCall(_OfTurn, Value, Generic[Input]):
@@ -217,6 +222,10 @@ class HandledCall(_OfTurn, Value):
     by: DecidedBy
     _saved: Any = None  # of a call that no longer fits: what is saved of it
 
+    def _more(self) -> Sequence[str]:
+        code = [f"code={self.result.code!r}"] if self.result.is_error else []
+        return excerpt(self.result.content), *code
+
 
 class RejectedCall(_OfTurn, Value):
     """A call that a hook or a person refused; it isn't run.
@@ -289,9 +298,22 @@ class DeferredCall(_OfTurn, Value, Generic[Input]):
         return self.call.input
 
     @property
+    def arguments(self) -> dict[str, Any]:
+        """The input as arguments: with what hooks changed.
+
+        Raises:
+            EncodeError: the input can't be written as JSON.
+            ToolError: the input doesn't keep all that it was made of (`InitVar`).
+        """
+        return self.call.arguments
+
+    @property
     def tool(self) -> Tool[..., Any]:
         """The tool that it calls."""
         return self.call.tool
+
+    def _more(self) -> Sequence[str]:
+        return () if self.question is None else (repr(self.question),)
 
 
 class CallIssue(_OfTurn, Value):
@@ -339,24 +361,31 @@ def rejection_text(reason: str) -> str:
     return f"{_REJECTION}: {reason}" if reason else f"{_REJECTION}."
 
 
-def rejection_reason(result: ToolResult | str, /) -> str | None:
+def rejection_reason(result: ToolResult | Mapping[str, Any] | str, /) -> str | None:
     """Return why a call was rejected; None if it wasn't.
 
     Args:
-        result: a result, or its text as it came back from a provider.
+        result: a result, one of the `results` of a turn as data (`turn.as_dict()`), or its text alone, as it
+            came back from a provider. By its text alone, an output or a failure that says the same can't be
+            told from a rejection.
 
     Returns:
         The reason; an empty string if none was given.
 
     Raises:
-        TypeError: it is neither a result nor a string.
+        TypeError: it is none of these.
     """
+    text: object
     if isinstance(result, ToolResult):
-        # A provider's module may not know the code any more.
-        if not result.is_error or result.code not in {None, "rejected"}:
-            return None
-        result = result.content
-    content = checked_text("a result", result)
+        is_error, code, text = result.is_error, result.code, result.content
+    elif isinstance(result, Mapping):
+        is_error, code, text = result.get("is_error") is True, result.get("code"), result.get("content")
+    else:
+        is_error, code, text = True, None, result
+    # A provider's module may not know the code any more.
+    if not is_error or code not in {None, "rejected"}:
+        return None
+    content = checked_text("a result", text)
     if content == f"{_REJECTION}.":
         return ""
     head, separator, reason = content.partition(": ")

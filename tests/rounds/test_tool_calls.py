@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
+from operator_schema.rounds.tool_call import Question
 
 PIXEL = Image(b"\x89PNG\r\n\x1a\n", "image/png")
 
@@ -129,7 +131,14 @@ def test_a_call_is_compared_shown_copied_and_pickled():
     assert repr(call) == "ToolCall('c1', 'search', SearchInput(query='q', limit=10))"
     again = pickle.loads(pickle.dumps(call))
     assert again == call == copy.deepcopy(call)
-    assert repr(call.handled(["a"])) == "HandledCall('c1', 'search')"
+    assert repr(call.handled(["a"])) == """HandledCall('c1', 'search', "[\\"a\\"]")"""
+    plan = toolset.round([raw("search", query="q")]).plan().with_results([call.fail("x" * 10_000)])
+    assert repr(plan.handled[0]).startswith("HandledCall('c1', 'search', \"xxx")
+    assert repr(plan.handled[0]).endswith("…\", code='execution_failed')")
+    assert len(repr(plan.handled[0])) < 150
+    assert repr(plan) == "<ToolRoundPlan: 1 handled (1 failed)>"
+    asked = call.defer("Sure?", Question("Sure?", "answer", {"type": "boolean"}))
+    assert repr(asked).endswith("'Sure?', Question('Sure?', 'answer'))")
     assert repr(call.reject("no")) == "RejectedCall('c1', 'search', 'no')"
     assert repr(call.defer("wait")) == (
         "DeferredCall('c1', 'search', SearchInput(query='q', limit=10), 'wait')"
@@ -170,6 +179,16 @@ def test_content_parts_stay_parts():
 
     call = Toolset(draw).round([raw("draw")]).expect_one()
     assert call.complete(PIXEL).parts == (PIXEL,)
+
+
+def test_a_deferred_call_has_its_arguments():
+    """What a person sees: with the defaults, and with what hooks changed."""
+    waiting = one().defer("wait")
+    assert waiting.arguments == {"query": "q", "limit": 10}
+    changed = one().with_input(search.input_type(query="z", limit=1)).defer("wait")
+    assert changed.arguments == {"query": "z", "limit": 1}
+    assert changed.metadata.arguments == {"query": "q"}
+    assert (waiting.input, waiting.tool) == (waiting.call.input, waiting.call.tool)
 
 
 def test_handled_keeps_the_call():
@@ -241,6 +260,32 @@ def test_issues_and_outputs_have_no_reason():
     (issue,) = toolset.round([raw("x")]).issues
     assert rejection_reason(issue.result) is None
     assert rejection_reason(one(fetch).complete("This call was rejected: page")) is None
+
+
+def test_a_rejection_that_was_stored_can_be_told_from_a_failure():
+    """By what is saved of a turn: whatever its text says, each result has its code."""
+    text = "This call was rejected: not really"
+    sent = toolset.round(
+        [
+            raw("search", "1", query="q"),
+            raw("search", "2", query="q"),
+            raw("x", "3"),
+            raw("fetch", "4", url="u"),
+        ]
+    )
+    first, second, page = sent.calls
+    turn = sent.commit([], [first.reject("no"), second.fail(text), page.complete(text)])
+    stored = json.loads(json.dumps(turn.as_dict()))["results"]
+    assert [rejection_reason(result) for result in stored] == ["no", None, None, None]
+    assert [rejection_reason(result) for result in turn.results] == ["no", None, None, None]
+    assert [result.get("code") for result in stored] == [
+        "rejected",
+        "execution_failed",
+        "tool_not_found",
+        None,
+    ]
+    with pytest.raises(TypeError, match="a result is a string"):
+        rejection_reason({"is_error": True})
 
 
 @pytest.mark.parametrize("other", [None, 5, b"This call was rejected: x", Odd()])
