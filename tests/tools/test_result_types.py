@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any, Generic, NoReturn, Protocol, Self, TypedDict, TypeVar
+from uuid import UUID
 
 import pytest
 
@@ -123,7 +129,8 @@ class Keys(TypedDict):
         (list[Text], [Text("a")], '["a"]'),
         (Cat | Dog, Dog("a"), '{"name":"a"}'),
         (Keys, {"x": 1}, '{"x":1}'),
-        (Own, Own(), '"own"'),
+        (Own, Own(), "own"),
+        (list[Own], [Own()], '["own"]'),
         ("NotThere", [1], "[1]"),
         (list["NotThere"], [1], "[1]"),  # noqa: F821  # a name that is never known
     ],
@@ -199,3 +206,34 @@ def test_it_reaches_the_program_as_it_is():
 def test_other_classes_of_such_modules_are_described(name, module):
     cls = dataclass(type(name, (), {"__module__": module, "__annotations__": {"x": int}}))
     assert returning(cls).output_schema()["properties"] == {"x": {"type": "integer"}}
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Size(Enum):
+    SMALL = 1
+
+
+@pytest.mark.parametrize("annotation", ["declared", Any, None], ids=str)
+@pytest.mark.parametrize(
+    ("declared", "value", "text"),
+    [
+        (Decimal, Decimal("0.72"), "0.72"),
+        (date, date(2026, 1, 31), "2026-01-31"),
+        (Path, Path("a b/c"), "a b/c"),
+        (UUID, UUID(int=0), "00000000-0000-0000-0000-000000000000"),
+        (Colour, Colour.RED, "red"),
+        (date | None, date(2026, 1, 31), "2026-01-31"),
+        (date | None, None, "null"),
+        (Size, Size.SMALL, "1"),
+        (list[Decimal], [Decimal("0.72")], '["0.72"]'),
+    ],
+    ids=str,
+)
+def test_what_is_a_string_in_json_is_shown_without_quotes(annotation, declared, value, text):
+    made = returning(declared if annotation == "declared" else annotation or T, value)
+    written = made.write_output(value)
+    assert (made.run({"x": 1}), written.text) == (text, text)
+    assert written.json == (json.loads(text) if text[0] in "[n1" else text)

@@ -187,7 +187,7 @@ class OutputType:
 def _in_json(codec: Codec[Any], value: object, text: str | None, *, is_lenient: bool) -> WrittenOutput:
     json, notes = codec.encode_leniently(value) if is_lenient else (codec.encode(value), ())
     if text is None:
-        text = json if _is_string(value) and _is_string(json) else to_json_text(json)
+        text = json if _is_string(json) else to_json_text(json)  # a date is text too
     return WrittenOutput(text, json, notes)
 
 
