@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import TypeAlias
 
-    from .named_tools import Selector
+    from .named_tools import Selection
     from .toolset import Toolset
 
     _Here: TypeAlias = Mapping[str, tuple[str, ...]] | None
@@ -31,14 +31,14 @@ HookKind = Literal["call", "description"]
 Marks: TypeAlias = tuple[tuple[HookKind, tuple[Any, ...]], ...]
 
 
-def hook(*tools: Selector) -> Callable[[F], F]:
+def hook(*tools: Selection) -> Callable[[F], F]:
     """Say for which tools a function decides: `@hook(search, "fetch")`; for `Hooks`.
 
     The function takes a `ToolCall`, and returns `RunNormally`, `Complete`, `Reject`, `Defer`, or None to
     go on with the next hook. It may be async. Without this decorator, it decides about every call.
 
     Args:
-        tools: names, or tools; at least one.
+        tools: names, tools, or toolsets for all of their tools; at least one.
 
     Raises:
         TypeError: there are none, or something else.
@@ -46,14 +46,14 @@ def hook(*tools: Selector) -> Callable[[F], F]:
     return _marker("hook", "call", tools)
 
 
-def description_hook(*tools: Selector) -> Callable[[F], F]:
+def description_hook(*tools: Selection) -> Callable[[F], F]:
     """Say which tools a function describes: `@description_hook(search)`; for `Hooks`.
 
     The function takes the `ToolDefinition`, and returns the description for one request, or None to leave
     it as it is. It may be async.
 
     Args:
-        tools: names, or tools; at least one.
+        tools: names, tools, or toolsets for all of their tools; at least one.
 
     Raises:
         TypeError: there are none, or something else.
@@ -63,10 +63,9 @@ def description_hook(*tools: Selector) -> Callable[[F], F]:
 
 def _marker(decorator: str, kind: HookKind, tools: tuple[Any, ...]) -> Callable[[F], F]:
     for tool in tools:
-        if not isinstance(tool, (str, Tool)):
-            message = (
-                f"{decorator} takes names of tools or tools, as in @{decorator}(search), not {received(tool)}"
-            )
+        if not isinstance(tool, (str, Tool, NamedTools)):
+            example = f"@{decorator}(search)"
+            message = f"{decorator} takes names, tools or toolsets, as in {example}, not {received(tool)}"
             raise TypeError(message)
     if not tools:
         message = f"{decorator} needs the tools: @{decorator}(search)"
@@ -98,7 +97,7 @@ class Hook(Value):
     function: Any
     name: str
     kind: HookKind
-    tools: tuple[Selector, ...] | None
+    tools: tuple[Selection, ...] | None
     toolset: Toolset[Any] | None
 
 
@@ -212,11 +211,11 @@ def _names(hook: Hook, toolset: Toolset[Any], here: _Here) -> frozenset[str] | N
     if hook.toolset is None:
         if hook.tools is None:
             return None
-        return frozenset([toolset.name_of(tool) for tool in hook.tools])
+        return frozenset(toolset.names_of(*hook.tools))
     if here is None:
         message = f"the hook {hook.name} is for {hook.toolset!r}, which isn't part of {toolset!r}"
         raise ValueError(clip(escape(message), 500))
-    wanted = hook.toolset.names if hook.tools is None else [hook.toolset.name_of(tool) for tool in hook.tools]
+    wanted = hook.toolset.names if hook.tools is None else hook.toolset.names_of(*hook.tools)
     return frozenset([name for there in wanted for name in here.get(there, ())])
 
 

@@ -13,10 +13,13 @@ if TYPE_CHECKING:
 
     from .entries import Entry
 
-__all__ = ["NamedTools", "Selector"]
+__all__ = ["NamedTools", "Selection", "Selector"]
 
 Selector: TypeAlias = "str | Tool[..., Any]"
 """By which a tool is chosen: its name, or the tool itself."""
+
+Selection: TypeAlias = "str | Tool[..., Any] | NamedTools"
+"""By which tools are chosen: a name, a tool, or a toolset for all of its tools."""
 
 _SUGGESTED = 3
 
@@ -86,6 +89,27 @@ class NamedTools:
             raise ToolNotFoundError(name, nearest_names(name, list(self._named), _SUGGESTED))
         return names[0]
 
+    def names_of(self, *selections: Selection) -> list[str]:
+        """List the names that tools have here, in the order in which they are chosen.
+
+        Args:
+            selections: names, tools, and toolsets. The tools of a toolset that is nested here have the names
+                under which it is nested; those of another one are looked for one by one.
+
+        Raises:
+            ToolNotFoundError: one isn't there; with the nearest names.
+            ValueError: one is there under several names, or another tool has its name.
+        """
+        found: list[str] = []
+        for selection in selections:
+            if not isinstance(selection, NamedTools):
+                found.append(self.name_of(selection))
+                continue
+            here = self.names_from(selection) or {}
+            for there in selection.names:
+                found += here.get(there) or (self.name_of(selection[there]),)
+        return found
+
     def _names_of(self, selector: object) -> list[str]:
         if isinstance(selector, str):
             return [selector] if selector in self._named else []
@@ -133,6 +157,8 @@ class NamedTools:
         return self._named[self.name_of(selector)].is_off
 
     def __contains__(self, selector: object) -> bool:
+        if isinstance(selector, NamedTools):
+            return all(tool in self for tool in selector)
         if not isinstance(selector, (str, Tool)):
             return False
         return bool(self._names_of(selector))  # pyright: ignore[reportUnknownArgumentType]  # a tool of whatever type

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from ..immutable import Value
 from ..wording import as_written, listed, quote, received, writable_text
 from .errors import OfferError
+from .named_tools import NamedTools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ..tools.registry.snapshot import Snapshot
     from ..tools.tool import Tool
     from ..tools.tool_properties import ToolDefinition
-    from .named_tools import Selector
+    from .named_tools import Selection, Selector
     from .round import ToolRound
     from .toolset import Toolset
 
@@ -35,27 +36,27 @@ class Only(Value):
     """Exactly these tools are available, whether they are off or not.
 
     Attributes:
-        tools: names, or tools; one that is there twice counts once. The model sees them in the order of
-            the toolset.
+        tools: names, tools, and toolsets for all of their tools; one that is there twice counts once. The
+            model sees them in the order of the toolset.
     """
 
-    tools: tuple[Selector, ...]
+    tools: tuple[Selection, ...]
 
-    def __init__(self, tools: Iterable[Selector]) -> None:
-        super().__init__(_selectors("Only", tools))
+    def __init__(self, tools: Iterable[Selection]) -> None:
+        super().__init__(_selections("Only", tools))
 
 
 class DefaultPlus(Value):
     """The tools that aren't off are available, and these.
 
     Attributes:
-        tools: names, or tools.
+        tools: names, tools, and toolsets for all of their tools.
     """
 
-    tools: tuple[Selector, ...]
+    tools: tuple[Selection, ...]
 
-    def __init__(self, tools: Iterable[Selector]) -> None:
-        super().__init__(_selectors("DefaultPlus", tools))
+    def __init__(self, tools: Iterable[Selection]) -> None:
+        super().__init__(_selections("DefaultPlus", tools))
 
 
 class Specific(Value):
@@ -209,9 +210,9 @@ def _wanted(toolset: Toolset[Any], available: Available) -> frozenset[str]:
         case "all":
             return frozenset(toolset.names)
         case Only(tools=tools):
-            return frozenset([toolset.name_of(tool) for tool in tools])
+            return frozenset(toolset.names_of(*tools))
         case DefaultPlus(tools=tools):
-            return default | {toolset.name_of(tool) for tool in tools}
+            return default | frozenset(toolset.names_of(*tools))
         case _:  # pyright: ignore[reportUnnecessaryComparison]  # what callers promise, some do not
             kinds = '"default", "all", Only([…]) or DefaultPlus([…])'
             message = f"available is {kinds}, not {as_written(available)}"
@@ -262,13 +263,15 @@ def _checked(toolset: Toolset[Any], descriptions: Mapping[str, str]) -> tuple[tu
     return tuple(found)
 
 
-def _selectors(kind: str, tools: Any) -> tuple[Any, ...]:
+def _selections(kind: str, tools: Any) -> tuple[Any, ...]:
+    if isinstance(tools, NamedTools):
+        return (tools,)
     try:
         # A tool made by `tool_input` is a class, whose metaclass says that it can't be iterated.
         found = None if isinstance(tools, str) else tuple(tools)
     except TypeError:
         found = None
     if found is None:
-        message = f"{kind} takes a list of tools or names: {kind}([…]), not {as_written(tools)}"
+        message = f"{kind} takes a list of tools, names or toolsets: {kind}([…]), not {as_written(tools)}"
         raise TypeError(message)
     return found

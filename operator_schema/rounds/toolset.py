@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..tools.calls import RawCall
     from ..tools.tool_properties import ToolDefinition
     from .entries import Member
-    from .named_tools import Selector
+    from .named_tools import Selection
     from .offer import Available, Offer, Required
     from .plan import ToolRoundPlan
     from .round import ToolRound
@@ -182,22 +182,28 @@ class Toolset(NamedTools, Value, Generic[Input]):
         both = [*self._derived(), *other._derived()]  # its own class
         return self._made(merged(both, same_is_one=True).values())
 
-    def only(self, *selectors: Selector) -> Toolset[Any]:
+    def only(self, *selections: Selection) -> Toolset[Any]:
         """Return a toolset of these tools alone, in the order that they have here.
 
+        Args:
+            selections: names, tools, and toolsets for all of their tools.
+
         Raises:
             ToolNotFoundError: one isn't there.
         """
-        names = {self.name_of(selector) for selector in selectors}
+        names = set(self.names_of(*selections))
         return self._made([entry for entry in self._derived() if entry.tool.name in names])
 
-    def without(self, *selectors: Selector) -> Toolset[Any]:
+    def without(self, *selections: Selection) -> Toolset[Any]:
         """Return a toolset of the other tools.
+
+        Args:
+            selections: names, tools, and toolsets for all of their tools.
 
         Raises:
             ToolNotFoundError: one isn't there.
         """
-        names = {self.name_of(selector) for selector in selectors}
+        names = set(self.names_of(*selections))
         return self._made([entry for entry in self._derived() if entry.tool.name not in names])
 
     def prefix(self, names: str = "", descriptions: str = "") -> Toolset[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, cast, overload
 
 from ..errors import MissingContextError, SchemaError, ToolError
 from .awaitables import close_awaitable, is_awaitable
@@ -356,12 +356,24 @@ class Tool(ToolArguments, Generic[P, R]):
     # --- as a value ------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         if not isinstance(other, Tool):
             return NotImplemented
-        return self._metadata is other._metadata and self._function == other._function
+        if self._function != other._function or self._metadata != other._metadata:
+            return False
+        return self._codec is other._codec or self._reads_as(cast("Tool[..., Any]", other))
+
+    def _reads_as(self, other: Tool[..., Any]) -> bool:
+        """Return whether another copy of the same tool reads its input in the same way."""
+        return (
+            self._codec.type is other._codec.type
+            and self._options == other._options
+            and self.input_schema() == other.input_schema()
+        )
 
     def __hash__(self) -> int:
-        return hash((id(self._metadata), self._function))
+        return hash((self._metadata.name, self._function))
 
     def __repr__(self) -> str:
         return f"<{pascal_case(self.name)}Tool {self.name!r}>"

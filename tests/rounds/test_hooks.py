@@ -245,7 +245,7 @@ def test_a_mark_needs_tools(decorator):
     with pytest.raises(TypeError, match=f"{decorator.__name__} needs the tools"):
         decorator()
     for wrong in (5, None, lambda call: None, ["search"]):
-        with pytest.raises(TypeError, match="takes names of tools or tools"):
+        with pytest.raises(TypeError, match="takes names, tools or toolsets"):
             decorator(wrong)
 
 

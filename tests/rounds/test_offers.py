@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from round_samples import Remember, Text, ask, fetch, pay, raw, remember, search
+from round_samples import Remember, Text, ask, done, fetch, pay, raw, remember, search
 
 from operator_schema import (
     DefaultPlus,
+    Hooks,
     OfferError,
     Only,
     Registry,
+    Reject,
     Specific,
     ToolChoice,
     ToolNotFoundError,
     Toolset,
     describe_tools,
+    hook,
     off,
     tool,
 )
@@ -72,7 +75,7 @@ def test_default_plus_offers_these_beside_the_others():
 @pytest.mark.parametrize("kind", [Only, DefaultPlus])
 @pytest.mark.parametrize("tools", ["search", search, remember, Remember, 5, None])
 def test_a_choice_takes_a_list(kind, tools):
-    with pytest.raises(TypeError, match=rf"{kind.__name__} takes a list of tools or names"):
+    with pytest.raises(TypeError, match=rf"{kind.__name__} takes a list of tools, names or toolsets"):
         kind(tools)
 
 
@@ -82,6 +85,63 @@ def test_a_choice_of_an_unknown_tool_has_the_nearest_name(kind):
         toolset.offer(kind(["serch"]))
     with pytest.raises(TypeError, match="chosen by its name or the tool itself"):
         toolset.offer(kind([5]))
+
+
+# --- toolsets as a choice ------------------------------------------------------------------------
+
+
+def test_a_toolset_chooses_all_of_its_tools():
+    assert toolset.offer(DefaultPlus([group])).names == ("search", "fetch", "remember", "ask")
+    assert toolset.offer(DefaultPlus([pay, group, Toolset()])).names == toolset.names
+    assert toolset.offer(Only([group, "ask"])).names == ("fetch", "remember", "ask")
+    assert toolset.only(group, search).names == ("search", "fetch", "remember")
+    assert toolset.without(group, search).names == ("pay", "ask")
+    assert group in toolset
+    assert Toolset(search, off(fetch)) in toolset  # not nested there, but its tools are
+    assert Toolset(search.with_(timeout=5)) not in toolset
+
+
+def test_a_toolset_that_is_nested_chooses_the_names_that_it_has_there():
+    """Also where it is there twice: each tool of its own would have two names."""
+    twice = Toolset(group.prefix("a_"), group.prefix("b_"), search)
+    assert twice.only(group).names == ("a_fetch", "a_remember", "b_fetch", "b_remember")
+    assert twice.only(group.prefix("b_")).names == ("b_fetch", "b_remember")
+    assert twice.offer(Only(group)).names == twice.only(group).names
+    assert twice.without(group.prefix("a_"), search).names == ("b_fetch", "b_remember")
+    with pytest.raises(ValueError, match="a_fetch and b_fetch: give the name"):
+        twice.only(*group)
+    same = Toolset(fetch, remember)  # another toolset of the same tools is equal
+    assert twice.only(same) == twice.only(group)
+
+
+def test_a_toolset_with_a_tool_that_is_not_there_chooses_nothing():
+    for choose in (toolset.only, toolset.without, lambda chosen: toolset.offer(Only([chosen]))):
+        with pytest.raises(ToolNotFoundError, match="deliver"):
+            choose(Toolset(search, fetch.with_(name="deliver")))
+        with pytest.raises(ValueError, match='"search" of this toolset is another one'):
+            choose(Toolset(search.with_(timeout=5)))
+    smaller = toolset.without(fetch)
+    with pytest.raises(ToolNotFoundError, match="fetch"):
+        smaller.only(group)
+
+
+def test_one_tool_is_not_chosen_by_a_toolset():
+    for choose in (lambda: toolset[group], lambda: toolset.offer(required=Specific(group))):
+        with pytest.raises(TypeError, match="a tool is chosen by its name or the tool itself"):
+            choose()
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_hook_may_be_for_all_tools_of_a_toolset(own):
+    @hook(group, "pay")
+    def refuse(call):
+        return Reject(call.name)
+
+    hooks = Hooks(refuse, toolset=toolset if own else None)
+    calls = [raw("search", "1", query="q"), raw("fetch", "2", url="u"), raw("remember", "3", note="n")]
+    plan = done(toolset.round(calls, toolset.offer("all")).apply(hooks))
+    assert [rejected.reason for rejected in plan.rejected] == ["fetch", "remember"]
+    assert [call.name for call in plan.pending] == ["search"]
 
 
 @pytest.mark.parametrize("available", ["Default", None, [search], 5, search, Only])

@@ -6,13 +6,16 @@ import copy
 import pickle
 
 import pytest
-from round_samples import Odd, ask, fetch, pay, raw, remember, search
+from round_samples import Odd, ask, done, fetch, pay, raw, remember, search
 
 from operator_schema import (
     Codec,
     DuplicateToolError,
     Executor,
+    Hooks,
+    Only,
     Registry,
+    Reject,
     Toolset,
     describe_tools,
     off,
@@ -86,6 +89,45 @@ def test_equal_means_the_same_tools_in_the_same_order_with_the_same_ones_off():
     )
     assert all(toolset != other for other in others)
     assert len({toolset, *others, Toolset(search, off(fetch))}) == 6
+
+
+WAYS = {
+    "prefix": lambda group: group.prefix("x_"),
+    "descriptions": lambda group: group.prefix("", "Web: "),
+    "prefix of a prefix": lambda group: group.prefix("y_").prefix("x_"),
+    "only": lambda group: group.prefix("x_").only("x_search"),
+    "without": lambda group: group.without(search).prefix("z_"),
+    "off": lambda group: Toolset(off(group.prefix("x_"))),
+    "or": lambda group: group.prefix("x_") | Toolset(pay),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_groups_that_were_made_alike_are_equal(way):
+    """Wherever one of them counts, the other one does, too."""
+    one, other = (WAYS[way](Toolset(search, fetch)) for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert [tool == again for tool, again in zip(one, other, strict=True)] == [True] * len(one)
+    app = Toolset(remember, one)
+    assert app == Toolset(remember, other)
+    assert app.only(other).names == app.only(one).names == one.names
+    assert app.offer(Only([other])).names == one.names
+    assert app.offer(Only(list(other))).names == one.names
+    assert [app.name_of(tool) for tool in other] == list(one.names)
+    rejected = Hooks(lambda call: Reject("no"), toolset=other)
+    name = one.names[-1]
+    arguments = {"search": {"query": "q"}, "fetch": {"url": "u"}, "pay": {"amount": 1}}
+    sent = app.offer("all").round([raw(name, **arguments[name.rpartition("_")[2]])])
+    assert done(sent.apply(rejected)).rejected
+    assert len({way: WAYS[way](Toolset(search, fetch)) for way in WAYS}) == len(WAYS)
+
+
+@pytest.mark.parametrize("way", ["prefix", "descriptions", "prefix of a prefix", "off", "or"])
+def test_groups_of_other_tools_or_in_another_order_are_not_equal(way):
+    made = WAYS[way](Toolset(search, fetch))
+    assert made != WAYS[way](Toolset(fetch, search))
+    assert made != WAYS[way](Toolset(search.with_(timeout=5), fetch))
 
 
 def test_a_switch_of_a_registry_makes_a_difference():

@@ -132,6 +132,40 @@ def test_with_keeps_and_changes_options():
     assert made.with_(leaves=[MONEY]).run({"x": 1}) == "1, 0"
 
 
+CHANGES: dict[str, Any] = {
+    **OPTIONS,
+    "name": "walk",
+    "summary": "Walk somewhere.",
+    "description": "Walk.",
+    "timeout": 5,
+    "tags": ["slow"],
+    "examples": [{"x": 1}],
+    "enabled": False,
+    "confirm": True,
+    "max_content": 1000,
+    "threads": False,
+}
+
+
+@pytest.mark.parametrize("option", CHANGES)
+def test_copies_of_a_tool_are_equal_if_they_were_changed_alike(option):
+    made = tool(go)
+    one, other = made.with_(**{option: CHANGES[option]}), made.with_(**{option: CHANGES[option]})
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != made
+    assert made.with_() == made
+    others = [made.with_(**{name: value}) for name, value in CHANGES.items() if name != option]
+    assert [other for other in others if other == one] == []
+
+
+def test_tools_whose_inputs_are_of_other_classes_are_not_equal():
+    """The input of one isn't an input of the other."""
+    assert tool(leaves=[MONEY])(pay) != tool(leaves=[MONEY])(pay)
+    assert tool_input(name="go")(Place) != tool(go)
+    assert tool(go) != "go"
+
+
 def test_with_checks_examples_and_descriptions():
     made = tool(go).with_(examples=[{"x": 1}, Place(2)])
     assert made.examples == ({"x": 1}, {"x": 2, "y": 0})
