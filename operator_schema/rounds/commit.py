@@ -65,7 +65,8 @@ def refuse(states: Sequence[State], faults: Sequence[CommitFault]) -> None:
 def matched(states: Sequence[State], results: Iterable[Given]) -> tuple[dict[int, Given], list[CommitFault]]:
     """Find the call of each result.
 
-    Calls may share an id. Their results then belong to those of the same name, in the order of the calls.
+    Calls may share an id. A result that a call has made belongs to that call; others belong to the calls of
+    the same name, in their order.
 
     Args:
         states: what each call is at.
@@ -82,7 +83,7 @@ def matched(states: Sequence[State], results: Iterable[Given]) -> tuple[dict[int
     found: dict[int, Given] = {}
     faults: dict[int, CommitFault] = {}
     # One that knows its own call comes first: another one with this id could take its place.
-    for number in sorted(range(len(given)), key=lambda number: isinstance(given[number], ToolResult)):
+    for number in sorted(range(len(given)), key=lambda number: _own_index(given[number]) is None):
         place = _place_of(given[number], states, named, found)
         if isinstance(place, CommitFault):
             faults[number] = place
@@ -140,6 +141,11 @@ def _checked(results: Any) -> list[Any]:
     return checked
 
 
+def _own_index(result: Given) -> int | None:
+    """Return the position of the call that a result knows; None if it has only an id."""
+    return result._index if isinstance(result, ToolResult) else result.index  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # made in this room
+
+
 def _id_of(result: Given) -> str:
     return result.call_id if isinstance(result, ToolResult) else result.id
 
@@ -159,7 +165,11 @@ def _place_of(
     if same_name is None:
         names = listed([quote(name) for name in same_id], _SHOWN_NAMES)
         return _fault("wrong_name", result, f"the call with this id is one of {names}")
-    if isinstance(result, ToolResult):
+    index = _own_index(result)
+    own = states[index] if index is not None and 0 <= index < len(states) else None
+    if isinstance(result, ToolResult) and (
+        own is None or (own.id, own.name) != (result.call_id, result.name)
+    ):
         while same_name.free and same_name.free[-1] in found:
             same_name.free.pop()
         if same_name.free:
@@ -167,8 +177,7 @@ def _place_of(
         if same_name.takes_any:
             return _fault("duplicate", result, "there are more results than calls with this id")
         return _decided(result, is_deferred=same_name.is_deferred)
-    own = states[result.index] if 0 <= result.index < len(states) else None
-    if own is None or own.metadata != result.metadata:
+    if own is None or (not isinstance(result, ToolResult) and own.metadata != result.metadata):
         return _fault("changed_arguments", result, "the call of this turn has other arguments")
     if not isinstance(own, (ToolCall, CallIssue)):
         return _decided(result, is_deferred=isinstance(own, DeferredCall))

@@ -160,7 +160,13 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
         """
         written = self.tool.write_output(output)
         return ToolResult(
-            self.id, self.name, written.text, parts=written.parts, json=written.json, value=output
+            self.id,
+            self.name,
+            written.text,
+            parts=written.parts,
+            json=written.json,
+            value=output,
+            _index=self.index,
         )
 
     def fail(self, message: str, /) -> ToolResult:
@@ -169,9 +175,8 @@ class ToolCall(_OfTurn, Value, Generic[Input]):
         Args:
             message: what the model reads.
         """
-        return ToolResult(
-            self.id, self.name, writable_text("the message", message), is_error=True, code="execution_failed"
-        )
+        text = writable_text("the message", message)
+        return ToolResult(self.id, self.name, text, is_error=True, code="execution_failed", _index=self.index)
 
     def handled(self, output: object, /, by: DecidedBy = "host") -> HandledCall:
         """Return the call with its output, for `commit`.

@@ -152,6 +152,7 @@ class ToolResult(Value):
     parts: tuple[Part, ...] = ()
     json: Any = None
     value: Any = None
+    _index: int | None = None  # of the call of a round that made it: another call may have the same id
 
     if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every call makes one
 
@@ -166,6 +167,7 @@ class ToolResult(Value):
             parts: tuple[Part, ...],
             json: Any,
             value: Any,
+            _index: int | None,
         ) -> Self:
             """Make a result."""
             self = cls._draft()
@@ -179,6 +181,8 @@ class ToolResult(Value):
                 self.parts = parts
             self.json = json
             self.value = value
+            if _index is not None:
+                self._index = _index
             self.__class__ = cls
             return self
 
@@ -188,12 +192,14 @@ class ToolResult(Value):
                 from .results.content import Text
 
                 return (Text(self.content),)
+            if name == "_index":
+                return None
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy in which the named attributes have other values."""
-        content = _told(self)
+        content: dict[str, Any] = {**_told(self), "_index": self._index}
         if "content" not in changes:
             content.update(parts=own_parts(self), json=self.json, value=self.value)
         return type(self)(**{**content, **changes})
@@ -213,7 +219,7 @@ class ToolResult(Value):
         return f"ToolResult({', '.join([f'{name}={value!r}' for name, value in self.as_dict().items()])})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (*_told(self).values(), own_parts(self), self.json)
+        return type(self), (*_told(self).values(), own_parts(self), self.json, None, self._index)
 
     def __copy__(self) -> Self:
         return self
@@ -226,7 +232,7 @@ class ToolResult(Value):
             if issubclass(type(kept), BaseException):
                 memo[id(kept)] = kept
         content = deepcopy({**_told(self), "json": self.json}, memo)
-        return type(self)(**content, parts=own_parts(self), value=self.value)
+        return type(self)(**content, parts=own_parts(self), value=self.value, _index=self._index)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values, for logs: the exception as type and message, bounded.

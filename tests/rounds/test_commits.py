@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 from round_samples import Odd, fetch, raw, toolset
 
 from operator_schema import (
@@ -207,6 +210,50 @@ def test_results_of_one_id_go_to_the_calls_in_order():
     found = started(("a", "1"), ("a", "2"), ("b", "3"), ("a", "4"))
     given = [result(content="1"), result("b", content="3"), result(content="2"), result(content="4")]
     assert [entry.content for entry in found.commit([], given).results] == ["1", "2", "3", "4"]
+
+
+MAKERS = {
+    "complete": lambda call, text: call.complete(text),
+    "fail": lambda call, text: call.fail(text),
+    "handled": lambda call, text: call.handled(text),
+    "a copy": lambda call, text: copy.deepcopy(call.complete(text)),
+    "a pickle": lambda call, text: pickle.loads(pickle.dumps(call.fail(text))),
+    "edited": lambda call, text: call.complete("secret").replace(content=text),
+}
+
+
+@hypothesis.given(st.lists(st.sampled_from("ab"), min_size=1, max_size=5), st.data())
+def test_a_result_that_a_call_made_goes_to_this_call(call_ids, data):
+    """Also if calls share their ids, and even their arguments, and the results come in any order."""
+    found = started(*[(call_id, "u") for call_id in call_ids])
+    made = [MAKERS[data.draw(st.sampled_from(list(MAKERS)))](call, str(call.index)) for call in found.calls]
+    given_first = data.draw(st.integers(0, len(made)))
+    shuffled = data.draw(st.permutations(made[:given_first]))
+    plan = found.plan().with_results(shuffled)
+    turn = plan.commit([], data.draw(st.permutations(made[given_first:])))
+    assert [entry.content for entry in turn.results] == [str(index) for index in range(len(call_ids))]
+
+
+def test_a_call_that_shares_its_id_takes_one_result():
+    found = started(("a", "1"), ("a", "2"))
+    first, second = found.calls
+    assert ("duplicate", "a") in faults(found, first.complete("1"), first.complete("2"))
+    decided = found.plan().with_results([second.complete("2")])
+    with pytest.raises(CommitError) as caught:
+        decided.commit([], [second.complete("3")])
+    assert {fault.code for fault in caught.value.faults} == {"missing", "already_decided"}
+    turn = decided.commit(
+        [], [result(content="1")]
+    )  # one that knows only the id goes to the call that is left
+    assert [entry.content for entry in turn.results] == ["1", "2"]
+
+
+def test_a_result_of_another_turn_goes_by_its_id():
+    other = started(("x", "1"), ("a", "1")).calls[1]
+    assert [entry.content for entry in started(("a", "1")).commit([], [other.complete("p")]).results] == ["p"]
+    found = started(("b", "1"), ("c", "1"), ("a", "1"))
+    rest = [call.complete("q") for call in found.calls[:2]]
+    assert found.commit([], [other.complete("p"), *rest]).results[2].content == "p"
 
 
 def test_one_id_may_name_two_tools():
