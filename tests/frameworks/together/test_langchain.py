@@ -72,13 +72,12 @@ def point(x: int, y: int = 0) -> Point:
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_the_model_gets_text_and_the_program_the_value(is_async):
+def test_the_model_gets_text_and_the_program_the_value_as_json(is_async):
     graph = graph_of([point], ("point", {"x": 1}))
     state = asyncio.run(graph.ainvoke(GO, config())) if is_async else graph.invoke(GO, config())
     (message,) = tool_messages(state)
     assert message.content == '{"x":1,"y":0}'
-    assert message.artifact == Point(1, 0)
-    assert type(message.artifact) is Point
+    assert message.artifact == {"x": 1, "y": 0}  # as checkpoints can keep it
     assert state["messages"][-1].content == "done"
 
 
@@ -94,7 +93,7 @@ def test_a_tool_in_a_running_event_loop_is_invoked_without_await():
     async def main():
         return theirs(point)[0].invoke(ToolCall(name="point", args={"x": 3}, id="1", type="tool_call"))
 
-    assert asyncio.run(main()).artifact == Point(3, 0)
+    assert asyncio.run(main()).artifact == {"x": 3, "y": 0}
 
 
 def approving(is_async):
