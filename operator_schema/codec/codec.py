@@ -206,7 +206,12 @@ class Codec(Generic[T]):
         else:
             decoded, problems = tiers.interpret(value)
         if problems.found:
-            raise self._error(problems)
+            error = self._error(problems)
+            first = problems.found[0]
+            if isinstance(value, (str, bytes, bytearray)) and (first.path, first.code) == ((), "wrong_type"):
+                # For who reads the traceback; the report is for a model, which sends what it can.
+                error.add_note("decode takes a parsed value; decode_json takes JSON text")
+            raise error
         instance: T = decoded
         return instance
 

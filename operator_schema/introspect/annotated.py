@@ -9,6 +9,7 @@ from ..json_values import has_surrogate
 from ..wording import excerpt
 from .hints import FieldPlace
 from .leaves import as_leaf
+from .names import is_annotation, is_type, name_of
 from .nodes import UNKNOWN, LeafNode, UnionNode
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ def read_annotated(reader: Reader, annotation: Any, args: tuple[Any, ...], place
         return reader.complain_unsupported(annotation, place)
     inner, *metadata = args
     leaf = next((item for item in map(as_leaf, reversed(metadata)) if item is not None), None)
+    if leaf is None and type(inner) is not type and not is_annotation(inner):
+        after = next(filter(is_type, metadata), None)
+        if after is not None:
+            message = f"{name_of(inner)} comes before the type in Annotated"
+            remedy = f"Write the type first: Annotated[{name_of(after)}, …]"
+            return reader.complain(place, "unsupported", message, remedy)
     node = reader.node(inner, place) if leaf is None else LeafNode(leaf)
     if node is UNKNOWN:
         return node

@@ -177,8 +177,7 @@ def constrained(node: Node, constraints: Constraints) -> Node:
             allowed = _allowed(node)
             for slot in Constraints.__slots__:
                 if getattr(constraints, slot) is not None and slot not in allowed:
-                    message = f"the constraint {slot} says nothing about {_kind(node)}"
-                    raise UnfitError(message, "Leave it out, or change the type")
+                    raise _unfit_limit(slot, node)
             if not _has_exact_step(constraints):
                 message = (
                     f"multiple_of {excerpt(constraints.multiple_of)} has no exact binary form,"
@@ -198,6 +197,18 @@ def constrained(node: Node, constraints: Constraints) -> Node:
         case _:
             message = "constraints are for strings, numbers, arrays, maps and Decimal"
             raise UnfitError(message, "Leave them out, or say it in the type or its leaf")
+
+
+def _unfit_limit(slot: str, node: ScalarNode | ArrayNode | MapNode) -> UnfitError:
+    given = next(row.given_as or slot for row in LIMITS if row.slot == slot)
+    kinds = {row.of for row in LIMITS if row.slot in _allowed(node)}
+    of = next(row.of for row in LIMITS if row.slot == slot)
+    remedy = "Leave it out, or change the type"
+    if of == "number" and "length" in kinds:
+        remedy = "Write MinLen or MaxLen if it is about the length; else change the type"
+    if of == "length" and "number" in kinds:
+        remedy = "Write Ge or Le if it is about the number; else change the type"
+    return UnfitError(f"the constraint {given} says nothing about {_kind(node)}", remedy)
 
 
 def _limited(leaf: SchemaLeaf[Any], constraints: Constraints) -> SchemaLeaf[Any]:

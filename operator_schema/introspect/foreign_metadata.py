@@ -141,8 +141,13 @@ def fault_of_default(value: object) -> tuple[str, str] | None:
         Message and remedy; None for any other value.
     """
     name = _name_of(value)
-    if name is None or name not in _PUBLIC_NAMES.values():
+    if name is None or isinstance(value, type):
         return None
+    if name not in _PUBLIC_NAMES.values():
+        called = name.rpartition(".")[2]
+        return f"its default is {name}(…), which belongs to the annotation", (
+            f"Write it inside the annotation: `x: Annotated[int, {called}(…)] = 3`"
+        )
     message = f"its default is {name}(…), which only {name.partition('.')[0]} reads"
     if name == "pydantic.Field":
         return message, "Write it inside the annotation: `x: Annotated[int, Field(…)] = 3`"

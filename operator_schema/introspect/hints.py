@@ -213,9 +213,12 @@ class Scope:
         if "<locals>" in getattr(self.owner, "__qualname__", ""):
             what = "class" if isinstance(self.owner, type) else "function"
             remedy = f"The {what} is defined inside a function: move {name} to module level"
-            return Unresolved(shown, reason, f"{remedy} or give namespace={{{name!r}: …}}", near)
-        remedy = f"Import {name} at run time (not under TYPE_CHECKING) or give namespace={{{name!r}: …}}"
-        return Unresolved(shown, reason, remedy, near)
+        else:
+            remedy = f"Import {name} at run time (not under TYPE_CHECKING)"
+        if text == name and name.islower():  # few classes are called so, and texts to choose from are
+            of_class = remedy[0].lower() + remedy[1:]
+            remedy = f'If {name} is a text to choose, write Literal["{name}"]. If it is a class: {of_class}'
+        return Unresolved(shown, reason, f"{remedy} or give namespace={{{name!r}: …}}", near)
 
     def _reachable(self) -> dict[str, Any]:
         """Return the names that an annotation may use, the builtins among them being data types."""

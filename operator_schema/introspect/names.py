@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "NOT_SUPPORTED",
     "class_name",
     "exact_text",
     "is_annotation",
+    "is_type",
     "name_of",
     "show_annotation",
     "show_error",
@@ -23,6 +25,9 @@ __all__ = [
     "take_apart",
     "types_in",
 ]
+
+NOT_SUPPORTED: Final = "is not supported"
+"""What a message ends with that is about an annotation, and not about what isn't one."""
 
 _SHOWN_LENGTH = 200
 _SHOWN_LEVELS = 4
@@ -104,7 +109,7 @@ def _show_bare(annotation: object, *, with_module: bool) -> str:
 def is_annotation(item: object) -> bool:
     """Return whether an object can be an annotation, supported or not: a type, a form of typing, text."""
     written = isinstance(item, _WRITTEN) or type(item).__module__ in _TYPING
-    return written or item is None or _is_type(item)
+    return written or item is None or is_type(item)
 
 
 def _show_other(value: Any, *, with_module: bool) -> str:
@@ -128,10 +133,11 @@ def types_in(value: Any) -> Sequence[Any]:
     if kind not in _WRITTEN_AS:
         return ()
     parts: list[Any] = [*chain.from_iterable(value.items())] if kind is dict else [*value]
-    return parts if all(map(_is_type, parts)) else ()
+    return parts if all(map(is_type, parts)) else ()
 
 
-def _is_type(item: object) -> bool:
+def is_type(item: object) -> bool:
+    """Return whether an object is a class, or a form such as `list[int]` or `int | str`."""
     return isinstance(item, type) or get_origin(item) is not None
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ..wording import quote
 from .leaves import index_leaves
-from .names import is_annotation, show_annotation
+from .names import NOT_SUPPORTED, is_annotation, show_annotation
 from .nodes import ANY, NULL, STRING, UNKNOWN, ScalarNode
 from .recursion import Recursion
 
@@ -137,7 +137,7 @@ class Reader(ABC):
         """Complain about an annotation that has no meaning here."""
         from .remedies import remedy_for  # only what is wrong pays for it
 
-        fault = "is not supported" if is_annotation(annotation) else "isn't an annotation"
+        fault = NOT_SUPPORTED if is_annotation(annotation) else "isn't an annotation"
         message = f"{show_annotation(annotation)} {fault}"
         remedy = remedy_for(annotation, is_root=not place.path)
         return self.complain(place, "unsupported", message, remedy)

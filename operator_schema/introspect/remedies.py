@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import typing
 from collections.abc import Callable
@@ -10,8 +11,9 @@ from typing import Any, Final, get_origin
 
 from ..immutable import ValueType, instead_of
 from .classes import annotations_of
-from .leaves import has_attribute
-from .names import is_annotation, name_of, show_annotation, types_in
+from .foreign_metadata import is_foreign
+from .leaves import as_leaf, has_attribute
+from .names import is_annotation, is_type, name_of, show_annotation, types_in
 
 __all__ = ["remedy_for"]
 
@@ -50,16 +52,41 @@ def remedy_for(annotation: Any, *, is_root: bool) -> str:
             name = name_of(kind)
             return f"Give the annotation first: Codec({name}), decode({name}, value)"
         if isinstance(annotation, (dict, list, bytes, int, float)):
-            return "Give the annotation first: decode(annotation, value)"
+            return "Give the annotation first: Codec(annotation), decode(annotation, value)"
     if not isinstance(annotation, type) and hasattr(kind, "input_type"):
         return "Give the input_type of the tool"
     if not is_annotation(annotation):
-        return "Give a type, such as str, list[int] or a dataclass"
+        return _inside_annotated(annotation, kind) or _as_literal(annotation, kind) or _GIVE_A_TYPE
     if kind is type and annotation.__module__.partition(".")[0] in _LIBRARIES:
         return f"See {_PAGE.format('other-libraries')}"
     if kind is type and _is_of_user(annotation):
         return "Make it a dataclass, with @dataclass next to the class, or give a SchemaLeaf for it"
     return f"See {_PAGE.format('annotations')}"
+
+
+def _inside_annotated(value: Any, kind: type) -> str | None:
+    """Return what to write instead of metadata that stands where its type should stand."""
+    if is_foreign(value):
+        name = kind.__name__
+        return f"Write it after the type: Annotated[…, {_CALLED.get(name, name)}(…)]"
+    leaf = as_leaf(value)
+    if leaf is not None:
+        return f"Write it after the type: Annotated[{name_of(leaf.type)}, …], with the leaf"
+    return "Write it after the type: Annotated[str, …]" if isinstance(value, re.Pattern) else None
+
+
+_CALLED: Final = {"FieldInfo": "Field"}
+
+
+def _as_literal(value: Any, kind: type) -> str | None:
+    """Return what to write instead of a list of choices; their own texts may be anything."""
+    if kind not in {list, tuple, set, frozenset} or not value or {type(each) for each in value} - _CHOICES:
+        return None
+    return 'If these are the values to choose from, write Literal[…], such as Literal["low", "high"]'
+
+
+_CHOICES: Final = frozenset({str, int, bool, type(None)})
+_GIVE_A_TYPE: Final = "Give a type, such as str, list[int] or a dataclass"
 
 
 def _is_of_user(cls: type) -> bool:
@@ -81,6 +108,8 @@ def _spelling(annotation: Any) -> str | None:
         return f"Write list[{parts[0]}]"
     if isinstance(annotation, (list, tuple)) and parts:
         return f"Write tuple[{', '.join(parts)}] for one of each, or list[{' | '.join(parts)}]"
+    if _has_types_as_fields(annotation):
+        return "Write a dataclass, or a TypedDict, with these fields"
     if isinstance(annotation, ModuleType):
         name = annotation.__name__.rpartition(".")[2]
         return (
@@ -91,6 +120,13 @@ def _spelling(annotation: Any) -> str | None:
     if isinstance(annotation, (FunctionType, BuiltinFunctionType)):
         return "Give a type in place of the function"
     return None
+
+
+def _has_types_as_fields(annotation: Any) -> bool:
+    """Return whether a dict has a type for each of its texts: `{"x": int}`."""
+    if annotation.__class__ is not dict or not annotation:
+        return False
+    return all(isinstance(key, str) and is_type(value) for key, value in annotation.items())
 
 
 def _is_spelled(annotation: Any) -> bool:

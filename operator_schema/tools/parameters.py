@@ -10,7 +10,7 @@ from ..complaints import Complaint
 from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
-from ..introspect.names import name_of, show_error
+from ..introspect.names import is_type, name_of, show_error
 from ..introspect.shipped_leaves import shipped_leaf
 from ..wording import listed, nearest, quote, received
 from .injection.alternatives import AnnotatedAlias, alternatives_of, members_of, takes_none
@@ -135,7 +135,9 @@ def read_parameters(
         if complaint is not None:
             complaints.append(complaint)
         own = parameter
-        if type(parameter.default) not in _UNCHANGING:
+        if parameter.default is skip_mark:
+            own = parameter.replace(default=MISSING)
+        elif type(parameter.default) not in _UNCHANGING:
             own = _with_copied_default(parameter, owner, complaints)
         visible.append(own)
         declared.append(_declare(own, Any if complaint is not None else hint, scope))
@@ -244,6 +246,20 @@ def _complain_parameter(
         message = "skip is a mark, not a type"
         return Complaint(
             (name,), "unsupported", owner, message, f"Write {name}: Annotated[T, skip], for your type T"
+        )
+    if get_origin(hint) is Annotated and hint.__origin__ is skip_mark:
+        shown = next((name_of(item) for item in hint.__metadata__ if is_type(item)), "T")
+        message = "skip comes before the type in Annotated"
+        return Complaint((name,), "unsupported", owner, message, f"Write {name}: Annotated[{shown}, skip]")
+    if parameter.default is skip_mark:
+        message = "skip is a mark for the annotation, not a default"
+        shown = name_of(hint) if isinstance(hint, type) else "T"
+        return Complaint(
+            (name,),
+            "bad_default",
+            owner,
+            message,
+            f"Write {name}: Annotated[{shown}, skip], without a default",
         )
     if description_in(hint) == "skip":
         message = 'its description is the text "skip"'

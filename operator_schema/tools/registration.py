@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..codec.codec import Codec
 from ..errors import Complaint, DecodeError, EncodeError, SchemaError
-from ..introspect.names import name_of
+from ..introspect.names import NOT_SUPPORTED, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, is_object
 from .metadata import Metadata, read_documentation
@@ -43,8 +43,13 @@ def register_input(
 def _about_the_tool(complaint: Complaint, own: str | None, name: str) -> Complaint:
     """Turn a complaint about the input class of a function into one about the function."""
     is_parameter = complaint.type == own and len(complaint.path) == 1
-    if is_parameter and complaint.code in {"unsupported", "unresolved"}:
-        more = f'{complaint.remedy}, or let your program inject it: skip=("{complaint.path[0]}",)'
+    parameter = complaint.path[0] if is_parameter else ""
+    if is_parameter and complaint.code == "unresolved":
+        more = f'{complaint.remedy}, or let your program inject it: skip=("{parameter}",)'
+        complaint = complaint.replace(remedy=more)
+    if is_parameter and complaint.code == "unsupported" and complaint.message.endswith(NOT_SUPPORTED):
+        other = complaint.remedy[0].lower() + complaint.remedy[1:]
+        more = f"If your program gives it, write {parameter}: Annotated[…, skip]. Otherwise {other}"
         complaint = complaint.replace(remedy=more)
     return complaint.replace(type=name) if complaint.type == own else complaint
 

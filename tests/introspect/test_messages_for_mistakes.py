@@ -6,6 +6,8 @@ import collections.abc
 import datetime as dt
 import fractions
 import os
+import re
+import sqlite3
 import sys
 import types
 import typing
@@ -15,9 +17,11 @@ from math import isfinite
 from typing import Annotated, Any, Generic, List, Optional, TypedDict, TypeVar, Union  # noqa: UP035
 
 import pytest
-from annotated_types import IsFinite, Predicate
+from annotated_types import Ge, IsFinite, MaxLen, MinLen, Predicate
+from pydantic import Field
 
-from operator_schema import Codec, SchemaError, tool
+from operator_schema import Codec, SchemaError, SchemaLeaf, decode, decode_json, skip, tool
+from operator_schema.errors import DecodeError
 
 T = TypeVar("T")
 
@@ -38,6 +42,9 @@ class Bare:
 @dataclass
 class Point:
     x: int = 0
+
+
+LEAF = SchemaLeaf(complex, {"type": "string"}, complex, str, 1j)
 
 
 def complaint(annotation: Any) -> str:
@@ -63,6 +70,21 @@ def field_complaint(annotation: Any) -> str:
         ([int, str], "Write tuple[int, str] for one of each, or list[int | str]."),
         ((int, str), "Write tuple[int, str] for one of each, or list[int | str]."),
         ({str: int}, "Write dict[str, int]."),
+        ({"x": int, "y": list[str]}, "Write a dataclass, or a TypedDict, with these fields."),
+        (["low", "high"], 'write Literal[…], such as Literal["low", "high"].'),
+        ((1, 2), 'write Literal[…], such as Literal["low", "high"].'),
+        ({"low", None}, 'write Literal[…], such as Literal["low", "high"].'),
+        ([1.5], "an instance of list isn't an annotation. Give a type"),
+        (Ge(1), "Write it after the type: Annotated[…, Ge(…)]."),
+        (Field(ge=1), "Write it after the type: Annotated[…, Field(…)]."),
+        (re.compile("a"), "Write it after the type: Annotated[str, …]."),
+        (LEAF, "Write it after the type: Annotated[complex, …], with the leaf."),
+        (
+            Annotated[Ge(1), int],
+            "Ge comes before the type in Annotated. Write the type first: Annotated[int, …].",
+        ),
+        (Annotated[Ge(1), "x", list[int]], "Write the type first: Annotated[list[int], …]."),
+        (Annotated[Ge(1), "x"], "Write it after the type: Annotated[…, Ge(…)]."),
         (
             {str: 5},
             "an instance of dict isn't an annotation. Give a type, such as str, list[int] or a",
@@ -107,6 +129,14 @@ def test_an_instance_is_answered_with_its_class():
         ("lisst[int]", "Did you mean list?"),
         ("pont | None", "Did you mean Point?"),
         ("Literal['a']", "Import it (from typing import Literal) or give namespace={'Literal': …}."),
+        (
+            "fast",
+            'If fast is a text to choose, write Literal["fast"]. If it is a class: import fast at run time',
+        ),
+        (
+            "list[fast]",
+            "is not defined in module test_messages_for_mistakes. Did you mean float? Import fast",
+        ),
         ("Qqqqq", "is not defined in module test_messages_for_mistakes. Import Qqqqq at run time"),
     ],
 )
@@ -250,6 +280,119 @@ def test_a_callable_is_answered_with_one_remedy_for_each_place():
 
     with pytest.raises(SchemaError) as caught:
         tool(one)
-    said = 'leave it out, or let your program inject it: skip=("call",).'
+    said = "write call: Annotated[…, skip]. Otherwise a function has no JSON form: leave it out."
     assert str(caught.value).endswith(said)
     assert "skip" not in field_complaint(callable)
+
+
+def complaints_of(annotation: Any, **defaults: Any) -> str:
+    """Return the complaints about a function with one parameter, `db`."""
+
+    def work(db): ...
+
+    work.__annotations__["db"] = annotation
+    work.__kwdefaults__ = None
+    work.__defaults__ = tuple(defaults.values()) or None
+    with pytest.raises(SchemaError) as caught:
+        tool(work)
+    return str(caught.value).partition("\n- ")[2]
+
+
+@pytest.mark.parametrize("annotation", [sqlite3.Connection, WithInit, complex])
+def test_what_a_model_cannot_send_is_probably_given_by_the_program(annotation):
+    said = complaints_of(annotation)
+    assert "is not supported. If your program gives it, write db: Annotated[…, skip]. Otherwise " in said
+
+
+def test_what_is_no_annotation_is_not_given_by_the_program():
+    for annotation in (["low"], Ge(1), Annotated[Ge(1), int], 5):
+        assert "skip" not in complaints_of(annotation)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "defaults", "said"),
+    [
+        (skip, {}, "skip is a mark, not a type. Write db: Annotated[T, skip], for your type T."),
+        (
+            Annotated[skip, WithInit],
+            {},
+            "skip comes before the type in Annotated. Write db: Annotated[WithInit, skip].",
+        ),
+        (Annotated[skip, "the database"], {}, "Write db: Annotated[T, skip]."),
+        (
+            WithInit,
+            {"db": skip},
+            "for the annotation, not a default. Write db: Annotated[WithInit, skip], without a default.",
+        ),
+        ("WithInit | None", {"db": skip}, "Write db: Annotated[T, skip], without a default."),
+    ],
+)
+def test_a_mark_in_the_wrong_place_is_answered_with_the_right_one(annotation, defaults, said):
+    found = complaints_of(annotation, **defaults)
+    assert found.endswith(said)
+    assert "\n" not in found
+
+
+def test_a_limit_given_as_a_default_is_answered_with_its_place():
+    for limit, called in ((Ge(1), "Ge"), (MaxLen(3), "MaxLen")):
+        made = dataclass(
+            type("Made", (), {"__annotations__": {"x": int}, "x": limit, "__module__": __name__})
+        )
+        said = (
+            f"its default is annotated_types.{called}(…), which belongs to the annotation."
+            f" Write it inside the annotation: `x: Annotated[int, {called}(…)] = 3`."
+        )
+        assert said in complaint(made)
+    made = dataclass(type("Made", (), {"__annotations__": {"x": int}, "x": Ge, "__module__": __name__}))
+    assert "its default does not fit" in complaint(made)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "said"),
+    [
+        (
+            Annotated[str, Ge(1)],
+            "the constraint ge says nothing about a string. Write MinLen or MaxLen if it is about the",
+        ),
+        (
+            Annotated[list[int], Ge(1)],
+            "the constraint ge says nothing about an array. Write MinLen or MaxLen if it is about the",
+        ),
+        (
+            Annotated[int, MinLen(1)],
+            "the constraint min_length says nothing about an integer. Write Ge or Le if it is about the",
+        ),
+        (
+            Annotated[bool, Ge(1)],
+            "the constraint ge says nothing about a boolean. Leave it out, or change the type.",
+        ),
+        (
+            Annotated[int, re.compile("a")],
+            "the constraint pattern says nothing about an integer. Leave it out, or change the type.",
+        ),
+    ],
+    ids=str,
+)
+def test_a_limit_of_another_type_is_answered_with_the_one_that_was_meant(annotation, said):
+    assert said in complaint(annotation)
+
+
+@pytest.mark.parametrize("value", ['{"x": 1}', b'{"x": 1}', bytearray(b"{}"), "x"])
+def test_text_given_to_decode_is_answered_with_the_function_for_it(value):
+    note = "decode takes a parsed value; decode_json takes JSON text"
+    for call in (lambda: decode(Point, value), lambda: Codec(Point).decode(value)):
+        with pytest.raises(DecodeError) as caught:
+            call()
+        assert caught.value.__notes__ == [note]  # in the traceback
+        assert note not in str(caught.value)  # and not for a model, which calls neither
+
+
+def test_other_mistakes_have_no_such_note():
+    for value in ({"x": "a"}, 5, None):
+        with pytest.raises(DecodeError) as caught:
+            decode(Point, value)
+        assert not hasattr(caught.value, "__notes__")
+    with pytest.raises(DecodeError) as caught:
+        decode(Annotated[str, MinLen(3)], "a")
+    assert not hasattr(caught.value, "__notes__")
+    assert decode_json(Point, '{"x": 1}') == Point(1)

@@ -167,10 +167,10 @@ def returning(annotation, value):
     [
         (str, "a\n", "a\n"),
         (Size, Size.BIG, "big"),
-        (Color, Color.RED, '"red"'),
+        (Color, Color.RED, "red"),
         (Hit | str, "plain", "plain"),
         (list[Hit], [Hit("é", NOON)], '[{"title":"é","when":"2026-01-31T12:00:00+00:00","color":"red"}]'),
-        (datetime, NOON, '"2026-01-31T12:00:00+00:00"'),
+        (datetime, NOON, "2026-01-31T12:00:00+00:00"),
         (dict[int, float], {1: 2}, '{"1":2.0}'),
         (tuple[int, ...], (1, 2), "[1,2]"),
         (Any, {"a": Hit("b")}, '{"a":{"title":"b","color":"red"}}'),
