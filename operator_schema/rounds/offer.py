@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from ..tools.tool_properties import ToolDefinition
     from .named_tools import Selection, Selector
-    from .round import ToolRound
+    from .round import ModelAnswer, ToolRound
     from .toolset import Toolset
 
     Context: TypeAlias = Mapping[Any, Any]
@@ -150,7 +150,7 @@ class Offer(Value, Generic[Input]):
             definition["description"] = described.get(definition["name"], definition["description"])
         return found
 
-    def round(self, calls: Iterable[RawCall], /, *, assistant: Any = None) -> ToolRound[Input]:
+    def round(self, calls: Iterable[RawCall] | ModelAnswer, /, *, assistant: Any = None) -> ToolRound[Input]:
         """Decode the calls that answer this request; see `Toolset.round`."""
         return self.toolset.round(calls, self, assistant=assistant)
 

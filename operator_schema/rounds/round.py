@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from ..immutable import Value
 from ..tools.execution.checks import checked_calls
@@ -25,9 +25,23 @@ if TYPE_CHECKING:
     from .toolset import Toolset
     from .transcript import Transcript, Turn
 
-__all__ = ["ToolRound", "make_round"]
+__all__ = ["ModelAnswer", "ToolRound", "make_round"]
 
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
+
+
+class ModelAnswer(Protocol):
+    """What a provider reads of a response: calls, and the message that they are a part of."""
+
+    @property
+    def calls(self) -> Iterable[RawCall]:
+        """The calls, in the order of the turn."""
+        ...
+
+    @property
+    def message(self) -> Any:
+        """The rest of the model's turn, as JSON."""
+        ...
 
 
 class ToolRound(Value, Generic[Input]):
@@ -138,9 +152,11 @@ class ToolRound(Value, Generic[Input]):
 
 
 def make_round(
-    toolset: Toolset[Input], calls: Iterable[RawCall], offer: Offer[Any], assistant: Any
+    toolset: Toolset[Input], calls: Iterable[RawCall] | ModelAnswer, offer: Offer[Any], assistant: Any
 ) -> ToolRound[Input]:
     """Decode the calls of one turn; see `Toolset.round`."""
+    if type(calls) is not list and type(calls) is not tuple:
+        calls, assistant = _said(calls, assistant)
     if not isinstance(offer, Offer):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
         message = f"offer is what toolset.offer returns, not {received(offer)}"
         raise TypeError(message)
@@ -158,3 +174,18 @@ def make_round(
     states = tuple([decode_call(i, raw, offer) for i, raw in enumerate(checked_calls(calls))])
     plan = ToolRoundPlan(toolset, offer.names, states, own, Settlement())
     return ToolRound(plan)
+
+
+def _said(calls: Any, assistant: Any) -> tuple[Any, Any]:
+    """Return the calls of an answer and its message; anything else as it is.
+
+    Raises:
+        TypeError: there is an answer, and another message beside it.
+    """
+    kind: Any = cast("Any", type(calls))
+    if not (hasattr(kind, "calls") and hasattr(kind, "message")):
+        return calls, assistant
+    if assistant is not None:
+        message = "an answer brings its message along: leave assistant out, or give answer.calls"
+        raise TypeError(message)
+    return calls.calls, calls.message

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .named_tools import Selection
     from .offer import Available, Offer, Required
     from .plan import ToolRoundPlan
-    from .round import ToolRound
+    from .round import ModelAnswer, ToolRound
 
     Context: TypeAlias = Mapping[Any, Any]
 
@@ -119,15 +119,21 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return self.offer(available, context=context).definitions(**options)
 
     def round(
-        self, calls: Iterable[RawCall], /, offer: Offer[Any] | None = None, *, assistant: Any = None
+        self,
+        calls: Iterable[RawCall] | ModelAnswer,
+        /,
+        offer: Offer[Any] | None = None,
+        *,
+        assistant: Any = None,
     ) -> ToolRound[Input]:
         """Decode the calls of one turn of the model; nothing is run.
 
         Args:
-            calls: as the model sent them; ids may repeat.
+            calls: the answer of a provider, with its message; or calls as the model sent them, whose ids may
+                repeat.
             offer: what the request offered; None for what `self.offer()` says now.
-            assistant: the rest of the model's turn, as JSON: its text, or the provider's own message. It
-                is kept, and comes back in `Turn.assistant`.
+            assistant: beside calls alone, the rest of the model's turn, as JSON: its text, or the provider's
+                own message. It is kept, and comes back in `Turn.assistant`.
 
         Raises:
             RoundError: `assistant` nests deeper than 200 levels, or has a number that isn't JSON.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, cast
 
 from ..json_values import is_object
@@ -11,9 +11,25 @@ from ..wording import as_written, clip, escape, received
 from .methods import unbound_message
 from .tool import Tool
 
-__all__ = ["places_of", "tools_of"]
+__all__ = ["check_one_list", "places_of", "tools_of"]
 
 _WRAPPED_AT_MOST = 100
+_FROM_MODULE = "Registry.from_module(module) takes its tools"
+
+
+def check_one_list(door: str, first: object, others: tuple[Any, ...]) -> None:
+    """Check that tools came in one list, where a class takes no more than that.
+
+    Raises:
+        TypeError: they came one by one.
+    """
+    if others:
+        names = [
+            clip(escape(tool.name), 100) if isinstance(tool, Tool) else "…" for tool in (first, *others[:2])
+        ]
+        more = ", …" if len(others) > len(names) - 1 else ""
+        message = f"{door} takes one list of tools: write {door}([{', '.join(names)}{more}])"
+        raise TypeError(message)
 
 
 def tools_of(tools: Any) -> list[Tool[..., Any]]:
@@ -60,6 +76,8 @@ def _named(tool: Tool[..., Any], key: object) -> Tool[..., Any]:
 def _what_came(given: object) -> str:
     if isinstance(given, type):
         return f"the class {clip(escape(given.__name__), 100)}"
+    if isinstance(given, ModuleType):
+        return f"the module {clip(escape(given.__name__), 100)}: {_FROM_MODULE}"
     if isinstance(given, FunctionType):
         name = clip(escape(given.__name__), 100)
         return f"the function {name}: decorate it with @tool, and write [{name}]"
@@ -71,6 +89,8 @@ def _not_a_tool(item: object) -> str:
     if isinstance(item, type):
         name = clip(escape(item.__name__), 100)
         return f"the class {name} isn't a Tool; decorate its methods with @tool, or it with @tool_input"
+    if isinstance(item, ModuleType):
+        return f"the module {clip(escape(item.__name__), 100)} isn't a Tool: {_FROM_MODULE}"
     kind = clip(escape(type(item).__name__), 100)
     what = f"an {kind}" if kind[:1].lower() in set("aeiou") else f"a {kind}"
     inner: Any = item

@@ -16,11 +16,13 @@ from operator_schema import (
     RawCall,
     RoundError,
     ToolNotFoundError,
+    ToolResult,
     Toolset,
     describe_tools,
     off,
     tool,
 )
+from operator_schema.providers import anthropic
 
 
 def codes(found):
@@ -378,3 +380,36 @@ def test_the_message_may_nest_deeper_than_the_arguments_in_it(levels):
     assert [issue.code for issue in found.issues] == ["invalid_params"]
     restored = toolset.restore_plan(json.dumps(found.plan().as_dict()))
     assert restored.commit([]).assistant == message
+
+
+# --- the answer of a provider --------------------------------------------------------------------
+
+
+RESPONSE = {
+    "content": [
+        {"type": "thinking", "thinking": "hm", "signature": "x"},
+        {"type": "text", "text": "I search."},
+        {"type": "tool_use", "id": "1", "name": "search", "input": {"query": "q"}},
+    ],
+    "stop_reason": "tool_use",
+}
+
+
+def test_an_answer_brings_its_calls_and_its_message():
+    """Otherwise it is easy to forget what the model said and thought, and providers refuse the next turn."""
+    answer = anthropic.answer(RESPONSE)
+    for take in (toolset.round, toolset.offer().round):
+        found = take(answer)
+        assert [call.input.query for call in found.calls] == ["q"]
+        assert found.plan().assistant == answer.message
+    turn = toolset.round(answer).commit([], [ToolResult("1", "search", "r")])
+    assistant, _ = anthropic.turn(turn)
+    assert assistant["content"] == RESPONSE["content"]
+    with pytest.raises(TypeError, match="an answer brings its message along: leave assistant out"):
+        toolset.round(answer, assistant="I search.")
+    assert toolset.round(answer.calls).plan().assistant is None
+
+
+def test_an_answer_that_was_cut_off_is_an_issue():
+    cut = {**RESPONSE, "stop_reason": "max_tokens"}
+    assert codes(toolset.round(anthropic.answer(cut))) == ["cut_off"]

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
 
-from ...wording import as_written, received
+from ...wording import as_written, clip, escape, nearest, received
 from ..calls import RawCall
 from ..metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..signature import is_coroutine_function
 from .failures import ShowErrors
 
-__all__ = ["check_on_progress", "check_options", "checked_call", "checked_calls"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["check_names", "check_on_progress", "check_options", "checked_call", "checked_calls"]
+
+_READERS = {
+    "function": "openai_chat.answer(response).calls",
+    "function_call": "openai_responses.answer(response).calls",
+    "tool_use": "anthropic.answer(response).calls",
+}
+"""What reads the calls of a provider's response, by the `type` of a call there."""
+
+_GIVEN_LATER = {
+    "context": "it is given with each call, as in executor.execute(call, context=…)",
+    "hooks": "they are given with each round, as in executor.execute_round(round, hooks=…)",
+    "on_progress": "it is given with each call, as in executor.execute(call, on_progress=…)",
+    "return_exceptions": "it is given with calls, as in executor.execute_all(calls, return_exceptions=True)",
+}
+"""What isn't an option of an executor, although others have it."""
 
 
 def checked_call(call: object) -> RawCall:
@@ -20,9 +38,25 @@ def checked_call(call: object) -> RawCall:
         TypeError: it isn't one.
     """
     if not isinstance(call, RawCall):
-        message = f"a call is a RawCall(id, name, arguments), not {received(call)}"
+        message = f"a call is a RawCall(id, name, arguments), not {received(call)}{_remedy(call)}"
         raise TypeError(message)
     return call
+
+
+def _remedy(given: Any) -> str:
+    """Return what to write in place of something that isn't a call; empty where that isn't known."""
+    kind: Any = cast("Any", type(given))
+    if hasattr(kind, "execute_with"):
+        return ": executor.execute_round(…) runs it"
+    if hasattr(kind, "again"):
+        return ": executor.execute_round(round) runs the calls of a round"
+    if issubclass(kind, (list, tuple)) and any(isinstance(item, RawCall) for item in given[:1]):
+        return ": executor.execute_all(calls) runs several"
+    try:
+        reader = _READERS[given["type"] if issubclass(kind, dict) else given.type]
+    except Exception:  # noqa: BLE001  # the code of whatever was given
+        return ""
+    return f": {reader} makes them"
 
 
 def checked_calls(calls: Any) -> list[RawCall]:
@@ -34,7 +68,25 @@ def checked_calls(calls: Any) -> list[RawCall]:
     if isinstance(calls, RawCall):
         message = "expected a list of calls, not one RawCall alone: write [call]"
         raise TypeError(message)
+    kind: Any = cast("Any", type(calls))
+    if not hasattr(kind, "__iter__"):
+        remedy = ": give its calls" if hasattr(kind, "calls") else _remedy(calls)
+        message = f"expected a list of calls, not {received(calls)}{remedy}"
+        raise TypeError(message)
     return [checked_call(call) for call in calls]
+
+
+def check_names(unknown: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Refuse an option that an executor doesn't have, as Python refuses an unknown keyword.
+
+    Raises:
+        TypeError: with the place where it is given, or the nearest option.
+    """
+    for name in unknown:
+        near = nearest(name, list(known))
+        hint = _GIVEN_LATER.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
+        message = f"Executor has no option {clip(escape(name), 100)}: {hint}"
+        raise TypeError(message)
 
 
 def check_on_progress(on_progress: object) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from ...errors import ToolError
 from ..calls import RawCall, ToolResult
 from ..registry.registry import Registry
+from ..tool_lists import check_one_list
 from .backends import current_backend, running_backends
-from .checks import check_on_progress, check_options, checked_call, checked_calls
+from .checks import check_names, check_on_progress, check_options, checked_call, checked_calls
 from .concurrency import Slots, blocked
 from .confirmation import check_confirm
 from .failures import Failures, ShowErrors
@@ -20,7 +21,7 @@ from .successes import Successes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-    from typing import Self
+    from typing import Never, Self
 
     from ...errors import DecodeError
     from ..tool import Tool
@@ -102,7 +103,7 @@ class Executor:
     def __init__(
         self,
         registry: Registry | Iterable[Tool[..., Any]],
-        *,
+        *others: Never,
         timeout: float | None = 30.0,
         max_concurrency: int | None = None,
         threads: bool = True,
@@ -115,7 +116,10 @@ class Executor:
         pass_through: Iterable[type[BaseException]] = (),
         confirm: Confirm | None = None,
         max_content: float | None = 200_000,
+        **unknown: Never,
     ) -> None:
+        check_one_list("Executor", registry, others)
+        check_names(unknown, Executor.__init__.__kwdefaults__ or {})
         check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report, max_content)
         check_confirm(confirm)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)

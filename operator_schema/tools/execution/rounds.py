@@ -73,7 +73,10 @@ def check_executable(plan: object) -> None:
         TypeError: it isn't a round or a plan.
     """
     if not callable(getattr(type(plan), "execute_with", None)):
-        message = f"expected a ToolRound or a ToolRoundPlan, not {as_written(plan)}"
+        message = (
+            f"expected a ToolRound or a ToolRoundPlan, not {as_written(plan)}: "
+            "toolset.round(calls) makes a round of the calls of a model"
+        )
         raise TypeError(message)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...errors import DuplicateToolError, SchemaError, ToolNotFoundError
 from ...wording import nearest_names
 from ..switches import check_switch
-from ..tool_lists import places_of, tools_of
+from ..tool_lists import check_one_list, places_of, tools_of
 from .discovery import GROUP, methods_of, offered_by_distributions, own_tools_of
 from .listeners import Listeners
 from .snapshot import Snapshot, snapshot_of
@@ -16,7 +16,7 @@ from .snapshot import Snapshot, snapshot_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import ModuleType
-    from typing import Self, Unpack
+    from typing import Never, Self, Unpack
 
     from ...schema_styles import StyleOptions
     from ..options import ToolChanges
@@ -67,9 +67,10 @@ class Registry:
         self,
         tools: Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any]] = (),
         /,
-        *,
+        *others: Never,
         enabled: Switch = True,
     ) -> None:
+        check_one_list("Registry", tools, others)
         self._lock = RLock()
         self._listeners = Listeners()
         self._tools: dict[str, Tool[..., Any]] = {}

@@ -1,0 +1,142 @@
+"""What a program gives in place of tools, calls, rounds and options is refused with what to write instead."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+
+from operator_schema import Executor, RawCall, Registry, Toolset, tool
+
+pytestmark = pytest.mark.needs_threads
+
+
+@tool
+def add(x: int) -> int:
+    """Add."""
+    return x
+
+
+@tool
+def greet(name: str) -> str:
+    """Greet."""
+    return name
+
+
+executor = Executor([add])
+CALL = RawCall("1", "add", {"x": 1})
+
+
+def refused(make, *given, **options):
+    with pytest.raises(TypeError) as caught:
+        make(*given, **options)
+    return str(caught.value)
+
+
+# --- tools ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("door", [Registry, Executor])
+def test_tools_come_in_one_list(door):
+    start = f"{door.__name__} takes one list of tools: write {door.__name__}"
+    assert refused(door, add, greet) == f"{start}([add, greet])"
+    assert refused(door, [add], greet) == f"{start}([…, greet])"
+    assert refused(door, add, greet, add, 5) == f"{start}([add, greet, add, …])"
+
+
+def test_a_module_has_its_tools_by_from_module():
+    remedy = "Registry.from_module(module) takes its tools"
+    for door in (Registry, Executor, Registry().merge):
+        assert refused(door, json) == f"expected a list of tools, not the module json: {remedy}"
+    assert refused(Toolset, json) == refused(Registry, [json]) == f"the module json isn't a Tool: {remedy}"
+
+
+# --- options -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "remedy"),
+    [
+        ("context", "it is given with each call, as in executor.execute(call, context=…)"),
+        ("on_progress", "it is given with each call, as in executor.execute(call, on_progress=…)"),
+        ("return_exceptions", "it is given with calls, as in executor.execute_all("),
+        ("hooks", "they are given with each round, as in executor.execute_round(round, hooks=…)"),
+        ("confrim", "did you mean confirm?"),
+        ("max_thread", "did you mean max_threads?"),
+        ("zzz", "it has timeout, max_concurrency, "),
+    ],
+)
+def test_an_option_that_an_executor_does_not_have(option, remedy):
+    assert refused(Executor, [add], **{option: None}).startswith(f"Executor has no option {option}: {remedy}")
+
+
+def test_the_message_about_an_option_is_short():
+    message = refused(Executor, [add], **{"\x1b" * 5_000: 1})
+    assert message.isprintable()
+    assert len(message) < 500
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class FunctionCall:
+    """As the objects of an SDK."""
+
+    type: str = "function"
+
+
+class Raising:
+    @property
+    def type(self):
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        (FunctionCall(), ": openai_chat.answer(response).calls makes them"),
+        ({"type": "function", "function": {}}, ": openai_chat.answer(response).calls makes them"),
+        (FunctionCall("function_call"), ": openai_responses.answer(response).calls makes them"),
+        ({"type": "tool_use", "input": {}}, ": anthropic.answer(response).calls makes them"),
+        (FunctionCall("else"), ""),
+        (FunctionCall([]), ""),
+        ({"name": "add"}, ""),
+        (Raising(), ""),
+        ("add", ""),
+        (None, ""),
+        ([CALL], ": executor.execute_all(calls) runs several"),
+        ((CALL,), ": executor.execute_all(calls) runs several"),
+        ([], ""),
+        (Toolset(add).round([CALL]), ": executor.execute_round(…) runs it"),
+        (Toolset(add).round([CALL]).plan(), ": executor.execute_round(…) runs it"),
+        (Toolset(add).round([CALL]).calls[0], ": executor.execute_round(round) runs the calls of a round"),
+    ],
+)
+def test_what_is_given_in_place_of_a_call(given, remedy):
+    for refuse in (executor.execute_sync, lambda call: executor.execute_all_sync([CALL, call])):
+        message = refused(refuse, given)
+        assert message.startswith("a call is a RawCall(id, name, arguments), not ")
+        assert message.endswith(remedy)
+        assert remedy or "makes them" not in message
+        assert len(message) < 300
+
+
+def test_what_is_given_in_place_of_a_list_of_calls():
+    answer = type("Answer", (), {"calls": [CALL], "message": []})()
+    assert refused(executor.execute_all_sync, answer) == (
+        "expected a list of calls, not Answer: give its calls"
+    )
+    assert refused(executor.execute_all_sync, FunctionCall()).endswith(
+        "openai_chat.answer(response).calls makes them"
+    )
+    assert refused(executor.execute_all_sync, 5) == "expected a list of calls, not integer 5"
+    response = SimpleNamespace(choices=[])
+    assert refused(Toolset(add).round, response).startswith("expected a list of calls, not SimpleNamespace")
+
+
+def test_what_is_given_in_place_of_a_round():
+    message = refused(executor.execute_round_sync, [CALL])
+    assert message.endswith("not [RawCall]: toolset.round(calls) makes a round of the calls of a model")
