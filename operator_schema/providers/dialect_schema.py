@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..complaints import Complaint
 from ..immutable import Value
 from ..introspect.nodes import LiteralNode, RefNode, UnionNode
-from ..json_values import copy_json
+from ..json_values import copy_json, is_object
 from ..schema import Renderer
 from ..wording import quote
-from .foreign_schema import foreign_schema
+from .foreign_schema import CannotSay, foreign_schema, types_in
 from .told import SAID, TOLD, or_null, said, says_null, short_json, with_told, written_out
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from .dialect import Dialect
 
-__all__ = ["DialectSchema", "Loss", "dialect_schema"]
+__all__ = ["DialectSchema", "Loss", "dialect_schema", "strange_parts"]
 
 
 class Loss(Value):
@@ -94,6 +94,19 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
     if found.renderer is not None and not (dialect.takes_references and dialect.takes_recursion):
         _drop_definitions(document, [found.renderer.names[target] for target in codec.graph.definitions])
     document = written_out(document)
+    strange = strange_parts(document, dialect)
+    if strange:
+        remedy = "Write this part as a dataclass"
+        return DialectSchema(
+            {},
+            tuple(found.losses),
+            tuple(
+                [
+                    Complaint(path, "unsupported", name, f"{what}, which {provider} doesn't take", remedy)
+                    for path, what in strange
+                ]
+            ),
+        )
     if dialect.openapi:
         from .openapi_schema import openapi_schema
 
@@ -171,6 +184,8 @@ class DialectRenderer(Renderer):
         """Render a node where it is used."""
         if self._shared:
             self._first.setdefault(id(node), tuple(self._path))
+        if type(node) not in self.ARMS:
+            return self._refused(f"it is a {type(node).__name__}", "Write it in another way", self._path)
         return super().schema(node)
 
     def scalar(self, node: ScalarNode) -> dict[str, Any]:
@@ -189,20 +204,29 @@ class DialectRenderer(Renderer):
 
     def leaf(self, node: LeafNode) -> dict[str, Any]:
         """Render a leaf whose schema the dialect takes."""
-        document: dict[str, Any] = copy_json(node.leaf.json_schema)
-        is_scalar = isinstance(document.get("type"), str) and document["type"] not in {"object", "array"}
-        if is_scalar and document.keys() <= SAID.keys() | {"type", "enum", "description", "title"}:
-            return self._fitted(self._typed(document) if "enum" in document else document)
-        foreign = foreign_schema(document, self._dialect, self._fitted)
-        if foreign is not None:
-            return foreign
-        kind = document.get("type")
-        weak: dict[str, Any] = {"type": kind}
-        if not isinstance(kind, str) or kind == "array":
-            weak = self._any_type() if kind != "array" else {"type": "array", "items": self._any_type()}
-        remedy = "Write its fields as a dataclass, or leave strict out for this tool"
-        what = "its schema is one of your own, or of another library"
-        return self._unsaid(what, remedy, weak, f"with the schema {short_json(document)}")
+        schema = node.leaf.json_schema
+        try:
+            return foreign_schema(copy_json(schema), self._dialect, self._fitted_scalar)
+        except CannotSay as error:
+            remedy = "Write its fields as a dataclass, or leave strict out for this tool"
+            if not self._dialect.lenient:
+                return self._refused(error.what, remedy, (*self._path, *error.path))
+            return self._unsaid(
+                error.what, remedy, self._weak(schema), f"with the schema {short_json(schema)}"
+            )
+
+    def _weak(self, schema: Any) -> dict[str, Any]:
+        """Return a schema that says no more than the types of another one."""
+        known = types_in(schema)
+        made: list[dict[str, Any]] = [
+            {"type": kind, "items": self._any_type()} if kind == "array" else {"type": kind} for kind in known
+        ]
+        if len(made) == 1:
+            return made[0]
+        return {"anyOf": made} if made else self._any_type()
+
+    def _fitted_scalar(self, document: dict[str, Any]) -> dict[str, Any]:
+        return self._fitted(self._typed(document) if "enum" in document else document)
 
     def literal(self, node: LiteralNode) -> dict[str, Any]:
         """Render a fixed set of values."""
@@ -371,7 +395,11 @@ class DialectRenderer(Renderer):
             keyword = next(iter(weak))
             self._found.losses.append(Loss(tuple(self._path), "weakened", keyword))
             return with_told(weak, words)
-        self._found.complain(self._path, f"{what}, which {self._found.provider} doesn't take", remedy)
+        return self._refused(what, remedy, self._path)
+
+    def _refused(self, what: str, remedy: str, path: Sequence[str]) -> dict[str, Any]:
+        """Note what can't be said; what is rendered in its place is never sent."""
+        self._found.complain(path, f"{what}, which {self._found.provider} doesn't take", remedy)
         return {"type": "string"}
 
 
@@ -384,6 +412,40 @@ def _losses_of_document(codec: Codec[Any]) -> list[Loss]:
     left = getattr(codec, "left", ())
     parts = [([part for part in one.where.split("/") if part not in _KEYWORDS], one.keyword) for one in left]
     return [Loss(tuple(path), "weakened", keyword) for path, keyword in parts]
+
+
+_ALWAYS = frozenset(
+    {"type", "properties", "required", "items", "enum", "anyOf", "description", "title", "$defs"}
+    | {"additionalProperties", "format"}  # which values of these a dialect takes, `DialectRenderer` knows
+)
+
+
+def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...], str]]:
+    """List what a finished document has that nobody has said the dialect takes, each with its place.
+
+    Whatever renders a node, and whatever a class or a leaf adds to its schema, nothing else is sent.
+    """
+    references = ["$ref"] if dialect.takes_references else []
+    known = _ALWAYS.union(dialect.keywords, references, ["prefixItems"] if dialect.takes_tuples else [])
+    found: list[tuple[tuple[str, ...], str]] = []
+    waiting: list[tuple[Any, tuple[str, ...]]] = [(document, ())]
+    while waiting:
+        part, path = waiting.pop()
+        if not is_object(part):
+            found.append((path, f"its schema is {short_json(part)}"))
+            continue
+        found += [(path, f"its schema has the keyword {quote(key)}") for key in part if key not in known]
+        if not (dialect.takes_anything or part.keys() & {"type", "anyOf", "$ref"}):
+            found.append((path, "its schema leaves open what type a value has"))
+        for keyword in ("properties", "$defs"):
+            waiting += [(inner, (*path, key)) for key, inner in part.get(keyword, {}).items()]
+        waiting += [(inner, path) for inner in part.get("anyOf", ())]
+        waiting += [(inner, (*path, "*")) for inner in part.get("prefixItems", ())]
+        if "items" in part:
+            waiting.append((part["items"], (*path, "*")))
+        if not isinstance(part.get("additionalProperties", False), bool):
+            waiting.append((part["additionalProperties"], (*path, "*")))
+    return found
 
 
 def _drop_definitions(document: dict[str, Any], names: Collection[str]) -> None:

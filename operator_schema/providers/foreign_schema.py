@@ -2,80 +2,190 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import is_array, is_object
+from ..json_values import fits_types, is_array, is_object
+from ..wording import quote
+from .told import or_null, short_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from .dialect import Dialect
 
-__all__ = ["foreign_schema"]
+    Fitted = Callable[[dict[str, Any]], dict[str, Any]]
 
-_SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
+__all__ = ["CannotSay", "foreign_schema", "types_in"]
+
+_STRINGS = frozenset({"minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"})
+_NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 _ABOUT = frozenset({"description", "title"})
+_OUTER = frozenset({"default", "examples"})
+"""What is said of the value, whichever of several types it has."""
+
+_OWN: Mapping[str, frozenset[str]] = {
+    "string": _STRINGS,
+    "integer": _NUMBERS | {"format"},
+    "number": _NUMBERS | {"format"},
+    "boolean": frozenset(),
+    "null": frozenset(),
+    "array": frozenset({"items", "minItems", "maxItems", "uniqueItems"}),
+    "object": frozenset({"properties", "required", "additionalProperties"}),
+}
+"""JSON type to the keywords about values of this type that are read here; each other keyword is refused."""
+
+_ANY = _OUTER | {"type", "enum"}
+_SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 _LEVELS = 50
 
 
-def foreign_schema(
-    document: Any, dialect: Dialect, fitted: Callable[[dict[str, Any]], dict[str, Any]], levels: int = _LEVELS
-) -> dict[str, Any] | None:
+class CannotSay(Exception):  # noqa: N818  # it never leaves the package
+    """What a dialect can't say of the schema of a leaf.
+
+    Attributes:
+        path: of property names below the leaf; `*` stands for the items of an array.
+        what: it is, as the beginning of a message.
+    """
+
+    def __init__(self, path: tuple[str, ...], what: str) -> None:
+        self.path = path
+        self.what = what
+        super().__init__(what)
+
+
+def foreign_schema(document: Any, dialect: Dialect, fitted: Fitted) -> dict[str, Any]:
     """Write the schema of a leaf in a dialect.
 
     Args:
         document: the schema.
         dialect: that it has to be in.
         fitted: tells the keywords that the dialect doesn't take.
-        levels: of schemas inside each other that may follow.
 
     Returns:
-        A copy that takes the same values, but for keys that aren't named; None if the dialect can't say it.
+        A copy that takes the same values, but for keys that aren't named.
+
+    Raises:
+        CannotSay: the dialect can't say it, or it has a keyword that isn't known here.
     """
-    if not is_object(document) or levels == 0:
-        return None
-    about = {key: document[key] for key in _ABOUT if key in document}
-    rest = {key: value for key, value in document.items() if key not in _ABOUT}
-
-    def inner(one: Any) -> dict[str, Any] | None:
-        return foreign_schema(one, dialect, fitted, levels - 1)
-
-    match rest:
-        case {"anyOf": members, **others} if not others and is_array(members):
-            made = [inner(member) for member in members]
-            return None if None in made else {"anyOf": made, **about}
-        case {"type": "array", "items": items, **others}:
-            item = inner(items)
-            is_plain = others.keys() <= {"minItems", "maxItems", "uniqueItems", "default"}
-            return fitted({"type": "array", "items": item, **others, **about}) if item and is_plain else None
-        case {"type": "object", "properties": properties, **others} if is_object(properties):
-            return _object(properties, others, about, dialect, inner)
-        case {"type": str(kind), **others} if kind in _SCALARS:
-            return fitted({"type": kind, **others, **about}) if "$ref" not in others else None
-        case _:
-            return None
+    return _Writer(dialect, fitted).schema(document, ())
 
 
-def _object(
-    properties: dict[str, Any],
-    others: dict[str, Any],
-    about: dict[str, Any],
-    dialect: Dialect,
-    inner: Callable[[Any], dict[str, Any] | None],
-) -> dict[str, Any] | None:
-    """Write an object. What may be left out can't be required: null would reach the leaf."""
-    required = others.pop("required", [])
-    open_to = others.pop("additionalProperties", False)
-    if others or open_to is not False or (dialect.required == "all" and set(required) != set(properties)):
-        return None
-    if dialect.required == "one" and properties and not required:
-        return None
-    made = {key: inner(value) for key, value in properties.items()}
-    if None in made.values():
-        return None
-    document: dict[str, Any] = {"type": "object", "properties": made}
-    if required:
-        document["required"] = list(required)
-    if dialect.closed == "always":
-        document["additionalProperties"] = False
-    return {**document, **about}
+def types_in(document: Any) -> list[str]:
+    """List the JSON types that a schema names at its top; empty where it names none."""
+    kinds = document.get("type") if is_object(document) else None
+    kinds = kinds if is_array(kinds) else [kinds]
+    return [kind for kind in kinds if isinstance(kind, str) and kind in _OWN]
+
+
+class _Writer:
+    """Writes schemas of others, each inside the one before.
+
+    Args:
+        dialect: that they have to be in.
+        fitted: tells the keywords that the dialect doesn't take.
+    """
+
+    __slots__ = ("_dialect", "_fitted", "_level")
+
+    def __init__(self, dialect: Dialect, fitted: Fitted) -> None:
+        self._dialect = dialect
+        self._fitted = fitted
+        self._level = 0
+
+    def schema(self, document: Any, path: tuple[str, ...]) -> dict[str, Any]:
+        """Write a schema."""
+        if not is_object(document):
+            raise CannotSay(path, f"its schema is {short_json(document)}")
+        if self._level == _LEVELS:
+            raise CannotSay(path, f"its schema nests more than {_LEVELS} levels")
+        self._level += 1
+        about = {key: document[key] for key in _ABOUT if key in document}
+        rest = {key: value for key, value in document.items() if key not in _ABOUT}
+        if "const" in rest and "enum" not in rest:
+            rest["enum"] = [rest.pop("const")]
+        found = self._union(rest, path) if "anyOf" in rest else self._typed(rest, path)
+        self._level -= 1
+        return {**found, **about}
+
+    def _union(self, rest: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+        members = rest.pop("anyOf")
+        _check_known(rest, _OUTER, path)
+        if not is_array(members) or not members:
+            raise CannotSay(path, 'its schema has an "anyOf" without members')
+        return self._fitted({"anyOf": [self.schema(member, path) for member in members], **rest})
+
+    def _typed(self, rest: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+        """Write a schema of one type, or of a list of types: each has the keywords that are about it."""
+        kinds = types_in(rest)
+        if not kinds:
+            raise CannotSay(path, "its schema leaves open what type a value has")
+        _check_known(rest, frozenset[str]().union(*[_OWN[kind] for kind in kinds], _ANY), path)
+        values = rest.get("enum")
+        if values is not None and not is_array(values):
+            raise CannotSay(path, "its schema has an enum that isn't a list")
+        possible = [
+            kind for kind in kinds if values is None or any(fits_types(value, {kind}) for value in values)
+        ]
+        if not possible:
+            raise CannotSay(path, "its schema takes no value")
+        made = [
+            self._of(kind, {key: rest[key] for key in rest if key in _OWN[kind] or key == "enum"}, path)
+            for kind in possible
+            if kind != "null"
+        ]
+        outer = {key: rest[key] for key in rest if key in _OUTER}
+        if not made:
+            return self._fitted({"type": "null", **outer})
+        found = made[0] if len(made) == 1 else {"anyOf": made}
+        if "null" in possible:
+            found = or_null(found, as_list=self._dialect.takes_type_lists)
+        return self._fitted({**found, **outer})
+
+    def _of(self, kind: str, rest: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+        """Write a schema of one type."""
+        if kind in _SCALARS:
+            if "enum" in rest:
+                rest["enum"] = [value for value in rest["enum"] if fits_types(value, {kind})]
+            return self._fitted({"type": kind, **rest})
+        if "enum" in rest:
+            raise CannotSay(path, f"its schema is an enum of {kind}s")
+        if kind == "object":
+            return self._object(rest, path)
+        if "items" not in rest:
+            raise CannotSay(path, "its schema is an array of any items")
+        return self._fitted({"type": "array", **rest, "items": self.schema(rest["items"], (*path, "*"))})
+
+    def _object(self, rest: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+        """Write an object. What may be left out can't be required: null would reach the leaf."""
+        dialect = self._dialect
+        properties, required = rest.get("properties"), rest.get("required", [])
+        others = rest.get("additionalProperties", properties is None)
+        if others is not False and not dialect.takes_maps:
+            raise CannotSay(path, "its schema is an object with free keys")
+        named: dict[str, Any] = properties or {}
+        if dialect.required == "one" and named and not required:
+            raise CannotSay(path, "its schema requires none of its properties")
+        for key in named:
+            if dialect.keys is not None and re.fullmatch(dialect.keys, key) is None:
+                raise CannotSay((*path, key), f"its schema has the property {quote(key)}")
+            if dialect.required == "all" and key not in required:
+                raise CannotSay((*path, key), "its schema lets it be left out")
+        document: dict[str, Any] = {"type": "object"}
+        if properties is not None:
+            document["properties"] = {key: self.schema(named[key], (*path, key)) for key in named}
+        if required:
+            document["required"] = list(required)
+        if others is not False and others is not True:
+            document["additionalProperties"] = self.schema(others, (*path, "*"))
+        elif others is True or dialect.closed == "always" or "additionalProperties" in rest:
+            document["additionalProperties"] = others
+        if dialect.closed == "none":
+            document.pop("additionalProperties", None)
+        return document
+
+
+def _check_known(rest: Mapping[str, Any], known: frozenset[str], path: tuple[str, ...]) -> None:
+    for key in rest:
+        if key not in known:
+            raise CannotSay(path, f"its schema has the keyword {quote(key)}")
