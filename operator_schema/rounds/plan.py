@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeAlias
 
     from ..tools.calls import ToolResult
-    from ..tools.execution.rounds import Asking, RunAll
+    from ..tools.execution.rounds import Asking, RunAll, Wording
     from .commit import Given
     from .settlement import Settlement
     from .tool_call import State
@@ -343,7 +343,12 @@ class ToolRoundPlan(Value, Generic[Input]):
     # --- with an executor ------------------------------------------------------------------------
 
     async def execute_with(
-        self, run_all: RunAll, hooks: AnyHooks | None = None, asking: Asking | None = None, /
+        self,
+        run_all: RunAll,
+        hooks: AnyHooks | None = None,
+        asking: Asking | None = None,
+        wording: Wording | None = None,
+        /,
     ) -> ToolRoundPlan[Input]:
         """Let hooks decide, then run what is pending; for `executor.execute_round`.
 
@@ -354,6 +359,7 @@ class ToolRoundPlan(Value, Generic[Input]):
                 result or an exception for each.
             hooks: as for `apply`.
             asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
+            wording: writes what the model reads of arguments that could not be decoded; None to leave it.
 
         Returns:
             The plan with the results. A call whose function has a question is deferred.
@@ -368,7 +374,7 @@ class ToolRoundPlan(Value, Generic[Input]):
         settlement = self._settlement
         for call in self.pending:
             settlement.check_not_run(call)
-        plan = await self.apply(hooks)
+        plan = await (self if wording is None else self._worded(wording)).apply(hooks)
         if asking is not None:
             plan = await plan._asked(self._states, asking)  # noqa: SLF001  # its own class
         self._check_open()  # it may have ended while hooks were asked
@@ -393,6 +399,14 @@ class ToolRoundPlan(Value, Generic[Input]):
         if raised:
             raise InterruptedRoundError(after, raised) from next(iter(raised.values()))
         return after
+
+    def _worded(self, wording: Wording) -> Self:
+        """Return the plan in which the issues about arguments have other texts."""
+        states = list(self._states)
+        for issue in self.issues:
+            if issue.error is not None and issue.code in {"invalid_params", "execution_failed"}:
+                states[issue.index] = issue.replace(content=wording(issue.metadata, issue.error))
+        return self._with(states)
 
     async def _asked(self, before: tuple[State, ...], asking: Asking) -> ToolRoundPlan[Input]:
         """Ask about the calls that were pending and now wait because their tool says so.

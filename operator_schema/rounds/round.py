@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..tools.calls import RawCall
-    from ..tools.execution.rounds import Asking, RunAll
+    from ..tools.execution.rounds import Asking, RunAll, Wording
     from .commit import Given
     from .plan import AnyHooks
     from .tool_call import CallIssue, ToolCall
@@ -140,10 +140,15 @@ class ToolRound(Value, Generic[Input]):
         self._plan.discard()
 
     async def execute_with(
-        self, run_all: RunAll, hooks: AnyHooks | None = None, asking: Asking | None = None, /
+        self,
+        run_all: RunAll,
+        hooks: AnyHooks | None = None,
+        asking: Asking | None = None,
+        wording: Wording | None = None,
+        /,
     ) -> ToolRoundPlan[Input]:
         """Let hooks decide, then run what is pending; for `executor.execute_round`."""
-        return await self._plan.execute_with(run_all, hooks, asking)
+        return await self._plan.execute_with(run_all, hooks, asking, wording)
 
     def __repr__(self) -> str:
         calls, issues = len(self.calls), len(self.issues)

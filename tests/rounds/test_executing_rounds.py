@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import re
 import time
+from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
@@ -13,12 +15,14 @@ from round_samples import ask, fetch, ids, raw, search, toolset
 from operator_schema import (
     CallError,
     Complete,
+    DecodeError,
     Defer,
     Executor,
     HookError,
     Hooks,
     InterruptedRoundError,
     ListTranscript,
+    RawCall,
     Registry,
     Reject,
     RoundError,
@@ -331,3 +335,81 @@ def test_a_settled_round_is_not_run():
     for each in (found, plan):
         with pytest.raises(RoundError, match="discarded already"):
             Executor(toolset).execute_round_sync(each)
+
+
+# --- the options of the executor -----------------------------------------------------------------
+
+
+@dataclass
+class Odds:
+    """Something whose own code fails for some arguments."""
+
+    number: int
+
+    def __post_init__(self):
+        if self.number == 1:
+            message = "one is odd"
+            raise ValueError(message)
+        if self.number == 3:
+            message = "three is odd; send two"
+            raise CallError(message)
+        if self.number == 5:
+            raise ToolError("halve", "it has no five")
+        if self.number == 7:
+            raise ExceptionGroup("odd", [ValueError("seven"), KeyError("no")])
+        if self.number == 9:
+            raise UnwritableError
+
+
+class UnwritableError(Exception):
+    def __str__(self):
+        raise ZeroDivisionError
+
+
+@tool
+def halve(odds: Odds) -> float:
+    """Halve a number."""
+    if odds.number == 2:
+        message = "two is too small"
+        raise ValueError(message)
+    return odds.number / 2
+
+
+def shout(error):
+    return f"WRONG: {len(error.problems)}"
+
+
+def fail_to_report(error):
+    raise LookupError
+
+
+@pytest.mark.parametrize("show", ["type", "message", "traceback"])
+@pytest.mark.parametrize("report", [str, shout, fail_to_report])
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("halve", {"number": number}) for number in ("x", 1, 2, 3, 4, 5, 7, 9)]
+    + [("halve", "{"), ("nothing", {}), ("halve", {})],
+)
+def test_a_model_reads_the_same_in_a_round_and_outside(show, report, name, arguments):
+    tools = Toolset(halve)
+    executor = Executor(tools, show_errors=show, report=report)
+    call = RawCall("1", name, arguments)
+    alone = executor.execute_sync(call)
+    plan = executor.execute_round_sync(tools.round([call]))
+    (result,) = plan.commit([]).results
+    first, second = (re.split(r"\n\n.*Traceback", each.content)[0] for each in (alone, result))
+    assert (first, alone.code, alone.is_error) == (second, result.code, result.is_error)
+    assert ("Traceback" in alone.content) == ("Traceback" in result.content)
+    restored = tools.restore_plan(plan.as_dict())
+    assert executor.execute_round_sync(restored).commit([]).results[0].content == result.content
+
+
+def test_hooks_and_errors_of_hooks_have_the_texts_of_the_executor():
+    tools = Toolset(halve, search)
+    executor = Executor(tools, report=shout)
+    found = tools.round([raw("halve", "1"), raw("search", "2", query="q")])
+    with pytest.raises(HookError) as caught:
+        executor.execute_round_sync(found, hooks=lambda call: 1 / 0)
+    assert caught.value.plan.issues[0].content == "WRONG: 1"
+    assert found.issues[0].content != "WRONG: 1"
+    assert isinstance(caught.value.plan.issues[0].error, DecodeError)

@@ -103,7 +103,7 @@ def _unheard(*_: object) -> None:
 
 
 class Plan:
-    async def execute_with(self, run_all: RunAll, hooks: int | None, _: object, /) -> str:
+    async def execute_with(self, run_all: RunAll, hooks: int | None, *_: object) -> str:
         return f"{len(await run_all([], _unheard))} {hooks}"
 
 

@@ -96,7 +96,7 @@ class Executor:
     """
 
     __slots__ = (
-        *("_options", "_outcomes", "_registry", "_runner", "_slots"),
+        *("_options", "_outcomes", "_registry", "_runner", "_slots", "_wording"),
         "__weakref__",
     )
 
@@ -126,6 +126,7 @@ class Executor:
         self._slots = Slots(max_concurrency)
         passed, native = exception_classes(pass_through), result_classes(native_results)
         failures = Failures(show_errors, report, passed)
+        self._wording = failures.wording()
         successes = Successes(failures, native, strict=strict_results)
         self._runner = Runner(failures, max_threads, grace, uses_threads=threads)
         self._outcomes = Outcomes(
@@ -424,7 +425,7 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         run_all = partial(self._run_decoded, context, on_progress)
-        return await plan.execute_with(run_all, hooks, self._outcomes.confirmation.asking())
+        return await plan.execute_with(run_all, hooks, self._outcomes.confirmation.asking(), self._wording)
 
     def execute_round_sync(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ...errors import CallError, EncodeError, NeedsInput, ToolError
+from ...errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
 from ...json_values import has_surrogate
 from ...wording import clip, escape, listed, quote, show_path
 from ..calls import ToolResult, class_name_of, exception_text, message_of, own_parts
@@ -15,7 +15,7 @@ from .passing import Passed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ...errors import DecodeError, ToolNotFoundError
+    from ...errors import ToolNotFoundError
     from ..calls import RawCall, ResultCode
     from ..results.content import Part
     from .passing import ClassSet
@@ -99,6 +99,18 @@ class Failures:
         # Without the arguments: they may hold secrets.
         _log(INFO, call, f"the arguments do not fit: {clip(escape(listed(found, _SHOWN_PROBLEMS)), 500)}")
         return _no_result(call, "invalid_params", self._reported(call, error), error, **error.as_dict())
+
+    def wording(self) -> Callable[[RawCall, Exception], str] | None:
+        """Return what words the failures to decode that a round found; None to leave the usual text."""
+        return None if self._show == "type" and self._report is str else self._worded
+
+    def _worded(self, call: RawCall, error: Exception) -> str:
+        try:
+            if issubclass(type(error), DecodeError):
+                return self._reported(call, cast("DecodeError", error))
+            return _failure_text(call, error, _leaves(error), self._show)
+        except Exception:  # noqa: BLE001  # the code of the exception that was raised
+            return f"{call.name} failed"
 
     def _reported(self, call: RawCall, error: DecodeError) -> str:
         try:
@@ -204,24 +216,33 @@ class Failures:
 
 
 def _failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
-    if issubclass(type(error), ToolError):
-        _log(ERROR, call, "the tool can't be run", error)
-        content = f"{call.name} can't be run here; calling it again will not help"
-        return _no_result(call, "execution_failed", content, error)
     leaves = _leaves(error)
     if len(leaves) == 1 and issubclass(type(leaves[0]), NeedsInput):
         return _needs_input(call, cast("NeedsInput", leaves[0]))
-    if all(issubclass(type(leaf), CallError) for leaf in leaves):
-        content = "\n".join([message_of(leaf) or class_name_of(leaf) for leaf in leaves])
+    if issubclass(type(error), ToolError):
+        _log(ERROR, call, "the tool can't be run", error)
+    elif _is_for_model(leaves):
         _log(INFO, call, "the function raised a CallError")
-        return _no_result(call, "execution_failed", _encodable(content), error)
-    _log(ERROR, call, "the function failed", error)
+    else:
+        _log(ERROR, call, "the function failed", error)
+    return _no_result(call, "execution_failed", _failure_text(call, error, leaves, show), error)
+
+
+def _failure_text(
+    call: RawCall, error: BaseException, leaves: Sequence[BaseException], show: ShowErrors
+) -> str:
+    if issubclass(type(error), ToolError):
+        return f"{call.name} can't be run here; calling it again will not help"
+    if _is_for_model(leaves):
+        return _encodable("\n".join([message_of(leaf) or class_name_of(leaf) for leaf in leaves]))
     shown = [_shown_leaf(leaf, show) for leaf in leaves[:_SHOWN_LEAVES]]
     more = f"; … ({len(leaves) - _SHOWN_LEAVES} more)" if len(leaves) > _SHOWN_LEAVES else ""
     content = f"{call.name} failed: {'; '.join(shown)}{more}"
-    if show == "traceback":
-        content = f"{content}\n\n{_traceback(error)}"
-    return _no_result(call, "execution_failed", content, error)
+    return f"{content}\n\n{_traceback(error)}" if show == "traceback" else content
+
+
+def _is_for_model(leaves: Sequence[BaseException]) -> bool:
+    return all(issubclass(type(leaf), CallError) for leaf in leaves)
 
 
 def _cut_parts(result: ToolResult, shown: int, note: str) -> tuple[Part, ...]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Asking: TypeAlias = "Callable[[ToolCall[Any]], Awaitable[Any]]"
     Keep: TypeAlias = "Callable[[int, ToolResult], None]"
+    Wording: TypeAlias = "Callable[[RawCall, Exception], str]"
     RunAll: TypeAlias = "Callable[[Sequence[DecodedCall], Keep], Awaitable[list[ToolResult | BaseException]]]"
 
 __all__ = ["DecodedCall", "Executable", "check_executable", "context_of"]
@@ -52,7 +53,7 @@ class Executable(Protocol[Hooks_contra, Plan_co]):
     """What `Executor.execute_round` takes: a round, or the plan of one."""
 
     async def execute_with(
-        self, run_all: RunAll, hooks: Hooks_contra | None, asking: Asking | None, /
+        self, run_all: RunAll, hooks: Hooks_contra | None, asking: Asking | None, wording: Wording | None, /
     ) -> Plan_co:
         """Run the pending calls, and return the plan with their results.
 
@@ -62,6 +63,7 @@ class Executable(Protocol[Hooks_contra, Plan_co]):
                 exception of `pass_through` that it raised.
             hooks: decide about the calls; None for no hooks.
             asking: asks about calls of tools with `confirm=True`; None to defer them.
+            wording: writes what the model reads of arguments that could not be decoded; None to leave it.
         """
         ...
 
