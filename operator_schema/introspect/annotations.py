@@ -150,7 +150,10 @@ def _literal_string(reader: Reader, _annotation: Any, _args: tuple[Any, ...], pl
 
 
 def _alias(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-    return reader.alias_node(getattr(annotation, "__origin__", annotation), args, place)
+    alias = getattr(annotation, "__origin__", annotation)
+    if alias.__name__ == "JsonValue" and getattr(alias, "__module__", "") == "pydantic.types":
+        return ANY  # its own tags are no keys of JSON
+    return reader.alias_node(alias, args, place)
 
 
 # --- lists, sets, tuples and maps -----------------------------------------------------------------

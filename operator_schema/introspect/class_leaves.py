@@ -47,19 +47,21 @@ def _describe_leaf(own: object) -> str:
     return received(own) if leaf is None else f"a SchemaLeaf for {name_of(leaf.type)}"
 
 
-def model_node(reader: Reader, cls: Any, place: Place) -> Node | None:
-    """Return the node of a pydantic model, None for any other class."""
+def model_node(reader: Reader, cls: Any, args: tuple[Any, ...], place: Place) -> Node | None:
+    """Return the node of a model or another type of pydantic, None for any other class."""
     if "pydantic" not in sys.modules:
         return None
-    from .pydantic_models import fault_of_model, is_model, model_leaf  # only where pydantic is loaded
+    from . import pydantic_models  # only where pydantic is loaded
 
-    if not is_model(cls):
+    leaf: SchemaLeaf[Any] | tuple[str, str] | None = None
+    if pydantic_models.is_model(cls):
+        fault = pydantic_models.fault_of_model(cls)
+        leaf = fault or pydantic_models.model_leaf(cls, of_results=reader.of_results)
+    elif not args:
+        leaf = pydantic_models.type_leaf(cls, of_results=reader.of_results)
+    if isinstance(leaf, SchemaLeaf):
+        reader.leaves[cls] = leaf  # where the class is met again, it is the same leaf
+        return new_leaf(LeafNode, leaf)
+    if leaf is None:
         return None
-    fault = fault_of_model(cls)
-    if fault is None:
-        leaf = model_leaf(cls, of_results=reader.of_results)
-        if isinstance(leaf, SchemaLeaf):
-            reader.leaves[cls] = leaf  # where the model is met again, it is the same leaf
-            return new_leaf(LeafNode, leaf)
-        fault = leaf
-    return reader.complain(place, "unsupported", f"{name_of(cls)} can't be used: {fault[0]}", fault[1])
+    return reader.complain(place, "unsupported", f"{name_of(cls)} can't be used: {leaf[0]}", leaf[1])

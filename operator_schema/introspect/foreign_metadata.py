@@ -9,7 +9,7 @@ is ignored, as PEP 593 asks.
 from __future__ import annotations
 
 import re
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..complaints import UnfitError
@@ -92,6 +92,9 @@ _REMEDIES: Final[dict[str, str]] = {
     "allow_inf_nan": "Take it out: JSON has no such numbers",
     "union_mode": "Take it out: members of a union are told apart by their JSON, whatever their order",
     "discriminator": "Name a field that is a Literal in each member",
+    "decimal_places": "Give 0 to 15, and less than max_digits",
+    "max_digits": "Give up to 15, and decimal_places as well: together they are limits",
+    "strip_whitespace": "Strip it in your function, or say a pattern",
     "tz": "Take it out, or use the leaf for local times",
 }
 """By attribute, what to do where it can't be honoured; for any other attribute, `_IN_CLASS`."""
@@ -105,6 +108,11 @@ _CLASS_REMEDIES: Final[dict[str, str]] = {
     "WrapSerializer": "Give the type a SchemaLeaf with its own encode",
     "SkipValidation": "Annotate it as Any",
     "Unit": "Say it in the description",
+    "UuidVersion": "Write UUID, and check its version in __post_init__",
+    "PathType": "Write Path, and look for the file in your function",
+    "EncodedBytes": "Write bytes, which is base64 in JSON",
+    "EncodedStr": "Write str, and decode it in your function",
+    "Json": "Write the type that is inside: arguments are JSON already",
 }
 """By class, what to do about metadata that can't be read; for any other class, `_IN_CLASS`."""
 
@@ -266,6 +274,23 @@ def _take_pattern(_attribute: str, value: Any, item: object, to: Translation) ->
         raise UnfitError(message, "Write it so that Python's re module can read it") from None
 
 
+def _take_decimals(attribute: str, value: Any, item: Any, to: Translation) -> None:
+    """Read what pydantic says of the digits of a `Decimal` as its step and its limits."""
+    places, digits = getattr(item, "decimal_places", None), getattr(item, "max_digits", None)
+    most = _MOST_PLACES if digits is None else digits
+    is_within = type(places) is int and type(most) is int and 0 <= places <= most <= _MOST_PLACES
+    if not is_within or places == digits:  # without a digit before the point, pydantic refuses even 0
+        raise _lost(attribute, value, item)
+    limits: dict[str, Any] = {"multiple_of": float(f"1e-{places}")}
+    if digits is not None:
+        limits |= {"gt": -(10 ** (digits - places)), "lt": 10 ** (digits - places)}
+    to.metadata.append(SimpleNamespace(**limits))
+
+
+_MOST_PLACES: Final = 15
+"""Digits that a number of JSON is read with."""
+
+
 def _take_alias(attribute: str, value: object, item: Any, to: Translation) -> None:
     if any(other != value for other in (item.alias, item.validation_alias, item.serialization_alias)):
         raise _lost(attribute, value, item)
@@ -297,6 +322,8 @@ _READERS: Final[dict[str, Callable[[str, Any, Any, Translation], None]]] = {
     "default": _take_default,
     "default_factory": _take_default,
     "discriminator": _take_discriminator,
+    "decimal_places": _take_decimals,
+    "max_digits": _take_decimals,
 }
 """By attribute, what takes it over."""
 

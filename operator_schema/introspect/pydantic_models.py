@@ -1,4 +1,4 @@
-"""pydantic models: leaves with their own schema, validator and serializer. Nothing is imported.
+"""pydantic models and types: leaves with their own schema, validator and serializer. Nothing is imported.
 
 A model stays pydantic's: `model_json_schema` describes it, `model_validate_json` reads it (so that
 strict models and formats mean what they mean for JSON), its serializer writes it. What it writes is
@@ -11,6 +11,7 @@ the keys that are written, which need not be those that are read.
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -21,6 +22,7 @@ from ..wording import clip, escape, excerpt, quote
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, ShapedDecoder, UnionNode
 from .schema_references import describe_reference_fault, resolve
+from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from ..errors import ProblemCode
     from .nodes import Node
 
-__all__ = ["fault_of_model", "is_model", "model_leaf", "problems_of"]
+__all__ = ["fault_of_model", "is_model", "model_leaf", "problems_of", "type_leaf"]
 
 _Schema = dict[str, Any]
 
@@ -55,15 +57,71 @@ def model_leaf(cls: Any, *, of_results: bool = False) -> SchemaLeaf[Any] | tuple
         cls: the model.
         of_results: whether values are only written, so that the schema is that for writing.
     """
-    schema: _Schema = cls.model_json_schema(mode="serialization" if of_results else "validation")
+    return _leaf_of(cls, cls, cls, of_results=of_results)
+
+
+def _leaf_of(cls: type, values: type, model: Any, *, of_results: bool) -> SchemaLeaf[Any] | tuple[str, str]:
+    schema: _Schema = model.model_json_schema(mode="serialization" if of_results else "validation")
     fault = describe_reference_fault(schema)
     if fault is not None:
         return fault
     types = _types_of(schema, schema)
     document = {"type": types[0] if len(types) == 1 else types, **schema}
-    model = _Model(cls, document, _shape_of(cls, schema, schema, _LEVELS))
-    write = _ResultEncoder(model) if of_results else _Encoder(model)
-    return trusted_leaf(cls, document, _Decoder(model), write, model)
+    known = _Model(model, document, _shape_of(cls, schema, schema, _LEVELS))
+    write = _ResultEncoder(known) if of_results else _Encoder(known)
+    return trusted_leaf(values, document, _Decoder(known), write, known)
+
+
+def type_leaf(cls: Any, *, of_results: bool = False) -> SchemaLeaf[Any] | tuple[str, str] | None:
+    """Return the leaf of a class that tells pydantic how it is read, as `HttpUrl` does; None for any other.
+
+    Args:
+        cls: no model, and nothing that this package reads by itself.
+        of_results: whether values are only written.
+    """
+    if not hasattr(cls, "__get_pydantic_core_schema__"):
+        return None
+    name = cls.__name__ if cls.__module__.startswith("pydantic.") else ""
+    if name in _REFUSED:
+        return _REFUSED[name]
+    module, values = _VALUES.get(name, ("", ""))
+    made: Any = getattr(sys.modules.get(module), values, cls)
+    return (
+        shipped_leaf(made)
+        if name == "AwareDatetime"
+        else _leaf_of(cls, made, _AsModel(cls), of_results=of_results)
+    )
+
+
+_REFUSED: Final = {
+    "ImportString": ("it imports whatever a model names", "Take a Literal, and import in your function"),
+    "NaiveDatetime": (
+        "its schema asks for an offset from UTC, and it takes none",
+        "Write datetime, with the leaf for local times",
+    ),
+}
+"""By name of pydantic's type: why it can't be used, and what to do."""
+
+
+class _AsModel:
+    """A type with the methods of a model, which pydantic's `TypeAdapter` has under other names."""
+
+    def __init__(self, cls: type) -> None:
+        adapter = sys.modules["pydantic"].TypeAdapter(cls)
+        self.__name__ = cls.__name__
+        self.__pydantic_serializer__ = adapter.serializer
+        self.model_json_schema = adapter.json_schema
+        self.model_validate_json = adapter.validate_json
+
+
+_VALUES: Final = {
+    "EmailStr": ("builtins", "str"),
+    **dict.fromkeys(("AwareDatetime", "FutureDatetime", "PastDatetime"), ("datetime", "datetime")),
+    **dict.fromkeys(("FutureDate", "PastDate"), ("datetime", "date")),
+    **dict.fromkeys(("IPvAnyAddress", "IPvAnyInterface"), ("ipaddress", "_BaseAddress")),
+    "IPvAnyNetwork": ("ipaddress", "_BaseNetwork"),
+}
+"""Module and class of the values, by the name of pydantic's type, where they aren't instances of it."""
 
 
 def _lost_key(cls: Any) -> str | None:
@@ -222,8 +280,9 @@ class _Encoder(CheckedEncoder):
             lost = _lost_key(cls)
             raise error if lost is None else ValueError(lost) from None
         # Equal sets may be written in another order.
-        if _write(cls, again, warnings="none") != text and again != value:
-            raise ValueError(_lost_key(cls) or "what it writes is read as another value")
+        is_another = _write(cls, again, warnings="none") != text
+        if (is_another or _HIDDEN in text) and again != value:
+            raise ValueError(_lost_key(cls) or (_READ_AS_ANOTHER if is_another else _NOT_WRITTEN))
         return written
 
     def write_unchecked(self, value: Any) -> Any:
@@ -285,6 +344,10 @@ def _reason_of(error: ValueError) -> str:
     return found[0].replace(_DOUBT, "") if found else " ".join(lines)
 
 
+_READ_AS_ANOTHER: Final = "what it writes is read as another value"
+_NOT_WRITTEN: Final = "it holds a secret, which is never written"
+_HIDDEN: Final = b'"**********"'
+"""How a secret of pydantic is written, whatever it is."""
 _WARNING: Final = "PydanticSerializationUnexpectedValue("
 _DOUBT: Final = " - serialized value may not be as expected"
 

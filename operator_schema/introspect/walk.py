@@ -155,7 +155,7 @@ class Walk(Reader):
         for base, arm in CLASSES:
             if issubclass(cls, base):
                 return arm(self, cls, args, place)
-        model = model_node(self, cls, place)
+        model = model_node(self, cls, args, place)
         if model is not None:
             return model
         meant = schema_type(cls)

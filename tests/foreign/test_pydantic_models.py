@@ -478,3 +478,25 @@ def test_the_example_of_a_model_has_small_values_that_fit():
         note: Any = Field(json_schema_extra={"type": ["integer", "null"]})
 
     assert Codec(Order).example() == {"number": 6, "seats": 0, "note": 0}
+
+
+class Count(pydantic.BaseModel):
+    number: float
+    count: int
+
+
+class StrictCount(Count):
+    model_config = pydantic.ConfigDict(strict=True)
+
+
+@pytest.mark.parametrize("model", [Count, StrictCount])
+@pytest.mark.parametrize("value", [1, 1.0, 6.5, "1", "x", True, None, [], {}, 10**20, -0.0])
+def test_a_model_reads_more_or_less_than_its_schema_only_as_the_page_says(model, value) -> None:
+    codec = Codec(model)
+    validator = Draft202012Validator(codec.json_schema())
+    for given in ({"number": value, "count": 1}, {"number": 1, "count": value}):
+        is_read, is_valid = not codec.problems(given), validator.is_valid(given)
+        is_lax = model is Count and (value is True or value == "1")
+        is_whole_float = model is StrictCount and isinstance(value, float) and given["count"] is value
+        if is_read != is_valid:
+            assert is_lax if is_read else is_whole_float
