@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Outcomes"]
 
+_NO_THREAD = "no thread could be started for it; with threads=False it needs none"
+
 
 class _Unapproved:
     """A call that nobody has agreed to.
@@ -122,7 +124,7 @@ class Outcomes:
                 call, tool, context, decoded, confirm, self._seconds(tool)
             )
         except RuntimeError as error:
-            return self._failures.not_started(call, error, "the system has no more threads")
+            return self._failures.not_started(call, error, _NO_THREAD)
         if type(agreed) is DecodedCall:
             agreed = await self._in_slot(call, context, on_progress, agreed, confirm)
         final: ToolResult | Passed | BaseException = agreed
@@ -188,7 +190,7 @@ class Outcomes:
         except TimeoutError as late:
             return self._failures.timed_out(call, seconds or 0, late)
         except RuntimeError as error:
-            return self._failures.not_started(call, error, "the system has no more threads")
+            return self._failures.not_started(call, error, _NO_THREAD)
         finally:
             if reports is not None:
                 reports.end()

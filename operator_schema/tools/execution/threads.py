@@ -59,7 +59,7 @@ class Threads:
 
         Raises:
             TimeoutError: it took longer; its text says so if no thread was free.
-            RuntimeError: the system gives no more threads.
+            RuntimeError: the system gives no more threads, or the interpreter allows none.
         """
         from threading import Thread
 
@@ -67,9 +67,8 @@ class Threads:
             message = f"no thread was free for it; {self.abandoned} still run after their calls took too long"
             raise TimeoutError(message)
         run = _Run(function, _context_for_thread())
-        thread = Thread(target=self._work, args=(run, name), name=name, daemon=True)
         try:
-            thread.start()
+            Thread(target=self._work, args=(run, name), name=name, daemon=True).start()
         except Exception:
             self._slots.release(name)
             raise
