@@ -6,6 +6,8 @@ import os
 import re
 import stat
 import time
+from contextlib import contextmanager
+from errno import ENOTDIR
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +16,7 @@ from .errors import missing_package
 from .language import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from pathspec import GitIgnoreSpec
 
@@ -41,6 +43,11 @@ _RACY = 50_000_000
 _FLAGS = (
     os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 )
+_FOLDER_FLAGS = _FLAGS | getattr(os, "O_DIRECTORY", 0)
+_BY_STEPS = (
+    hasattr(os, "O_NOFOLLOW") and {os.open, os.stat} <= os.supports_dir_fd and os.scandir in os.supports_fd
+)
+"""Whether a folder can be opened from the one that it is in, which Windows can't."""
 
 FileKey = tuple[int, int, int, int]
 """Size, times of change and the inode of a file: another content has another key, unless it is too young."""
@@ -111,6 +118,76 @@ def is_young(key: FileKey) -> bool:
     return time.time_ns() - max(key[1], key[2]) < _RACY
 
 
+@contextmanager
+def _folder(root: str, path: str) -> Generator[int | str]:
+    """Open a folder below the root, from one folder to the next, so that no link is followed on the way.
+
+    Only the root is found by its path: who can write in it may put a link in place of a folder at any moment.
+
+    Args:
+        root: absolute path.
+        path: below it; empty for the root.
+
+    Yields:
+        A descriptor. Where there is none for folders, a path that has no links in it: it is looked at before
+        and after, which is no help against who puts a link there for a moment.
+
+    Raises:
+        OSError: it isn't there, it can't be read, or a link is on the way.
+    """
+    if not _BY_STEPS:
+        where = _joined(root, path)
+        _check_no_link(where)
+        yield where
+        _check_no_link(where)
+        return
+    here = os.open(root, _FOLDER_FLAGS)
+    try:
+        for name in path.split("/") if path else ():
+            inner = os.open(name, _FOLDER_FLAGS, dir_fd=here)
+            os.close(here)
+            here = inner
+        yield here
+    finally:
+        os.close(here)
+
+
+def _check_no_link(where: str) -> None:
+    path = Path(where)
+    if path.resolve(strict=True) != path:
+        raise NotADirectoryError(ENOTDIR, "a link is on the way")
+
+
+class _Place(NamedTuple):
+    """What the functions of `os` need to find an entry of an open folder."""
+
+    path: str
+    dir_fd: int | None
+
+
+def _in(folder: int | str, name: str) -> _Place:
+    return _Place(name, folder) if isinstance(folder, int) else _Place(f"{folder}/{name}", None)
+
+
+def _open(root: str, path: str) -> int:
+    """Open a file below the root for reading.
+
+    Raises:
+        OSError: it isn't there, it can't be read, or it or a folder on the way is a link.
+    """
+    outer, _, name = path.rpartition("/")
+    descriptor = -1
+    try:
+        with _folder(root, outer) as folder:
+            place = _in(folder, name)
+            descriptor = os.open(place.path, _FLAGS, dir_fd=place.dir_fd)
+    except BaseException:
+        if descriptor >= 0:
+            os.close(descriptor)
+        raise
+    return descriptor
+
+
 def read_source(root: str, path: str) -> Content | Skipped | None:
     """Read a file; nothing outside of the root is read by a link.
 
@@ -122,8 +199,8 @@ def read_source(root: str, path: str) -> Content | Skipped | None:
         Its content, why it is skipped, or None if it isn't there any more.
     """
     try:
-        descriptor = os.open(f"{root}/{path}", _FLAGS)
-    except FileNotFoundError:
+        descriptor = _open(root, path)
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         return Skipped(path, error.strerror or "it can't be opened")
@@ -162,7 +239,7 @@ def read_part(root: str, path: str, key: FileKey, start: int, end: int) -> bytes
     if is_young(key) or not hasattr(os, "pread"):
         return None
     try:
-        descriptor = os.open(f"{root}/{path}", _FLAGS)
+        descriptor = _open(root, path)
     except OSError:
         return None
     try:
@@ -184,6 +261,8 @@ class Tree:
     def __init__(self, root: str) -> None:
         self._root = root
         self._folders: dict[str, Folder] = {}
+        self._unlisted: dict[str, tuple[Rules, ...]] = {}
+        """Folders that couldn't be listed, with the rules above them: their own change tells nobody of it."""
 
     def refresh(self) -> bool:
         """List again what has changed.
@@ -198,6 +277,10 @@ class Tree:
         for path in changed:
             if path in self._folders:  # it didn't go with one above it
                 self._list_again(path)
+        for path, outer in list(self._unlisted.items()):
+            self._list_all(path, outer)
+            if path in self._folders:
+                changed.append(path)
         return bool(changed)
 
     def files(self) -> Iterator[str]:
@@ -216,8 +299,7 @@ class Tree:
         now = self._listed(path, before.outer, before)
         if now is None or now.rules_key != before.rules_key:
             self._forget(path)
-            if now is not None:
-                self._list_all(path, before.outer)
+            self._list_all(path, before.outer)
             return
         self._folders[path] = now
         for gone in set(before.folders).difference(now.folders):
@@ -228,7 +310,9 @@ class Tree:
     def _forget(self, path: str) -> None:
         waiting = [path]
         while waiting:
-            folder = self._folders.pop(waiting.pop(), None)
+            path = waiting.pop()
+            self._unlisted.pop(path, None)
+            folder = self._folders.pop(path, None)
             if folder is not None:
                 waiting += folder.folders
 
@@ -237,35 +321,43 @@ class Tree:
         while waiting:
             here, rules = waiting.pop()
             folder = self._listed(here, rules)
-            if folder is not None:
+            if folder is None:
+                self._unlisted[here] = rules
+            else:
+                self._unlisted.pop(here, None)
                 self._folders[here] = folder
                 waiting += [(inner, folder.rules) for inner in folder.folders]
 
     def _listed(self, path: str, outer: tuple[Rules, ...], before: Folder | None = None) -> Folder | None:
-        where = _joined(self._root, path)
-        key = _key_if_there(where)
         try:
-            with os.scandir(where) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name)
+            with _folder(self._root, path) as folder:
+                key = key_of(os.stat(folder))  # noqa: PTH116  # it may be a descriptor
+                with os.scandir(folder) as listing:
+                    # Whether an entry is a folder may be asked of the system only while this one is open.
+                    entries = sorted(
+                        [
+                            (each.name, each.is_dir(follow_symlinks=False), _is_source(each))
+                            for each in listing
+                        ]
+                    )
+                rules_file = _in(folder, ".gitignore")
+                rules_key = _key_if_there(*rules_file)
+                if before is not None and before.rules_key == rules_key and not before.is_young:
+                    rules = before.rules
+                else:
+                    patterns = None if rules_key is None else _patterns_in(*rules_file)
+                    cut = len(path) + 1 if path else 0
+                    rules = outer if patterns is None else (*outer, Rules(cut, "", patterns))
         except OSError:
             return None
-        if key is None:
-            return None
-        rules_key = _key_if_there(f"{where}/.gitignore")
-        if before is not None and before.rules_key == rules_key and not before.is_young:
-            rules = before.rules
-        else:
-            patterns = None if rules_key is None else _patterns_in(f"{where}/.gitignore")
-            cut = len(path) + 1 if path else 0
-            rules = outer if patterns is None else (*outer, Rules(cut, "", patterns))
         folders: list[str] = []
         files: list[str] = []
-        for entry in entries:
-            inner = _joined(path, entry.name)
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _NEVER and not _is_ignored(f"{inner}/", rules):
+        for name, is_folder, is_source in entries:
+            inner = _joined(path, name)
+            if is_folder:
+                if name not in _NEVER and not _is_ignored(f"{inner}/", rules):
                     folders.append(inner)
-            elif _is_source(entry) and not _is_ignored(inner, rules):
+            elif is_source and not _is_ignored(inner, rules):
                 files.append(inner)
         return Folder(key, is_young(key), tuple(folders), tuple(files), outer, rules, rules_key)
 
@@ -278,9 +370,9 @@ def _joined(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder and name else folder or name
 
 
-def _key_if_there(path: str) -> FileKey | None:
+def _key_if_there(path: str, dir_fd: int | None = None) -> FileKey | None:
     try:
-        return key_of(os.lstat(path))
+        return key_of(os.lstat(path, dir_fd=dir_fd))
     except OSError:
         return None
 
@@ -317,10 +409,11 @@ def _split(path: str) -> list[str]:
     return [f"{part}/" for part in path.split("/") if part]
 
 
-def _patterns_in(file: str, *, follow: bool = False) -> GitIgnoreSpec | None:
+def _patterns_in(file: str, dir_fd: int | None = None, *, follow: bool = False) -> GitIgnoreSpec | None:
     """Return the patterns of a file; None if it isn't a plain file, as links aren't for git either."""
+    flags = _FLAGS & ~getattr(os, "O_NOFOLLOW", 0) if follow else _FLAGS
     try:
-        descriptor = os.open(file, _FLAGS & ~getattr(os, "O_NOFOLLOW", 0) if follow else _FLAGS)
+        descriptor = os.open(file, flags, dir_fd=dir_fd)
     except OSError:
         return None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
