@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import pickle
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from time import perf_counter
 from typing import Annotated, Any
 
@@ -20,11 +20,13 @@ from saving_samples import (
     problems,
     ran,
     refused,
+    restored,
     saved,
 )
 
-from operator_schema import RestoreError, Toolset, skip, tool, tool_input
+from operator_schema import EncodeError, NeedsInput, RawCall, RestoreError, Toolset, skip, tool, tool_input
 from operator_schema.rounds.saved import FORMAT
+from operator_schema.rounds.tool_call import Question
 
 pytestmark = pytest.mark.needs_threads
 
@@ -358,3 +360,62 @@ def test_restoring_what_is_refused_runs_nothing():
     assert cancel.name == "cancel"
     with pytest.raises(RestoreError):
         Toolset().restore_plan(saved(plan))
+
+
+# --- calls that can't be compared ----------------------------------------------------------------
+
+
+def test_a_rejected_call_whose_tool_is_gone_is_committed_as_it_was():
+    plan = planned(("cancel", {"booking": "1"})).reject("c0", "no")
+    smaller = TOOLS.without("cancel")
+    again = restored(plan, smaller)
+    assert again.rejected[0].call is None
+    assert again.commit([]).results == plan.commit([]).results
+
+
+def test_an_answer_that_can_not_be_written_comes_back_as_it_was_given():
+    @dataclass
+    class Seat:
+        """An answer that keeps no seed."""
+
+        row: int
+        seed: InitVar[int]
+
+    @tool
+    def sit(seat: Annotated[Seat | None, skip] = None) -> str:
+        if seat is None:
+            message = "Where?"
+            raise NeedsInput(message, parameter="seat")
+        return str(seat.row)
+
+    tools = Toolset(sit)
+    plan = tools.round([RawCall("c0", "sit", {})]).plan()
+    asked = plan.replace(
+        _states=(plan.pending[0].defer("Where?", Question("Where?", "seat", {"type": "object"})),)
+    )
+    answered = asked.answer("c0", {"row": 5, "seed": 1})
+    assert answered.pending[0].answers == {"seat": {"row": 5, "seed": 1}}
+    assert restored(answered, tools) == answered
+
+
+def test_an_input_that_can_not_be_written_and_whose_arguments_fit_no_more_is_not_saved():
+    """Nobody could say after a restart what was approved."""
+    taken = []
+
+    @tool_input
+    @dataclass
+    class Book:
+        x: int
+        seed: InitVar[int]
+
+        def __post_init__(self, seed):
+            if taken:
+                message = "this booking is taken"
+                raise ValueError(message)
+
+    tools = Toolset(Book)
+    plan = tools.round([RawCall("c0", "book", {"x": 1, "seed": 2})]).plan()
+    assert plan.as_dict()["calls"][0]["schema"]
+    taken.append(1)
+    with pytest.raises(EncodeError, match="seed: missing"):
+        plan.as_dict()

@@ -386,3 +386,22 @@ def test_a_tool_that_is_gone_meanwhile_loses_nothing_that_ran():
     assert [call.call for call in Toolset(plain).restore_plan(after.as_dict()).handled] == [None, None]
     assert TOOLS.restore_plan(Toolset(plain).restore_plan(after.as_dict()).as_dict()) == after
     assert done(after.apply()) == after
+
+
+def test_a_plan_of_which_one_call_is_run_meanwhile_runs_none():
+    """Whoever comes second notices it at the last moment, and the other calls are free again."""
+    RAN.clear()
+    tools = Toolset(plain)
+    executor = Executor(tools)
+    found = tools.round([RawCall("c0", "plain", {"tag": 0}), RawCall("c1", "plain", {"tag": 1})])
+    second = found.plan().with_results([found.calls[0].complete("did 0")])
+
+    async def run_the_other_plan(call):
+        if call.id == "c0":
+            await executor.execute_round(second)
+
+    with pytest.raises(RoundError, match=r'plain \(call "c1"\) was run already'):
+        executor.execute_round_sync(found, hooks=run_the_other_plan)
+    assert RAN == {(1, None): 1}
+    executor.execute_round_sync(found.plan().current())
+    assert RAN == {(0, None): 1, (1, None): 1}
