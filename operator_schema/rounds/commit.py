@@ -27,7 +27,7 @@ def settled(states: Sequence[State], results: Iterable[Given]) -> tuple[ToolResu
     """Return a result for each call of a turn, in order.
 
     Args:
-        states: what each call is at.
+        states: of all calls of the turn.
         results: for the calls that are pending; for an issue too, which then counts.
 
     Raises:
@@ -69,7 +69,7 @@ def matched(states: Sequence[State], results: Iterable[Given]) -> tuple[dict[int
     the same name, in their order.
 
     Args:
-        states: what each call is at.
+        states: of all calls of the turn.
         results: in any order.
 
     Returns:

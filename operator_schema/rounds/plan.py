@@ -1,4 +1,4 @@
-"""The plan of a round: what each call is at, from the first decision to the commit."""
+"""The plan of a round: the state of each call, from the first decision to the commit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _QUESTION_LENGTH = 200
 
 
 class ToolRoundPlan(Value, Generic[Input]):
-    """What each call of a turn is at: pending, handled, rejected, deferred, or an issue.
+    """The state of each call of a turn: pending, handled, rejected, deferred, or an issue.
 
     A plan is immutable: what changes something returns another plan. Keep the last one. It can be saved
     at any time (`as_dict`) and restored in another process (`toolset.restore_plan`). Two plans are equal
@@ -77,7 +77,7 @@ class ToolRoundPlan(Value, Generic[Input]):
 
     @property
     def states(self) -> tuple[State, ...]:
-        """What each call is at, in the order of the calls; a pending one is a `ToolCall`."""
+        """The state of each call, in the order of the calls; a pending one is a `ToolCall`."""
         return self._states
 
     @property

@@ -35,7 +35,7 @@ def decoded_call(call: ToolCall[Any]) -> DecodedCall:
 
 
 def outcome_state(call: ToolCall[Any], result: ToolResult) -> State:
-    """Return what a call is at after it was run."""
+    """Return the state of a call after it ran."""
     raised: Any = (result.details or {}).get("exception") if result.code == "needs_input" else None
     if not isinstance(raised, NeedsInput):
         return _handled(call, result)

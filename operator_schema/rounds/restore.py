@@ -132,7 +132,7 @@ def _refuse(code: RestoreProblemCode, message: str) -> NoReturn:
 def _restored(
     toolset: Toolset[Any], index: int, data: dict[str, Any], digest: Digest, problems: list[RestoreProblem]
 ) -> State:
-    """Return what a saved call is at, or an issue if it doesn't fit any more."""
+    """Return the state of a saved call, or an issue if it doesn't fit any more."""
     is_unchanged = is_same_digest(digest(data), data.get("digest"))
     data = _as_sent(data)
     raw = RawCall(data["id"], data["name"], data.get("arguments"), data.get("is_cut_off") is True)

@@ -88,7 +88,7 @@ class SavedQuestion:
 
 @dataclass
 class SavedCall:
-    """A call of the turn, and what it is at.
+    """A call of the turn, with its state.
 
     `input` is what the call runs with, defaults included; what is restored has to be the same. It is read
     from the `arguments` where `source` says so. Where it can't be written (`InitVar`), it is read from them
@@ -119,7 +119,7 @@ class SavedCall:
 
 @dataclass
 class SavedHead:
-    """A plan, without what each call is at."""
+    """The header of a saved plan."""
 
     format: int
     round: str

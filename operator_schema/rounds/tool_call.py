@@ -358,7 +358,7 @@ class CallIssue(_OfTurn, Value):
 
 
 State: TypeAlias = "ToolCall[Any] | HandledCall | RejectedCall | DeferredCall[Any] | CallIssue"
-"""What a call of a turn is at: pending (as a `ToolCall`), or one of the others."""
+"""The state of a call of a turn: pending (as a `ToolCall`), or one of the others."""
 
 
 def rejection_text(reason: str) -> str:

@@ -25,7 +25,7 @@ def find_call(states: tuple[State, ...], call: WhichCall, kind: str) -> Any:
     """Return the one call of a turn that is meant.
 
     Args:
-        states: what each call is at.
+        states: of all calls of the turn.
         call: its id, its position, or the call itself.
         kind: `deferred`, or `deferred or pending`.
 

@@ -182,7 +182,7 @@ def decision(
 
 
 def show(plan: ToolRoundPlan[Any], call_id: str) -> None:
-    """Print what each call is at, or only one call."""
+    """Print the state of each call, or of one call."""
     for state in plan.states:
         if call_id in {"", state.id}:
             print(one_line(f"  {state.id} {state.name} {json.dumps(state.metadata.arguments)}"))
@@ -197,7 +197,7 @@ def one_line(text: str) -> str:
 def outcome(
     state: ToolCall[Any] | HandledCall | RejectedCall | DeferredCall[Any] | CallIssue,
 ) -> str:
-    """Return in a few words what a call is at."""
+    """Return the state of a call in a few words."""
     match state:
         case HandledCall(result=result):
             return f"handled: {result.content}"

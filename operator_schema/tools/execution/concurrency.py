@@ -210,7 +210,7 @@ class BlockedLoops:
 
     @contextmanager
     def blocking(self, homes: Iterable[Any]) -> Generator[None]:
-        """Say that event loops stand still while a block runs."""
+        """Mark event loops as blocked inside a `with` block."""
         with self._lock:
             new = [home for home in homes if home not in self._skipped]
             self._skipped.update({home: set[Slots]() for home in new})

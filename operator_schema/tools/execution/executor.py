@@ -274,7 +274,7 @@ class Executor:
             context: as for `execute`; for all of them.
             on_progress: as for `execute`; for all of them.
             confirm: as for `execute`; for all of them.
-            return_exceptions: whether the exceptions of `pass_through` stand in the list, each in the
+            return_exceptions: whether exceptions of `pass_through` are items of the list, each in the
                 place of its call. Otherwise the first one is raised, and the results are lost.
 
         Returns:

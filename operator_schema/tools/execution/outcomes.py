@@ -1,4 +1,4 @@
-"""What comes of one call: its tool is found, its function runs, and whatever happens is a result."""
+"""From one call to its result: its tool is found, its function runs, and whatever happens is a result."""
 
 from __future__ import annotations
 

@@ -64,12 +64,12 @@ class Passed:
 
 
 def result_of(outcome: Outcome) -> ToolResult:
-    """Return what came of a call, or raise what has to be raised."""
+    """Return the result of a call, or raise the exception that passes through."""
     return outcome if type(outcome) is ToolResult else results_of([outcome], return_exceptions=False)[0]
 
 
 def results_of(outcomes: Iterable[Outcome], *, return_exceptions: bool) -> list[Any]:
-    """Return what came of several calls, or raise what has to be raised.
+    """Return the results of several calls, or raise the exception that passes through.
 
     Args:
         outcomes: of calls that have all ended, in their order.

@@ -88,7 +88,7 @@ class ProgressReports:
             raise TypeError(message)
 
     def end(self) -> None:
-        """Give what waits, and take no more: the call is over."""
+        """Deliver pending progress, and accept no more after the call."""
         connect(self.progress, None)
         try:
             self._deliver_waiting()
