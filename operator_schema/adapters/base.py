@@ -180,7 +180,7 @@ def runner_of(
     check_confirm(confirm)
     registry = registry_of(tools)
     if executor is None:
-        return Runner(Executor(registry, **options), context, confirm)
+        return Runner(Executor(registry, **options), context, confirm)  # pyright: ignore[reportArgumentType]  # no other keys
     check_executor(executor, registry)
     return Runner(executor, context, confirm)
 
@@ -204,7 +204,7 @@ def runner_of_one(
     check_context(context)
     check_confirm(confirm)
     if executor is None:
-        return Runner(Executor([tool], **options), context, confirm)
+        return Runner(Executor([tool], **options), context, confirm)  # pyright: ignore[reportArgumentType]  # no other keys
     _check_is_executor(executor)
     if tool.name not in executor.registry or executor.registry[tool.name] != tool:
         message = f"the executor has no such tool {tool.name}: give both the same, Executor([{tool.name}], …)"

@@ -270,7 +270,7 @@ def test_a_part_inside_another_value_is_refused_at_registration(declared, path):
 
 
 def test_a_parameter_can_not_be_a_part():
-    with pytest.raises(SchemaError, match="A content part is what a function returns"):
+    with pytest.raises(SchemaError, match="content part is what a function returns"):
 
         @tool
         def show(image: Image) -> None: ...
