@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-frameworks lock-frameworks grammars coverage matrix campaign code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-frameworks lock-frameworks grammars coverage matrix campaign campaign-expressions code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -51,6 +51,10 @@ PAIRS ?= 1000000
 SEED ?= 0
 campaign: $(VENV)/.test ## compare decoder and schema with two validators (PAIRS=1000000 SEED=0)
 	$(BIN)/python tests/campaign/run.py --pairs $(PAIRS) --seed $(SEED)
+
+EXPRESSIONS ?= 100000
+campaign-expressions: $(VENV)/.test ## compare the regular expressions of documents with re (EXPRESSIONS=100000 SEED=0)
+	$(BIN)/python tests/campaign/expressions.py --expressions $(EXPRESSIONS) --seed $(SEED)
 
 BENCH ?= .venv-bench
 bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9'

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Node, Target, UnionNode
 
-__all__ = ["are_alternatives", "are_disjoint"]
+__all__ = ["are_alternatives", "are_disjoint", "count_containers"]
 
 _MOST_COMPARED = 100
 
@@ -25,6 +25,12 @@ def are_alternatives(node: UnionNode, definitions: Mapping[Target, Node]) -> boo
     if any(isinstance(member, AnyNode) for member in members):
         return False
     return len(objects) < 2 or all(isinstance(member, ObjectNode) for member in objects)  # noqa: PLR2004  # several
+
+
+def count_containers(node: UnionNode, definitions: Mapping[Target, Node]) -> int:
+    """Return the number of alternatives that take an array or an object."""
+    members = flat_members(node, definitions)
+    return sum(not received_types(member).isdisjoint({"array", "object"}) for member in members)
 
 
 def are_disjoint(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:

@@ -15,7 +15,8 @@ from ..immutable import set_once
 from ..json_values import copy_json
 from ..schema_styles import style_of
 from ..wording import nearest, quote
-from .judge import make_judge
+from .judge import Judge
+from .patterns import Patterns
 from .reader import read_document
 
 if TYPE_CHECKING:
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Graph
     from ..introspect.reader import Defaulted
     from ..schema_styles import StyleOptions
-    from .document import SchemaDocument
-    from .judge import Judge
-    from .reader import Left
+    from .document import Left, SchemaDocument
 
 __all__ = ["DocumentCodec"]
 
@@ -71,8 +70,8 @@ class DocumentCodec(ResultCodec[Any]):
     """Check values against a JSON Schema document of somebody else.
 
     A value that fits comes out as it went in, or as it was repaired: a copy, with the keys that the
-    document doesn't name. What the graph of the document leaves out (`left`) is checked by
-    `jsonschema`, if it is installed and can be used.
+    document doesn't name. What the graph of the document leaves out is checked by a judge of the whole
+    document.
 
     Args:
         document: whose `schema` is also what `json_schema` returns.
@@ -85,7 +84,6 @@ class DocumentCodec(ResultCodec[Any]):
     """
 
     _shown: dict[str, Any]
-    _left: tuple[Left, ...]
     _judge: Judge | None
 
     def __init__(self, document: SchemaDocument, /, **options: Unpack[CodecOptions]) -> None:
@@ -95,25 +93,24 @@ class DocumentCodec(ResultCodec[Any]):
         complaints = _complain_descriptions(document, descriptions)
         shown = document.with_descriptions(descriptions) if descriptions else document
         is_closed = checked["unknown_fields"] == "reject"
+        patterns = Patterns()
         reading = read_document(
-            shown.schema, document.name, is_closed=is_closed, is_arguments=document.is_arguments
+            shown.schema,
+            document.name,
+            is_closed=is_closed,
+            is_arguments=document.is_arguments,
+            patterns=patterns,
         )
         set_once(self, "_walk_class", partial(_Read, reading.graph, complaints))
         super().__init__(document, **options)
         del self.__dict__["_walk_class"]
         set_once(self, "_shown", shown.schema)
-        set_once(self, "_left", reading.left)
-        set_once(self, "_judge", make_judge(document.schema) if reading.left else None)
+        set_once(self, "_judge", Judge(document.schema, patterns) if reading.left else None)
 
     @property
     def left(self) -> tuple[Left, ...]:
-        """What the document says beyond its graph, in the order in which it was met."""
-        return self._left
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether `jsonschema` checks what the graph leaves out."""
-        return self._judge is not None
+        """What the document says and isn't checked, in the order in which it was met; 100 at most."""
+        return () if self._judge is None else self._judge.left
 
     def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
         """Return the document itself, with as few changes as the options ask for.

@@ -14,7 +14,7 @@ from ..wording import received
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MAX_DOCUMENT", "SchemaDocument"]
+__all__ = ["MAX_DOCUMENT", "Left", "SchemaDocument"]
 
 MAX_DOCUMENT = 1_000_000
 """Characters and values of a document, a value counting for ten."""
@@ -105,3 +105,21 @@ def _value_fault(value: object) -> str | None:
     if value is None or isinstance(value, (int, list)):
         return None
     return f"{received(value)} isn't a value of JSON"
+
+
+class Left(Value):
+    """Something that a document says and isn't checked.
+
+    Attributes:
+        where: JSON pointer (RFC 6901) to the schema that says it.
+        keyword: that says it; empty if it is the schema as a whole.
+        reason: why it isn't checked.
+    """
+
+    where: str
+    keyword: str
+    reason: str
+
+    def __str__(self) -> str:
+        """Write place, keyword and reason on one line."""
+        return f"#{self.where} {self.keyword}".rstrip() + f": {self.reason}"

@@ -1,163 +1,126 @@
-"""`jsonschema` as the judge of what a graph leaves out, where it is installed."""
+"""Check values against a whole document: what a graph can't hold, such as `not`, `if` and `uniqueItems`.
+
+Neither documents nor values are trusted, so all work is counted in steps: one for each keyword, and for each
+item, each key and some characters that it looks at. Where a document says something that isn't understood,
+the answer is neither yes nor no; `Judge.left` has these places.
+"""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from functools import cache
-from importlib import import_module
-from threading import local
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Problem
-from ..json_values import is_array, is_object
-from ..wording import clip, escape, excerpt
-from .patterns import harmless_pattern
+from ..json_values import is_object
+from .checks import KEYWORDS, LAST, NOTHING, REASONS
+from .document import Left
+from .pointers import DEFINITIONS, References, is_old, resolve_pointer, step, subschemas
+from .run import TOO_DEEP, Rule, Rules, Run, TooMuch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from ..errors import Problem
+    from .patterns import Patterns
 
-    from ..errors import ProblemCode
+__all__ = ["Judge"]
 
-__all__ = ["Judge", "make_judge"]
-
-_MAX_STEPS = 30_000
-_MAX_DEPTH = 100
-_MAX_PROBLEMS = 20
-_MESSAGE_LENGTH = 200
-_CODES: Mapping[str, ProblemCode] = {
-    "required": "missing",
-    "dependentRequired": "missing",
-    "additionalProperties": "unknown",
-    "unevaluatedProperties": "unknown",
-    "propertyNames": "unknown",
-    "type": "wrong_type",
-    "enum": "not_one_of",
-    "const": "not_one_of",
-    "minimum": "out_of_range",
-    "maximum": "out_of_range",
-    "exclusiveMinimum": "out_of_range",
-    "exclusiveMaximum": "out_of_range",
-    "multipleOf": "out_of_range",
-    "minLength": "bad_length",
-    "maxLength": "bad_length",
-    "minItems": "bad_length",
-    "maxItems": "bad_length",
-    "minProperties": "bad_length",
-    "maxProperties": "bad_length",
-    "pattern": "bad_format",
-    "uniqueItems": "duplicate",
-    "anyOf": "no_match",
-    "oneOf": "no_match",
-}
+_MAX_NOTES = 100
 
 
 class Judge:
-    """Checks values against a whole document.
+    """Checks values against a document.
 
     Args:
-        validator: of `jsonschema`, for the document.
-        failures: what it raises where a document is more than it can do.
+        document: a JSON Schema document of draft 4 or later.
+        patterns: its regular expressions.
+
+    Attributes:
+        left: what the document says and isn't checked, in the order in which it was met; 100 at most.
     """
 
-    __slots__ = ("_validator",)
+    __slots__ = (
+        "_document",
+        "_is_old",
+        "_is_tracking",
+        "_notes",
+        "_patterns",
+        "_references",
+        "_rules",
+        "left",
+    )
 
-    def __init__(self, validator: Any) -> None:
-        self._validator = validator
+    def __init__(self, document: dict[str, Any], patterns: Patterns) -> None:
+        self._document = document
+        self._patterns = patterns
+        self._references = References(document)
+        self._is_old = is_old(document)
+        self._is_tracking = False
+        self._rules: dict[int, Rules] = {}
+        self._notes: dict[tuple[str, str], Left] = {}
+        self._read_all()
+        self.left = tuple(self._notes.values())
 
     def problems(self, value: object) -> list[Problem]:
-        """Return what is wrong with a value, as far as that can be found out in reasonable time."""
-        _steps.left, _steps.depth = _MAX_STEPS, 0
-        found: dict[tuple[Any, ...], Problem] = {}
-        # References may lead nowhere, expressions be none of Python's, and steps too many.
-        with suppress(Exception):
-            for error in self._validator.iter_errors(value):
-                problem = _problem(error)
-                found[problem.path, problem.message] = problem
-                if len(found) >= _MAX_PROBLEMS:
-                    break
-        return list(found.values())
+        """Return what is wrong with a value; nothing where that isn't known."""
+        run = Run(self._rules, is_tracking=self._is_tracking)
+        try:
+            run.check(self._document, value, None, None)
+        except TooMuch as error:
+            run.found.append(error.problem)
+        except RecursionError:
+            run.found.append(TOO_DEEP)
+        return run.found
 
+    # --- reading ---------------------------------------------------------------------------------
 
-def make_judge(schema: Mapping[str, Any]) -> Judge | None:
-    """Return what judges the values of a document; None if `jsonschema` isn't installed or can't be used.
+    def _read_all(self) -> None:
+        """Read every schema that the root leads to."""
+        pending: list[tuple[str, Any]] = [("", self._document)]
+        while pending:
+            where, schema = pending.pop()
+            if isinstance(schema, bool) or id(schema) in self._rules:
+                continue
+            if not is_object(schema):
+                self._note(where, "", "it isn't a schema")
+                continue
+            self._rules[id(schema)], inside = self._read(schema, where)
+            pending += reversed(inside)
 
-    It can't where the document has a regular expression that could take too long, or that isn't one for
-    Python. It never fetches another document.
-    """
-    try:
-        from jsonschema import Draft202012Validator
-        from jsonschema.validators import validator_for
-        from referencing.jsonschema import EMPTY_REGISTRY
-    except ImportError:
-        return None
-    if not all(map(harmless_pattern, _patterns(schema))):
-        return None
-    try:
-        cls = _counting(validator_for(schema, default=Draft202012Validator))
-        return Judge(cls(schema, registry=EMPTY_REGISTRY))
-    except Exception:  # noqa: BLE001  # such as a `$schema` that isn't a text
-        return None
+    def _note(self, where: str, keyword: str, reason: str) -> None:
+        if len(self._notes) < _MAX_NOTES:
+            self._notes.setdefault((where, keyword), Left(where, keyword, reason))
 
-
-def _patterns(schema: Any) -> Iterator[object]:
-    """Find all that may be a regular expression in a document, data included."""
-    pending = [schema]
-    while pending:
-        value = pending.pop()
-        if is_array(value):
-            pending += value
-        elif is_object(value):
-            pending += value.values()
-            if isinstance(value.get("pattern"), str):
-                yield value["pattern"]
-            if is_object(value.get("patternProperties")):
-                yield from value["patternProperties"]
-
-
-class _Steps(local):
-    left = 0
-    depth = 0
-
-
-_steps = _Steps()
-
-
-class _TooManyStepsError(Exception):
-    pass
-
-
-@cache
-def _counting(cls: Any) -> Any:
-    """Return a validator class that gives up after so many keywords, or so many inside each other.
-
-    Without a limit on those, references that go round and round would use up the stack, and what
-    `jsonschema` is made of can't stand that everywhere.
-    """
-    extend: Any = vars(import_module("jsonschema.validators"))["extend"]
-
-    def counted(check: Callable[..., Any]) -> Callable[..., Any]:
-        def checked(*args: Any) -> Iterator[Any]:
-            _steps.left -= 1
-            _steps.depth += 1
-            try:
-                if _steps.left < 0 or _steps.depth > _MAX_DEPTH:
-                    raise _TooManyStepsError
-                yield from check(*args) or ()
-            finally:
-                _steps.depth -= 1
-
-        return checked
-
-    return extend(cls, {keyword: counted(check) for keyword, check in cls.VALIDATORS.items()})
-
-
-def _problem(error: Any) -> Problem:
-    code = _CODES.get(str(error.validator), "rejected")
-    message = clip(escape(str(error.message)), _MESSAGE_LENGTH)
-    if code == "no_match":
-        message = "it fits none of the alternatives, or more than one where one is asked for"
-        reasons = [
-            clip(escape(str(inner.message)), _MESSAGE_LENGTH // 2) for inner in list(error.context)[:3]
+    def _read(self, schema: dict[str, Any], where: str) -> tuple[Rules, list[tuple[str, Any]]]:
+        """Return what a schema says, and the schemas that it leads to."""
+        rules: list[Rule] = []
+        inside: list[tuple[str, Any]] = []
+        is_whole = True
+        shown = {"$ref": schema["$ref"]} if self._is_old and "$ref" in schema else schema
+        for keyword in sorted(shown, key=LAST.__contains__):
+            if keyword == "$ref":
+                target = self._target(schema, where)
+                inside += [target] if target is not None else []
+                argument = None if target is None else (target[1],)
+            elif keyword in KEYWORDS:
+                argument = KEYWORDS[keyword][1](schema[keyword], schema, self._patterns)
+            else:
+                continue
+            if argument is None:
+                is_whole = False
+                self._note(where, keyword, REASONS.get(keyword, "it can't be read"))
+            elif argument is not NOTHING:
+                types, _, check = KEYWORDS[keyword]
+                rules.append(Rule(types, check, argument, keyword in LAST))
+                self._is_tracking = self._is_tracking or keyword in LAST
+        inside += [
+            (step(where, *steps), each) for steps, each in subschemas(shown) if steps[0] not in DEFINITIONS
         ]
-        message += f": {'; '.join(reasons)}" if reasons else ""
-    return Problem(tuple(error.absolute_path), code, message, None, excerpt(error.instance), None)
+        return Rules(tuple(rules), is_whole), inside
+
+    def _target(self, schema: dict[str, Any], where: str) -> tuple[str, Any] | None:
+        try:
+            target = self._references.find(schema)
+        except LookupError:
+            return None
+        if not is_object(target) and not isinstance(target, bool):
+            return None
+        found = resolve_pointer(self._document, schema["$ref"])
+        is_here = found is not None and found[1] is target
+        return (found[0] if found is not None and is_here else step(where, "$ref")), target

@@ -11,7 +11,15 @@ from ..json_values import LONGEST_BITS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BESIDE", "LIMITS_BY_TYPE", "OF_TYPE", "PLACEHOLDERS", "UNREADABLE", "limit_of"]
+__all__ = [
+    "BESIDE",
+    "LIMITS_BY_TYPE",
+    "OF_TYPE",
+    "PLACEHOLDERS",
+    "UNREADABLE",
+    "UNREAD_PATTERN",
+    "limit_of",
+]
 
 _TYPES = ("string", "integer", "number", "array", "object")
 
@@ -51,6 +59,11 @@ UNREADABLE: Final = (
     "$recursiveRef",
 )
 """The keywords that no node can express."""
+
+UNREAD_PATTERN: Final = (
+    "it is too large, refers to groups, looks ahead or behind, or isn't an expression of ECMA 262"
+)
+"""Why a regular expression isn't run."""
 
 BESIDE: Final = (
     "type",

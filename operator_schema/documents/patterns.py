@@ -1,266 +1,398 @@
-"""Regular expressions that others wrote, and texts that a model wrote: which of them may meet?
+"""Regular expressions that others wrote, run on texts that a model wrote, in time that grows linearly.
 
-`re` tries alternatives one after the other, so that an expression such as `(a+)+$` takes hours for
-thirty characters. Two kinds of expressions are known to be harmless: those in which the next character
-always says how to go on, and those that have few alternatives in all.
+`re` tries alternatives one after the other, so that an expression such as `(a+)+$` takes hours for thirty
+characters. Here all alternatives are followed at the same time. The places of an expression at which a
+character is read (Glushkov 1961) are the bits of one number; a set of places that was met before is a state
+that knows the next one for each character.
 """
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..complaints import UnfitError
-from ..introspect.constraints import read_constraints
+from ..json_values import has_surrogate
+from .expressions import (
+    ALWAYS,
+    EDGE,
+    LAST_CODE,
+    OTHER,
+    SIDES,
+    START,
+    WORD,
+    WORDS,
+    Assertion,
+    Characters,
+    Choice,
+    Look,
+    Repeat,
+    Sequence,
+    TooHardError,
+    read_expression,
+    side_bit,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from .expressions import Expression, Ranges
 
-__all__ = ["MAX_PATTERN", "harmless_pattern"]
+__all__ = ["MAX_PATTERN", "LinearPattern", "Patterns", "linear_pattern"]
 
-MAX_PATTERN = 1000
+MAX_PATTERN: Final = 1000
 """Characters of an expression."""
 
-_MAX_PLACES = 300
-_MAX_WAYS = 10_000
-_LONG_REPEAT = 64
-
-# Characters beyond ASCII, by what categories say of them.
-_DIGIT, _WORD, _SPACE, _OTHER = 128, 129, 130, 131
-_EVERY = frozenset(range(_OTHER + 1))
-_ASCII_DIGITS = frozenset(map(ord, "0123456789"))
-_ASCII_WORD = frozenset(i for i in range(128) if chr(i).isalnum() or chr(i) == "_")
-_ASCII_SPACE = frozenset(i for i in range(128) if chr(i).isspace())
-_CATEGORIES = {
-    "CATEGORY_DIGIT": _ASCII_DIGITS | {_DIGIT},
-    "CATEGORY_WORD": _ASCII_WORD | {_DIGIT, _WORD},
-    "CATEGORY_SPACE": _ASCII_SPACE | {_SPACE},
-}
+_MOST_PLACES_TOGETHER = 50_000
+_MOST_BITS = 1_000_000
+_MOST_REMEMBERED = 300_000  # bytes, about
+_TRANSITION = 150  # bytes, without its places
 
 
-def harmless_pattern(text: object) -> re.Pattern[str] | None:
-    """Compile an expression if it can be run on any text in reasonable time.
+def linear_pattern(text: object) -> LinearPattern | None:
+    """Prepare an expression.
 
     Args:
         text: of the keyword `pattern`, or anything else.
 
     Returns:
-        The expression, which takes at most quadratic time; None for one that Python can't read, that
-        means something else in JSON Schema, or that may take longer.
+        The expression; None for one that isn't ECMA 262 in the spelling that all engines share, that is too
+        large, or that no automaton can decide: references to groups, and looking ahead or behind anywhere but
+        directly after a leading `^`.
     """
-    if not isinstance(text, str) or len(text) > MAX_PATTERN:
+    if not isinstance(text, str) or len(text) > MAX_PATTERN or has_surrogate(text):
         return None
     try:
-        pattern = re.compile(text)
-        read_constraints([pattern])
-        # The parser of `re` has no public name; if it changes, expressions are left to others.
-        parsed: Any = list(vars(re)["_parser"].parse(text))
-        is_harmless = _has_few_ways(parsed) or _is_deterministic(parsed)
-    except (re.error, Warning, UnfitError, _TooHard, LookupError, TypeError, ValueError, ArithmeticError):
+        return LinearPattern(text, read_expression(text))
+    except TooHardError:
         return None
-    except RecursionError:
-        return None
-    return pattern if is_harmless else None
 
 
-class _TooHard(Exception):  # noqa: N818  # says that the expression is not plain; never leaves this module
-    pass
+class Patterns:
+    """The expressions of one document, each prepared once; together they have a limited number of places."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, LinearPattern | None] = {}
+        self._left = _MOST_PLACES_TOGETHER
+
+    def get(self, text: object) -> LinearPattern | None:
+        """Return an expression; None for one that isn't run."""
+        if not isinstance(text, str) or self._left < 0:
+            return None
+        if text not in self._known:
+            self._known[text] = found = linear_pattern(text)
+            self._left -= 1 if found is None else 1 + found.size
+        return self._known[text]
 
 
-_REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
+class LinearPattern:
+    """A regular expression, with those parts of a compiled one that a check of a text needs.
+
+    Attributes:
+        pattern: its text.
+        flags: none, as `re` counts them.
+        size: number of places in it.
+    """
+
+    __slots__ = ("_automaton", "_conditions", "flags", "pattern", "size")
+
+    def __init__(self, text: str, tree: Expression) -> None:
+        self.pattern = text
+        self.flags = 0
+        looks, rest = _leading_looks(tree)
+        self._automaton = _Automaton(rest)
+        self._conditions = tuple(
+            [(_Automaton(Sequence((START, look.body))), look.is_negated) for look in looks]
+        )
+        self.size = self._automaton.size + sum([one.size for one, _ in self._conditions])
+
+    def search(self, text: str) -> bool:
+        """Return whether the expression is found in a text."""
+        for condition, is_negated in self._conditions:
+            if condition.search(text) is is_negated:
+                return False
+        return self._automaton.search(text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LinearPattern) and self.pattern == other.pattern
+
+    def __hash__(self) -> int:
+        return hash(self.pattern)
+
+    def __repr__(self) -> str:
+        return f"LinearPattern({self.pattern!r})"
 
 
-# --- few alternatives ------------------------------------------------------------------------------
+def _leading_looks(tree: Expression) -> tuple[list[Look], Expression]:
+    """Take the parts that look ahead from the start of the text out of an expression."""
+    if not isinstance(tree, Sequence) or tree.items[:1] != (START,):
+        return [], tree
+    looks: list[Look] = []
+    for item in tree.items[1:]:
+        if not isinstance(item, Look):
+            break
+        looks.append(item)
+    return looks, Sequence((START, *tree.items[1 + len(looks) :]))
 
 
-def _has_few_ways(items: Any) -> bool:
-    """Return whether there are few ways to match a text, but for one long repetition or two."""
-    ways, long = _ways(items)
-    is_anchored = bool(items) and str(items[0][0]) == "AT" and str(items[0][1]) == "AT_BEGINNING"
-    return ways <= _MAX_WAYS and long <= (2 if is_anchored else 1)
+# --- running -----------------------------------------------------------------------------------------
 
-
-def _ways(items: Any) -> tuple[int, int]:
-    """Return the number of ways through a sequence, and the number of its long repetitions."""
-    ways, long = 1, 0
-    for i, (code, argument) in enumerate(items):
-        inner_ways, inner_long = _ways_of(str(code), argument)
-        ways *= inner_ways
-        is_plain = inner_long and str(code) in _REPEATS and _ends_by_itself(argument, items[i + 1 : i + 2])
-        long += 0 if is_plain else inner_long
-        if ways > _MAX_WAYS:
-            return ways, long
-    return ways, long
-
-
-def _ends_by_itself(repeat: Any, following: Any) -> bool:
-    """Return whether a repetition of one character goes on exactly as far as it can."""
-    body = repeat[-1]
-    if len(body) != 1 or len(following) != 1:
-        return False
-    one, other = [(str(code), argument) for code, argument in (body[0], following[0])]
-    if not {one[0], other[0]} <= _SINGLE:
-        return False
-    return not _characters(*one) & _characters(*other)
-
-
-_SINGLE = frozenset({"LITERAL", "NOT_LITERAL", "ANY", "IN"})
-
-
-def _ways_of(code: str, argument: Any) -> tuple[int, int]:
-    match code:
-        case "SUBPATTERN":
-            return _ways(argument[-1])
-        case "BRANCH":
-            found = [_ways(branch) for branch in argument[1]]
-            return sum(ways for ways, _ in found), sum(long for _, long in found)
-        case _ if code in _REPEATS:
-            least, most, body = argument
-            inside, long = _ways(body)
-            if most <= 1:
-                return inside + 1, long
-            if long or (inside > 1 and most > _LONG_REPEAT):
-                return _MAX_WAYS + 1, 0
-            if most > _LONG_REPEAT and least != most:
-                return 1, 1
-            return inside**most * (most - least + 1), 0
-        case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN" | "AT":
-            return 1, 0
-        case _:  # references to groups, looking ahead and behind
-            raise _TooHard
-
-
-# --- one way, whatever comes -------------------------------------------------------------------------
+_Places = dict[int, int]
+"""Places as the bits of a number, by the sides of the text where they count."""
 
 
 class _Part(NamedTuple):
-    """A part of an expression, as the places where a character is read (Glushkov 1961)."""
+    """A part of an expression.
 
+    Attributes:
+        empty: the sides of the text where it fits the empty text.
+        first: places where it may begin.
+        last: places where it may end.
+    """
+
+    empty: int
+    first: _Places
+    last: _Places
+
+
+_NOTHING = _Part(ALWAYS, {}, {})
+
+
+def _either(one: _Places, other: _Places, sides: int = ALWAYS) -> _Places:
+    """Return the places of both, those of the other only between some sides."""
+    found = dict(one)
+    for its_sides, places in other.items():
+        if its_sides & sides:
+            found[its_sides & sides] = found.get(its_sides & sides, 0) | places
+    return found
+
+
+class _Between(NamedTuple):
+    """What holds between two sides of a text.
+
+    Attributes:
+        links: from which places it goes on to which.
+        chained: places from which it goes on to the next one.
+        first: places where the expression may begin.
+        last: places where it may end.
+        is_empty: whether it is found without any place.
+    """
+
+    links: tuple[tuple[int, int], ...]
+    chained: int
+    first: int
+    last: int
     is_empty: bool
-    first: frozenset[int]
-    last: frozenset[int]
 
 
-_NOTHING = _Part(is_empty=True, first=frozenset(), last=frozenset())
+class _State(dict[str, "_State"]):
+    """Places that were reached together; by character the state that follows.
+
+    Attributes:
+        automaton: that it is one of.
+        places: that were reached, as bits.
+        before: the side that the last character is.
+        verdict: whether the expression is found, if that is known already.
+    """
+
+    __slots__ = ("automaton", "before", "places", "verdict")
+
+    def __init__(self, automaton: _Automaton, places: int, before: int, verdict: bool | None) -> None:  # noqa: FBT001  # by position alone
+        super().__init__()
+        self.automaton = automaton
+        self.places = places
+        self.before = before
+        self.verdict = verdict
+
+    def __missing__(self, character: str) -> _State:
+        found = self[character] = self.automaton.after(self, character)
+        return found
 
 
 class _Automaton:
-    """The places of an expression, and which of them may follow which."""
+    """The places of an expression, and how it goes on from each.
 
-    def __init__(self) -> None:
-        self.characters: list[frozenset[int]] = []
-        self.follow: list[set[int]] = []
+    Attributes:
+        size: number of places.
+    """
 
-    def sequence(self, items: Any) -> _Part:
-        whole = _NOTHING
-        for code, argument in items:
-            whole = self._then(whole, self._part(str(code), argument))
-        return whole
+    def __init__(self, tree: Expression) -> None:
+        self.size = 0
+        self._places_of: dict[Ranges, int] = {}
+        self._links: dict[tuple[int, int], int] = {}
+        self._chained: _Places = {}
+        self._whole = self._part(tree)
+        used = [
+            *self._whole.first,
+            *self._whole.last,
+            self._whole.empty,
+            *self._links.values(),
+            *self._chained,
+        ]
+        self._knows_words = any(not _ignores_words(sides) for sides in used)
+        self._edges = sorted(
+            {edge for ranges in self._places_of for low, high in ranges for edge in (low, high + 1)}
+        )
+        self._read_by: dict[int, int] = {}
+        self._between: dict[tuple[int, int], _Between] = {}
+        later = [self._sides(before, after) for before in (WORD, OTHER) for after in SIDES]
+        self._begins_later = any(sides.first or sides.is_empty for sides in later)
+        self._forget()
 
-    def _part(self, code: str, argument: Any) -> _Part:
-        match code:
-            case "AT":
-                return _NOTHING
-            case "SUBPATTERN":
-                return self.sequence(argument[-1])
-            case "BRANCH":
-                parts = [self.sequence(branch) for branch in argument[1]]
-                return _Part(
-                    any(part.is_empty for part in parts),
-                    frozenset().union(*[part.first for part in parts]),
-                    frozenset().union(*[part.last for part in parts]),
-                )
-            case _ if code in _REPEATS:
-                least, most, body = argument
-                part = self.sequence(body)
-                if most > 1:
-                    self._link(part.last, part.first)
-                return part._replace(is_empty=part.is_empty or least == 0)
+    # --- making it -------------------------------------------------------------------------------
+
+    def _part(self, node: Expression) -> _Part:
+        match node:
+            case Characters(ranges):
+                return self._place(ranges)
+            case Assertion(sides):
+                return _NOTHING._replace(empty=sides)
+            case Sequence(items):
+                whole = _NOTHING
+                for item in items:
+                    whole = self._then(whole, self._part(item))
+                return whole
+            case Choice(branches):
+                whole = _NOTHING._replace(empty=0)
+                for branch in branches:
+                    part = self._part(branch)
+                    whole = _Part(
+                        whole.empty | part.empty,
+                        _either(whole.first, part.first),
+                        _either(whole.last, part.last),
+                    )
+                return whole
+            case Repeat(body, least, most):
+                return self._repeated(body, least, most)
             case _:
-                return self._place(_characters(code, argument))
+                raise TooHardError
 
-    def _place(self, characters: frozenset[int]) -> _Part:
-        if len(self.characters) >= _MAX_PLACES:
-            raise _TooHard
-        place = frozenset({len(self.characters)})
-        self.characters.append(characters)
-        self.follow.append(set())
-        return _Part(is_empty=False, first=place, last=place)
+    def _place(self, ranges: Ranges) -> _Part:
+        place = {ALWAYS: 1 << self.size}
+        self.size += 1
+        self._places_of[ranges] = self._places_of.get(ranges, 0) | place[ALWAYS]
+        return _Part(0, place, place)
 
     def _then(self, one: _Part, other: _Part) -> _Part:
         self._link(one.last, other.first)
         return _Part(
-            one.is_empty and other.is_empty,
-            one.first | other.first if one.is_empty else one.first,
-            one.last | other.last if other.is_empty else other.last,
+            one.empty & other.empty,
+            _either(one.first, other.first, one.empty),
+            _either(other.last, one.last, other.empty),
         )
 
-    def _link(self, places: Iterable[int], following: frozenset[int]) -> None:
-        for place in places:
-            if self.follow[place] & following:  # two repetitions, one in the other, that share a place
-                raise _TooHard
-            self.follow[place] |= following
+    def _repeated(self, body: Expression, least: int, most: int | None) -> _Part:
+        """Write a repetition out: what is not needed stands inside of what is."""
+        if most == 0:
+            return _NOTHING
+        copies = [self._part(body) for _ in range(max(least, 1) if most is None else most)]
+        whole = copies.pop()
+        if most is None:
+            self._link(whole.last, whole.first)
+        if least <= len(copies):
+            whole = whole._replace(empty=ALWAYS)
+        while copies:
+            whole = self._then(copies.pop(), whole)
+            if least <= len(copies):
+                whole = whole._replace(empty=ALWAYS)
+        return whole
 
-    def are_distinct(self, places: Iterable[int]) -> bool:
-        """Return whether no character leads to two of these places."""
-        seen: set[int] = set()
-        for place in places:
-            characters = self.characters[place]
-            if seen & characters:
-                return False
-            seen |= characters
-        return True
+    def _link(self, before: _Places, after: _Places) -> None:
+        for one, places in before.items():
+            for other, following in after.items():
+                sides = one & other
+                if following == places << 1 and not places & (places - 1):
+                    self._chained[sides] = self._chained.get(sides, 0) | places
+                elif sides:
+                    self._links[places, following] = self._links.get((places, following), 0) | sides
+        if len(self._links) * self.size > _MOST_BITS:
+            raise TooHardError
+
+    def _sides(self, before: int, after: int) -> _Between:
+        """Return what holds between two sides."""
+        found = self._between.get((before, after))
+        if found is None:
+            bit = side_bit(before, after)
+            found = self._between[before, after] = _Between(
+                tuple([link for link, sides in self._links.items() if sides & bit]),
+                _places(self._chained, bit),
+                _places(self._whole.first, bit),
+                _places(self._whole.last, bit),
+                bool(self._whole.empty & bit),
+            )
+        return found
+
+    # --- finding ---------------------------------------------------------------------------------
+
+    def search(self, text: str) -> bool:
+        """Return whether the expression is found in a text."""
+        state = self._start
+        for character in text:
+            state = state[character]
+            if state.verdict is not None:
+                return state.verdict
+        end = self._sides(state.before, EDGE)
+        return end.is_empty or bool(end.last & state.places)
+
+    def after(self, state: _State, character: str) -> _State:
+        """Return the state that follows when a character was read."""
+        self._known += 1
+        if self._known * (_TRANSITION + self.size // 8) > _MOST_REMEMBERED:
+            self._forget()
+        kind = WORD if self._knows_words and character in _WORD_CHARACTERS else OTHER
+        here = self._sides(state.before, kind)
+        places = state.places
+        if here.is_empty or here.last & places:
+            return self._state(0, kind, verdict=True)
+        reached = here.first | (places & here.chained) << 1
+        for before, following in here.links:
+            if places & before:
+                reached |= following
+        reached &= self._reading(ord(character))
+        return self._state(reached, kind, verdict=None if reached or self._begins_later else False)
+
+    def _reading(self, code: int) -> int:
+        """Return the places at which a character can be read."""
+        index = bisect_right(self._edges, code)
+        found = self._read_by.get(index)
+        if found is None:
+            found = 0
+            for ranges, places in self._places_of.items():
+                if _contains(ranges, code):
+                    found |= places
+            self._read_by[index] = found
+        return found
+
+    def _state(self, places: int, before: int, *, verdict: bool | None) -> _State:
+        key = (places, before, verdict)
+        found = self._states.get(key)
+        if found is None:
+            found = self._states[key] = _State(self, places, before, verdict)
+        return found
+
+    def _forget(self) -> None:
+        self._known = 0
+        self._states: dict[tuple[int, int, bool | None], _State] = {}
+        self._start = _State(self, 0, EDGE, None)
 
 
-def _is_deterministic(items: Any) -> bool:
-    automaton = _Automaton()
-    whole = automaton.sequence(items)
-    return all(map(automaton.are_distinct, [whole.first, *automaton.follow]))
+_WORD_CHARACTERS = frozenset([chr(code) for low, high in WORDS for code in range(low, high + 1)])
 
 
-def _characters(code: str, argument: Any) -> frozenset[int]:
-    match code:
-        case "LITERAL":
-            return frozenset({_kind(argument)})
-        case "NOT_LITERAL":
-            return _EVERY - {argument}
-        case "ANY":
-            return _EVERY
-        case "IN":
-            return _set(argument)
-        case _:
-            raise _TooHard
+def _ignores_words(sides: int) -> bool:
+    """Return whether it makes no difference if a character is one of a word."""
+    return all(
+        bool(sides & side_bit(WORD, side)) == bool(sides & side_bit(OTHER, side))
+        and bool(sides & side_bit(side, WORD)) == bool(sides & side_bit(side, OTHER))
+        for side in SIDES
+    )
 
 
-def _kind(character: int) -> int:
-    if character < 128:  # noqa: PLR2004  # ASCII
-        return character
-    text = chr(character)
-    return _DIGIT if text.isdecimal() else _WORD if text.isalnum() else _SPACE if text.isspace() else _OTHER
+def _places(by_sides: _Places, bit: int) -> int:
+    found = 0
+    for sides, places in by_sides.items():
+        if sides & bit:
+            found |= places
+    return found
 
 
-def _set(items: Any) -> frozenset[int]:
-    found: set[int] = set()
-    is_negated = False
-    for code, argument in items:
-        match str(code):
-            case "NEGATE":
-                is_negated = True
-            case "LITERAL":
-                found.add(_kind(argument))
-            case "RANGE":
-                low, high = argument
-                found.update(range(low, min(high, 127) + 1))
-                found.update({_DIGIT, _WORD, _SPACE, _OTHER} if high > 127 else ())  # noqa: PLR2004  # ASCII
-            case "CATEGORY":
-                found |= _category(str(argument))
-            case _:
-                raise _TooHard
-    # What isn't ASCII is known by its kind alone: something of each kind may be left.
-    return (_EVERY - found) | {_DIGIT, _WORD, _SPACE, _OTHER} if is_negated else frozenset(found)
-
-
-def _category(name: str) -> frozenset[int]:
-    if name in _CATEGORIES:
-        return _CATEGORIES[name]
-    return _EVERY - _CATEGORIES[name.replace("_NOT_", "_")]
+def _contains(ranges: Ranges, code: int) -> bool:
+    index = bisect_right(ranges, (code, LAST_CODE))
+    return index > 0 and code <= ranges[index - 1][1]

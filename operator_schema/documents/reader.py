@@ -34,9 +34,10 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import JSON_TYPES, choice_key, copy_json, fits_types, is_array, is_object
-from .alternatives import are_alternatives, are_disjoint
-from .keywords import BESIDE, LIMITS_BY_TYPE, OF_TYPE, PLACEHOLDERS, UNREADABLE, limit_of
-from .patterns import harmless_pattern
+from .alternatives import are_alternatives, are_disjoint, count_containers
+from .document import Left
+from .keywords import BESIDE, LIMITS_BY_TYPE, OF_TYPE, PLACEHOLDERS, UNREAD_PATTERN, UNREADABLE, limit_of
+from .patterns import Patterns
 from .pointers import resolve_pointer, step
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Node
 
-__all__ = ["MAX_SCHEMAS", "Left", "Reading", "read_document"]
+__all__ = ["MAX_SCHEMAS", "Reading", "read_document"]
 
 MAX_SCHEMAS = 10_000
 """Schemas that are read of one document."""
@@ -55,26 +56,9 @@ _MAX_CHOICES = 10_000
 _MAX_EXAMPLES = 5
 _MAX_ATTEMPTS = 5
 _MOST_COMPARED = 100
+_MOST_TRIED = 200  # alternatives that are arrays or objects: a decoder may go through all of a value for each
 _EVERY: Final = frozenset(JSON_TYPES)
 _OBJECT: Final = frozenset({"object"})
-
-
-class Left(Value):
-    """Something that a document says and a graph doesn't.
-
-    Attributes:
-        where: JSON pointer (RFC 6901) to the schema that says it.
-        keyword: that says it; empty if it is the schema as a whole.
-        reason: why it isn't in the graph.
-    """
-
-    where: str
-    keyword: str
-    reason: str
-
-    def __str__(self) -> str:
-        """Write place, keyword and reason on one line."""
-        return f"#{self.where} {self.keyword}".rstrip() + f": {self.reason}"
 
 
 class Reading(Value):
@@ -89,7 +73,14 @@ class Reading(Value):
     left: tuple[Left, ...]
 
 
-def read_document(schema: Any, name: str, *, is_closed: bool = False, is_arguments: bool = True) -> Reading:
+def read_document(
+    schema: Any,
+    name: str,
+    *,
+    is_closed: bool = False,
+    is_arguments: bool = True,
+    patterns: Patterns | None = None,
+) -> Reading:
     """Read a document.
 
     Args:
@@ -97,10 +88,12 @@ def read_document(schema: Any, name: str, *, is_closed: bool = False, is_argumen
         name: what messages call it.
         is_closed: whether an object refuses keys that it doesn't name, where the schema doesn't say.
         is_arguments: whether only objects are of interest, as for the arguments of a tool.
+        patterns: the expressions of the document.
     """
     banned: set[str] = set()
+    patterns = patterns or Patterns()
     for _ in range(_MAX_ATTEMPTS):
-        reader = _Reader(schema, is_closed=is_closed, banned=banned)
+        reader = _Reader(schema, patterns, is_closed=is_closed, banned=banned)
         graph = reader.graph(name, is_arguments=is_arguments)
         if not reader.find_unclear(graph):
             return Reading(graph, tuple(reader.left.values()))
@@ -119,8 +112,9 @@ class _Reader:
         left: what was noted, by place and keyword.
     """
 
-    def __init__(self, document: Any, *, is_closed: bool, banned: set[str]) -> None:
+    def __init__(self, document: Any, patterns: Patterns, *, is_closed: bool, banned: set[str]) -> None:
         self.document = document
+        self.patterns = patterns
         self.is_closed = is_closed
         self.banned = banned
         self.left: dict[tuple[str, str], Left] = {}
@@ -145,14 +139,19 @@ class _Reader:
 
     def find_unclear(self, graph: Graph) -> bool:
         """Ban the unions that a decoder couldn't decide; note those in which more than one may fit."""
-        unclear = False
+        unclear: set[str] = set()
+        tried: dict[str, int] = {}
         for where, keyword, node in self.unions:
             if not are_alternatives(node, graph.definitions):
-                self.banned.add(where)
-                unclear = True
-            elif keyword == "oneOf" and not are_disjoint(node, graph.definitions):
-                self.note(where, keyword, "that no second one fits isn't checked")
-        return unclear
+                unclear.add(where)
+            elif not are_disjoint(node, graph.definitions):
+                tried[where] = count_containers(node, graph.definitions)
+                if keyword == "oneOf":
+                    self.note(where, keyword, "that no second one fits isn't checked")
+        if sum(tried.values()) > _MOST_TRIED:
+            unclear.update(where for where, number in tried.items() if number > 1)
+        self.banned |= unclear
+        return bool(unclear)
 
     def _as_arguments(self, node: Node, name: str) -> Node:
         """Return a node of which every value is an object with known keys."""
@@ -349,9 +348,9 @@ class _Reader:
     def _string(self, schema: dict[str, Any], where: str, _name: str) -> Node:
         limits = self._limits(schema, "string", where)
         if "pattern" in schema:
-            pattern = harmless_pattern(schema["pattern"])
+            pattern = self.patterns.get(schema["pattern"])
             if pattern is None:
-                self.note(where, "pattern", "it may take too long, or isn't an expression of ECMA 262 alone")
+                self.note(where, "pattern", UNREAD_PATTERN)
             else:
                 limits = (limits or Constraints()).replace(pattern=pattern)
         said = schema.get("format")

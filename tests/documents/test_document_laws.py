@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import jsonschema
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operator_schema.codec.interpret import interpret
-from operator_schema.documents import judge
 from operator_schema.documents.codec import DocumentCodec
 from operator_schema.documents.document import SchemaDocument
+from operator_schema.documents.judge import Judge
+from operator_schema.documents.patterns import Patterns
+from operator_schema.documents.reader import read_document
 from operator_schema.errors import DecodeError
 from operator_schema.json_values import copy_json
 
@@ -58,6 +61,16 @@ def schema_of(inner: st.SearchStrategy[object]) -> st.SearchStrategy[dict[str, o
         "oneOf": schemas,
         "allOf": schemas,
         "not": inner,
+        "if": inner,
+        "then": inner,
+        "else": inner,
+        "contains": inner,
+        "minContains": LENGTHS,
+        "maxContains": LENGTHS,
+        "dependentRequired": st.dictionaries(KEYS, st.lists(KEYS, max_size=2, unique=True), max_size=2),
+        "dependentSchemas": st.dictionaries(KEYS, inner, max_size=2),
+        "unevaluatedItems": inner,
+        "unevaluatedProperties": inner,
         "default": VALUES,
         "description": st.just("words"),
         "format": st.sampled_from(["date-time", "uuid", "nonsense"]),
@@ -90,12 +103,47 @@ DOCUMENTS = st.builds(
 ARGUMENTS = st.dictionaries(KEYS, VALUES, max_size=3)
 
 
+class TooManyStepsError(Exception):
+    """References went round and round, or there was too much to check."""
+
+
+class Steps:
+    """How far a check may go on."""
+
+    left = depth = 0
+
+
+@cache
+def counting_validator():
+    """Return a validator of `jsonschema` that gives up after so many keywords."""
+
+    def counted(check):
+        def checked(*args):
+            Steps.left, Steps.depth = Steps.left - 1, Steps.depth + 1
+            try:
+                if Steps.left < 0 or Steps.depth > MOST_NESTED:
+                    raise TooManyStepsError
+                yield from check(*args) or ()
+            finally:
+                Steps.depth -= 1
+
+        return checked
+
+    plain = jsonschema.Draft202012Validator
+    checks = {keyword: counted(check) for keyword, check in plain.VALIDATORS.items()}
+    return jsonschema.validators.extend(plain, checks)
+
+
+MOST_NESTED = 100
+MOST_STEPS = 30_000
+
+
 def is_valid(schema: dict[str, object], value: object) -> bool | None:
     """Return what `jsonschema` says; None where references go round and round, which it can't stand."""
-    judge._steps.left, judge._steps.depth = 100_000, 0
+    Steps.left, Steps.depth = MOST_STEPS, 0
     try:
-        return judge._counting(jsonschema.Draft202012Validator)(schema).is_valid(value)
-    except judge._TooManyStepsError:
+        return counting_validator()(schema).is_valid(value)
+    except TooManyStepsError:
         return None
 
 
@@ -116,18 +164,34 @@ def test_a_codec_takes_what_its_document_takes(schema: dict[str, object], values
     codec = DocumentCodec(SchemaDocument("tool", schema))
     again = json.loads(json.dumps(super(DocumentCodec, codec).json_schema()))
     jsonschema.Draft202012Validator.check_schema(again)
+    reading = read_document(schema, "tool")
     for value in values:
         fits = not interpret(codec.graph, value, 100)[1].found
         expected = is_valid(schema, value)
         assert jsonschema.Draft202012Validator(again).is_valid(value) is fits
         if expected is None:
             continue
-        assert fits or not expected, codec.left
-        if not codec.left:
+        assert fits or not expected, reading.left
+        if not reading.left:
             assert fits is expected
-        elif codec.is_judged:
+        if codec.left:  # a reference that leads nowhere
+            assert decodes(codec, value) or not expected
+        else:
             assert decodes(codec, value) is expected
     assert codec.json_schema() == before == schema
+
+
+@settings(deadline=None, max_examples=300)
+@given(DOCUMENTS, st.lists(ARGUMENTS, min_size=2, max_size=5))
+def test_the_judge_and_jsonschema_agree(schema: dict[str, object], values: list[object]) -> None:
+    judge = Judge(schema, Patterns())
+    for value in values:
+        expected = is_valid(schema, value)
+        problems = judge.problems(value)
+        assert expected is not True or problems == []
+        if not judge.left and expected is not None:
+            assert bool(problems) is not expected
+        assert all(problem.message for problem in problems)
 
 
 @settings(deadline=None, max_examples=30)

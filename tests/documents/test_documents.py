@@ -14,8 +14,10 @@ from provider_traffic import exchanges
 
 from operator_schema.documents.codec import DocumentCodec
 from operator_schema.documents.document import SchemaDocument
-from operator_schema.documents.judge import make_judge
+from operator_schema.documents.judge import Judge
+from operator_schema.documents.patterns import Patterns
 from operator_schema.documents.reader import MAX_SCHEMAS, read_document
+from operator_schema.documents.run import MAX_STEPS
 from operator_schema.errors import DecodeError, EncodeError, SchemaError
 
 ISSUE = {
@@ -76,6 +78,12 @@ def of(schema: object) -> dict[str, object]:
 
 
 def left(schema: object) -> list[str]:
+    """Return what no graph holds of a schema, so that a judge checks it."""
+    return [str(each) for each in read_document(of(schema), "tool").left]
+
+
+def unchecked(schema: object) -> list[str]:
+    """Return what nobody checks of a schema."""
     return [str(each) for each in codec(of(schema)).left]
 
 
@@ -182,7 +190,10 @@ def test_results_are_written_as_they_are() -> None:
     [
         ({"type": "array", "uniqueItems": True}, "#/properties/a uniqueItems: it isn't checked"),
         ({"not": {"type": "string"}}, "#/properties/a not: it can't be decoded"),
-        ({"type": "string", "pattern": "(a+)+$"}, "#/properties/a pattern: it may take too long"),
+        (
+            {"type": "string", "pattern": "a(?=b)"},
+            "#/properties/a pattern: it is too large, refers to groups",
+        ),
         (
             {"type": "integer", "multipleOf": 0.1},
             "#/properties/a multipleOf: its value can't be a limit of integer",
@@ -293,7 +304,7 @@ def test_what_is_left_is_said(schema: object, said: str) -> None:
 )
 def test_all_of_it_is_read(schema: object) -> None:
     document = {"type": "object", "properties": {"a": schema, "a/b": {"type": "integer"}}}
-    assert codec(document).left == ()
+    assert read_document(document, "tool").left == ()
 
 
 @pytest.mark.parametrize(
@@ -307,49 +318,228 @@ def test_all_of_it_is_read(schema: object) -> None:
     ],
 )
 def test_arguments_are_objects(schema: dict[str, object], is_whole: bool) -> None:  # a parameter of a test
-    if not is_whole:
-        pytest.importorskip("referencing", reason="jsonschema needs it, and it has no wheel for WebAssembly")
     own = codec(schema)
-    assert (own.left == ()) is is_whole
+    assert (read_document(schema, "tool").left == ()) is is_whole
+    assert own.left == ()
     assert (own.decode({"a": 1}) == {"a": 1}) if is_whole else own.problems({"a": 1})
     with pytest.raises(DecodeError):
         own.decode([])
 
 
-def test_jsonschema_says_what_is_wrong_with_the_rest() -> None:
-    pytest.importorskip("referencing", reason="jsonschema needs it, and it has no wheel for WebAssembly")
-    schema = {
-        **of({"type": "array", "uniqueItems": True}),
-        "dependentRequired": {"a": ["b"]},
-        "not": {"required": ["z"]},
-        "allOf": [{"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}],
-        "propertyNames": {"maxLength": 1},
-    }
-    own = codec(schema)
-    assert own.is_judged
-    assert messages(schema, {"a": [1, 1], "zz": 0}) == [
-        "a: [1, 1] has non-unique elements",
-        "'b' is a dependency of 'a'",
-        "'zz' is too long",
+REST = {
+    **of({"type": "array", "uniqueItems": True}),
+    "dependentRequired": {"a": ["b"]},
+    "not": {"required": ["z"]},
+    "allOf": [{"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}],
+    "propertyNames": {"maxLength": 1},
+}
+
+
+def test_what_no_graph_holds_is_checked_too() -> None:
+    own = codec(REST)
+    assert own.left == ()
+    assert messages(REST, {"a": [1, 1], "zz": 0}) == [
+        "a[1]: 1 equals an earlier one; items must differ",
+        'b: missing (required because "a" is there)',
+        "zz: this key isn't allowed: expected at most 1 character, got 2",
     ]
-    assert own.problems({"a": [1, 1], "b": 1})[1].code == "no_match"
+    assert [problem.code for problem in own.problems({"a": [1], "b": 1})] == ["no_match"]
     assert own.problems({"a": 1})[0].message == "expected array, got integer 1"
+    assert own.decode({"b": 1, "c": 0}) == {"b": 1, "c": 0}
     with pytest.raises(EncodeError):
         own.encode({"a": [1, 1]})
     many = {"type": "object", "propertyNames": {"maxLength": 1}}
     assert len(codec(many).problems({f"x{i}": 0 for i in range(50)})) == 20
 
 
-def test_jsonschema_is_left_out_where_it_could_take_too_long() -> None:
-    pytest.importorskip("referencing", reason="jsonschema needs it, and it has no wheel for WebAssembly")
-    slow = {"type": "object", "patternProperties": {"(a+)+$": {}}}
-    assert not codec(slow).is_judged
-    assert make_judge({"$schema": []}) is None
-    assert not codec({**of({"not": {"pattern": "(a+)+$"}}), "not": {}}).is_judged
+@pytest.mark.parametrize(
+    ("schema", "value", "said", "unread"),
+    [
+        ({"type": ["string", "null"]}, 1, ["expected string or null, got integer 1"], []),
+        ({"enum": ["a", {"b": 1}]}, "c", ['"c" is not one of "a", {"b": 1}'], []),
+        ({"const": {"a": 1.0}}, {"a": 2}, ['{"a": 2} is not one of {"a": 1.0}'], []),
+        ({"const": {"a": 1.0}}, {"a": 1}, [], []),
+        ({"minimum": 3}, 2, ["2 is below the minimum 3"], []),
+        ({"exclusiveMaximum": 3}, 3, ["3 is not below 3"], []),
+        ({"maximum": 3, "exclusiveMaximum": True}, 3, ["3 is not below 3"], []),
+        ({"multipleOf": 0.1}, 0.25, ["0.25 is not a multiple of 0.1"], []),
+        ({"multipleOf": 0.1}, 0.3, [], []),
+        ({"minLength": 2}, "a", ["expected at least 2 characters, got 1"], []),
+        ({"pattern": "^(a|a)*$"}, "ab", ['"ab" does not match the pattern "^(a|a)*$"'], []),
+        (
+            {"items": [{"type": "string"}], "additionalItems": False},
+            ["a", 1],
+            ["[1]: nothing fits here; leave it out"],
+            [],
+        ),
+        (
+            {"prefixItems": [{"type": "string"}], "items": {"type": "integer"}},
+            [1, "b"],
+            ["[0]: expected string, got integer 1", '[1]: expected integer, got string "b"'],
+            [],
+        ),
+        (
+            {"contains": {"const": 1}, "minContains": 2},
+            [1],
+            ['at least 2 of the items must fit {"const": 1}, got 1'],
+            [],
+        ),
+        (
+            {"contains": {"const": 1}, "maxContains": 1},
+            [1, 1],
+            ['at most 1 of the items may fit {"const": 1}, got 2'],
+            [],
+        ),
+        ({"uniqueItems": True}, [1, 1.0], ["[1]: 1.0 equals an earlier one; items must differ"], []),
+        ({"uniqueItems": True}, [1, True, "1", [1], [True]], [], []),
+        (
+            {"patternProperties": {"^a": {"type": "string"}}, "additionalProperties": False},
+            {"ab": 1, "b": 2},
+            ["ab: expected string, got integer 1", "b: unknown key"],
+            [],
+        ),
+        (
+            {"unevaluatedProperties": False, "allOf": [{"properties": {"a": {}}}]},
+            {"a": 1, "b": 2},
+            ["b: unknown key"],
+            [],
+        ),
+        (
+            {"unevaluatedItems": False, "prefixItems": [{}]},
+            [1, 2],
+            ["[1]: nothing fits here; leave it out"],
+            [],
+        ),
+        ({"dependentSchemas": {"a": {"required": ["b"]}}}, {"a": 1}, ["b: missing (required)"], []),
+        ({"dependencies": {"a": ["b"]}}, {"a": 1}, ['b: missing (required because "a" is there)'], []),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "array"}]},
+            1,
+            [
+                "it fits none of the alternatives: expected string, got integer 1; expected array, got integer 1"  # noqa: E501  # one case a line
+            ],
+            [],
+        ),
+        (
+            {"oneOf": [{"type": "integer"}, {"type": "number"}]},
+            1,
+            ["it fits more than one of the alternatives, and exactly one is asked for"],
+            [],
+        ),
+        ({"not": {"type": "integer"}}, 1, ['it fits {"type": "integer"}, which is excluded'], []),
+        ({"if": {"type": "integer"}, "then": {"minimum": 5}}, 1, ["1 is below the minimum 5"], []),
+        (
+            {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}},
+            1,
+            ["expected string, got integer 1"],
+            [],
+        ),
+        (
+            {"$ref": "#b", "$defs": {"a": {"$anchor": "b", "type": "string"}}},
+            1,
+            ["expected string, got integer 1"],
+            [],
+        ),
+        (
+            {"$ref": "other.json#/$defs/a", "$defs": {"a": {"type": "string"}}},
+            1,
+            [],
+            ["# $ref: it leads out of the document, or nowhere"],
+        ),
+        ({"$dynamicRef": "#a"}, 1, [], ["# $dynamicRef: it isn't followed"]),
+        ({"not": {"$ref": "#/nowhere"}}, 1, [], ["#/not $ref: it leads out of the document, or nowhere"]),
+        (
+            {"anyOf": [{"$ref": "#/nowhere"}, {"type": "string"}]},
+            1,
+            [],
+            ["#/anyOf/0 $ref: it leads out of the document, or nowhere"],
+        ),
+        ({"type": "strnig"}, 1, [], ["# type: it can't be read"]),
+        ({"minLength": "1"}, "a", [], ["# minLength: it can't be read"]),
+        ({"enum": "a"}, 1, [], ["# enum: it can't be read"]),
+        ({"required": "a"}, {}, [], ["# required: it can't be read"]),
+        ({"properties": []}, {}, [], ["# properties: it can't be read"]),
+        ({"anyOf": []}, 1, [], ["# anyOf: it can't be read"]),
+        (
+            {"pattern": "a(?=b)"},
+            "x",
+            [],
+            [
+                "# pattern: it is too large, refers to groups, looks ahead or behind, or isn't an expression of ECMA 262"  # noqa: E501  # one case a line
+            ],
+        ),
+        (
+            {"patternProperties": {"a(?=b)": False}},
+            {"ab": 1},
+            [],
+            [
+                "# patternProperties: it is too large, refers to groups, looks ahead or behind, or isn't an expression of ECMA 262"  # noqa: E501  # one case a line
+            ],
+        ),
+        (
+            {"not": {"pattern": "a(?=b)"}},
+            "x",
+            [],
+            [
+                "#/not pattern: it is too large, refers to groups, looks ahead or behind, or isn't an expression of ECMA 262"  # noqa: E501  # one case a line
+            ],
+        ),
+        ({"properties": {"a": False}}, {"a": 1}, ["a: nothing fits here; leave it out"], []),
+        (
+            {"additionalProperties": {"type": "string"}, "properties": {"b": {}}},
+            {"a": 1, "b": 2},
+            ["a: expected string, got integer 1"],
+            [],
+        ),
+        ({"uniqueItems": 1}, [1, 1], [], ["# uniqueItems: it can't be read"]),
+        (
+            {"if": {"$ref": "#/nowhere"}, "then": False},
+            1,
+            [],
+            ["#/if $ref: it leads out of the document, or nowhere"],
+        ),
+        (
+            {"contains": {"$ref": "#/nowhere"}, "maxContains": 0},
+            [1],
+            [],
+            ["#/contains $ref: it leads out of the document, or nowhere"],
+        ),
+        ({"dependentRequired": []}, {}, [], ["# dependentRequired: it can't be read"]),
+        ({"minContains": -1, "contains": {}}, [1], [], ["# contains: it can't be read"]),
+        ({"items": 7}, [1], [], ["#/items: it isn't a schema"]),
+        ({"$ref": "#"}, 1, [], []),
+        ({"not": {"$ref": "#"}}, 1, [], []),
+        (
+            {"$id": "https://e.com/a", "$ref": "b", "$defs": {"x": {"$id": "b", "type": "string"}}},
+            1,
+            ["expected string, got integer 1"],
+            [],
+        ),
+        ({"type": "array", "maxItems": 1}, [1, 2], ["expected at most 1 item, got 2"], []),
+        ({"minProperties": 2}, {"a": 1}, ["expected at least 2 keys, got 1"], []),
+        (
+            {"propertyNames": {"pattern": "^a"}},
+            {"b": 1},
+            ['b: this key isn\'t allowed: "b" does not match the pattern "^a"'],
+            [],
+        ),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
+)
+def test_each_keyword_says_what_is_wrong_or_that_it_isnt_checked(
+    schema: dict[str, object], value: object, said: list[str], unread: list[str]
+) -> None:
+    judge = Judge(schema, Patterns())
+    assert [str(problem) for problem in judge.problems(value)] == said
+    assert [str(left) for left in judge.left] == unread
+
+
+def test_references_that_go_round_and_round_end() -> None:
     doubled: dict[str, object] = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(60)}
     schema = {**of({"$ref": "#/$defs/a0"}), "$defs": {**doubled, "a60": {"not": {"const": 5}}}}
     started = cpu_time()
     assert codec(schema).decode({"a": 1}) == {"a": 1}
+    assert codec(schema).problems({"a": 5})
     assert cpu_time() - started < 5 * PATIENCE
     for round_and_round in ({"not": {"$ref": "#/$defs/a"}}, {"$ref": "#/$defs/a"}):
         schema = {**of(round_and_round), "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
@@ -361,19 +551,34 @@ def test_jsonschema_is_left_out_where_it_could_take_too_long() -> None:
     assert codec(tree).decode(deep) == deep
 
 
+def test_what_is_too_much_to_check_is_refused() -> None:
+    many = of({"items": {"not": {"const": 1}}})
+    assert codec(many).decode({"a": [2] * 10_000}) == {"a": [2] * 10_000}
+    assert messages(many, {"a": [2] * MAX_STEPS}) == ["there is too much in it to be checked; send less"]
+    deeper: list[object] = []
+    for _ in range(90):
+        deeper = [deeper]
+    chain = {"items": {"$ref": "#/$defs/l"}, "not": {"const": 1}}
+    for _ in range(3):
+        chain = {"allOf": [chain]}
+    judge = Judge({"$ref": "#/$defs/l", "$defs": {"l": chain}}, Patterns())
+    assert [problem.code for problem in judge.problems(deeper)] == ["too_deep"]
+
+
 @pytest.mark.needs_process
-def test_without_jsonschema_the_rest_is_left_to_the_server() -> None:
+def test_nothing_has_to_be_installed() -> None:
     program = """
 import sys
-sys.modules["jsonschema"] = None
+for name in ("jsonschema", "referencing", "rpds", "regex", "re2"):
+    sys.modules[name] = None
 from operator_schema.documents.codec import DocumentCodec
 from operator_schema.documents.document import SchemaDocument
 schema = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
 own = DocumentCodec(SchemaDocument("tool", schema))
-print(own.is_judged, len(own.left), own.decode({"a": [1, 1]}))
+print(own.left, own.problems({"a": [1, 1]})[0].message)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "False 1 {'a': [1, 1]}\n"
+    assert done.stdout == "() 1 equals an earlier one; items must differ\n"
 
 
 def nested(levels: int) -> dict[str, object]:
@@ -466,7 +671,8 @@ def recorded_schemas() -> list[dict[str, object]]:
 def test_recorded_tools_are_read_as_a_whole() -> None:
     schemas = recorded_schemas()
     assert len(schemas) > 50
-    lines = {str(each) for schema in schemas for each in codec(schema).left}
+    assert not any(codec(schema).left for schema in schemas)
+    lines = {str(each) for schema in schemas for each in read_document(schema, "tool").left}
     assert lines == {"#/properties/code allOf: only one of several schemas is read"}
     for schema in schemas:
         own = codec(schema)

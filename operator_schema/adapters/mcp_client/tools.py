@@ -113,16 +113,13 @@ class ServerTools(list["Tool[..., Any]"]):
 
     @property
     def left(self) -> dict[str, tuple[str, ...]]:
-        """Name of a tool to what its schema says that isn't decoded here, one line each."""
+        """Name of a tool to what its schema says that isn't checked here, one line each."""
         found = {tool.name: tuple(map(str, _codec_of(tool).left)) for tool in self}
         return {name: lines for name, lines in found.items() if lines}
 
     def report(self) -> str:
-        """Return what isn't checked here and who checks it, and which tools are refused, line by line."""
-        lines: list[str] = []
-        for tool in self:
-            who = "jsonschema" if _codec_of(tool).is_judged else "the server"
-            lines += [f"{tool.name}: left to {who}: {line}" for line in self.left.get(tool.name, ())]
+        """Return what is left to the server to check, and which tools are refused, line by line."""
+        lines = [f"{name}: left to the server: {line}" for name, found in self.left.items() for line in found]
         for name, error in self.refused.items():
             lines += [f"{name}: refused: {complaint.message}" for complaint in error.complaints]
         return "\n".join(lines)

@@ -29,6 +29,11 @@ ECHO = {
     "type": "object",
     "required": ["text"],
 }
+WITH_PATTERN = {**ECHO, "properties": {**ECHO["properties"], "path": {"type": "string", "pattern": "a(?=b)"}}}
+LEFT = (
+    "#/properties/path pattern: it is too large, refers to groups, looks ahead or behind,"
+    " or isn't an expression of ECMA 262"
+)
 COUNT = {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}
 
 
@@ -111,20 +116,20 @@ def test_the_schema_is_that_of_the_server():
         received.extend((await tools._source.session.list_tools()).tools)
         return tools
 
-    tools = run(Bad(echo=ECHO), ask, prefix="bad_")
+    tools = run(Bad(echo=WITH_PATTERN), ask, prefix="bad_")
     assert isinstance(tools, ServerTools)
     assert [tool.name for tool in tools] == ["bad_echo"]
     assert tools.originals == {"bad_echo": "echo"}
     assert json.dumps(tools["bad_echo"].input_schema()) == json.dumps(received[0].input_schema)
-    assert tools.left == {"bad_echo": ("#/properties/to uniqueItems: it isn't checked",)}
-    assert tools.report() == "bad_echo: left to jsonschema: #/properties/to uniqueItems: it isn't checked"
+    assert tools.left == {"bad_echo": (LEFT,)}
+    assert tools.report() == f"bad_echo: left to the server: {LEFT}"
     with pytest.raises(KeyError):
         tools["echo"]
 
 
-def test_jsonschema_judges_the_rest():
+def test_what_no_graph_holds_is_checked_too():
     result = ran(Bad(echo=ECHO), "echo", {"text": "a", "to": ["b", "b"]})
-    assert "- to: ['b', 'b'] has non-unique elements" in result.content
+    assert '- to[1]: "b" equals an earlier one; items must differ' in result.content
 
 
 def test_a_tool_that_cant_be_used_keeps_no_other_from_being_used(caplog):

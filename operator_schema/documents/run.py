@@ -1,0 +1,280 @@
+"""The check of one value against the schemas of a document, in a limited number of steps."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ..codec.problems import steps_of
+from ..errors import Problem
+from ..json_values import fits_types, is_array, is_object
+from ..wording import clip, received
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ..codec.problems import Path
+    from ..errors import ProblemCode
+    from .patterns import LinearPattern
+
+    Verdict = bool | None
+    """Whether a value fits; None if that isn't known."""
+    Check = Callable[["Run", Any, Any, Path, "Seen | None"], Verdict]
+
+__all__ = [
+    "CHARACTERS_A_STEP",
+    "MAX_PROBLEMS",
+    "MAX_STEPS",
+    "TOO_DEEP",
+    "Rule",
+    "Rules",
+    "Run",
+    "Seen",
+    "TooMuch",
+    "same_text",
+]
+
+MAX_STEPS: Final = 300_000
+"""Steps that the check of one value may take."""
+
+CHARACTERS_A_STEP: Final = 32
+"""Characters that are looked at in one step."""
+
+MAX_PROBLEMS: Final = 20
+"""Problems that are noted of one value."""
+
+_MAX_DEPTH = 250
+_MAX_REASONS = 3
+_REASON_LENGTH = 100
+_MESSAGE_LENGTH = 300
+
+
+class Rule(NamedTuple):
+    """A keyword of one schema.
+
+    Attributes:
+        types: the JSON types that it is about; None for all.
+        check: decides.
+        argument: what it says, as `check` takes it.
+        is_last: whether it looks at what the others left over.
+    """
+
+    types: frozenset[str] | None
+    check: Check
+    argument: Any
+    is_last: bool
+
+
+class Rules(NamedTuple):
+    """What one schema says.
+
+    Attributes:
+        rules: its keywords, those that look at the others last.
+        is_whole: whether all of it is understood.
+    """
+
+    rules: tuple[Rule, ...]
+    is_whole: bool
+
+
+def _no_limit(_steps: int) -> None:
+    """Count nothing: documents are bounded already."""
+
+
+def same_text(value: Any, count: Callable[[int], None] = _no_limit) -> str:
+    """Return a text that two values share exactly when they are the same JSON value.
+
+    Args:
+        value: of JSON.
+        count: is called with the number of steps before they are done.
+    """
+    if isinstance(value, str):
+        count(1 + len(value) // CHARACTERS_A_STEP)
+        return repr(value)
+    count(1)
+    if isinstance(value, float) and value.is_integer():
+        return hex(int(value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return hex(value)
+    if is_array(value):
+        return f"[{','.join([same_text(item, count) for item in value])}]"
+    if is_object(value):
+        pairs = [f"{same_text(key, count)}:{same_text(item, count)}" for key, item in value.items()]
+        return f"{{{','.join(sorted(pairs))}}}"
+    return repr(value)
+
+
+_TOO_LARGE = Problem((), "too_large", "there is too much in it to be checked; send less", None, None, None)
+TOO_DEEP = Problem((), "too_deep", "nested deeper than can be checked", None, None, None)
+
+
+class TooMuch(Exception):  # noqa: N818  # ends a check; never leaves `Judge.problems`
+    """Says that a check takes too long or nests too deep.
+
+    Attributes:
+        problem: that is reported.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__()
+        self.problem = problem
+
+
+class Seen:
+    """The parts of one value that its schemas have looked at, for `unevaluatedItems` and its like.
+
+    Attributes:
+        keys: of an object.
+        size: the first so many items of an array.
+        indexes: further items.
+    """
+
+    __slots__ = ("indexes", "keys", "size")
+
+    def __init__(self) -> None:
+        self.keys: set[str] = set()
+        self.indexes: set[int] = set()
+        self.size = 0
+
+    def add(self, other: Seen) -> None:
+        """Take over what another one has seen."""
+        self.keys |= other.keys
+        self.indexes |= other.indexes
+        self.size = max(self.size, other.size)
+
+
+class Run:
+    """The check of one value.
+
+    Attributes:
+        found: problems.
+    """
+
+    __slots__ = (
+        "_above",
+        "_depth",
+        "_is_brief",
+        "_is_tracking",
+        "_known",
+        "_left",
+        "_noted",
+        "_rules",
+        "_text",
+        "found",
+        "is_quiet",
+    )
+
+    def __init__(
+        self, rules: Mapping[int, Rules], most: int = MAX_STEPS, *, is_tracking: bool = False
+    ) -> None:
+        self._rules = rules
+        self._is_tracking = is_tracking
+        self._left = most
+        self._depth = 0
+        self._above: set[tuple[int, int]] = set()
+        self._known: dict[tuple[int, int], Verdict] = {}
+        self._noted: set[tuple[int, tuple[str | int, ...]]] = set()
+        self._text: tuple[Any, str] = (None, "")
+        self._is_brief = False
+        self.found: list[Problem] = []
+        self.is_quiet = False
+
+    def count(self, steps: int) -> None:
+        """Count work before it is done."""
+        self._left -= steps
+        if self._left < 0:
+            raise TooMuch(_TOO_LARGE)
+
+    def refuse(self, path: Path, code: ProblemCode, message: str, value: Any) -> bool:
+        """Note a problem."""
+        if len(self.found) < MAX_PROBLEMS:
+            message = clip(message, _MESSAGE_LENGTH)
+            self.found.append(Problem(steps_of(path), code, message, None, received(value), None))
+        return False
+
+    def check(self, schema: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+        """Return whether a value fits a schema."""
+        if schema is True:
+            return True
+        if schema is False:
+            return (
+                False
+                if self.is_quiet
+                else self.refuse(path, "rejected", "nothing fits here; leave it out", value)
+            )
+        rules = self._rules.get(id(schema))
+        if rules is None:
+            return None
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise TooMuch(TOO_DEEP)
+        mine = Seen() if self._is_tracking else None
+        verdict: Verdict = True if rules.is_whole else None
+        for types, check, argument, is_last in rules.rules:
+            self.count(1)
+            if types is not None and not fits_types(value, types):
+                continue
+            if is_last and verdict is None:
+                continue
+            result = check(self, argument, value, path, mine)
+            if result is False:
+                verdict = False
+                if self.is_quiet or len(self.found) >= MAX_PROBLEMS:
+                    break
+            elif result is None and verdict:
+                verdict = None
+        self._depth -= 1
+        if seen is not None and mine is not None and verdict is not False:
+            self.count(len(mine.keys) + len(mine.indexes))
+            seen.add(mine)
+        return verdict
+
+    def fits(self, schema: Any, value: Any, seen: Seen | None = None) -> Verdict:
+        """Return whether a value fits a schema, without noting why not."""
+        was_quiet, self.is_quiet = self.is_quiet, True
+        verdict = self.check(schema, value, None, seen)
+        self.is_quiet = was_quiet
+        return verdict
+
+    def refer(self, schema: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+        """Check against what a reference leads to; what was found out before isn't found out again."""
+        # The value is held by the one that is checked, so its identity stays its own.
+        key = (id(schema), id(value))
+        if key in self._above:  # it leads back to itself
+            return None
+        if key in self._known and not self._is_tracking:
+            verdict = self._known[key]
+            place = None if self.is_quiet or verdict is not False else (id(schema), steps_of(path))
+            if place is None or place in self._noted:
+                return verdict
+        self._above.add(key)
+        verdict = self._known[key] = self.check(schema, value, path, seen)
+        self._above.discard(key)
+        if verdict is False and not self.is_quiet:
+            self._noted.add((id(schema), steps_of(path)))
+        return verdict
+
+    def reasons(self, schemas: Iterable[Any], value: Any) -> str:
+        """Return why a value fits none of some schemas, in few words; inside of other reasons nothing."""
+        if self._is_brief:
+            return ""
+        before, self.found, self._is_brief = self.found, [], True
+        noted, self._noted = self._noted, set()
+        for schema in islice(schemas, _MAX_REASONS):
+            self.check(schema, value, None, None)
+        messages = [clip(problem.message, _REASON_LENGTH) for problem in self.found[:_MAX_REASONS]]
+        self.found, self._is_brief, self._noted = before, False, noted
+        return f": {'; '.join(dict.fromkeys(messages))}" if messages else ""
+
+    def finds(self, pattern: LinearPattern, text: str) -> bool:
+        """Return whether an expression is found in a text."""
+        self.count(1 + len(text) // CHARACTERS_A_STEP)
+        return pattern.search(text)
+
+    def text(self, value: Any) -> str:
+        """Return a text that two values share exactly when they are the same JSON value."""
+        if not isinstance(value, (dict, list)):
+            return same_text(value, self.count)
+        if self._text[0] is not value:
+            self._text = (value, same_text(value, self.count))
+        return self._text[1]

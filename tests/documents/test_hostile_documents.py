@@ -1,0 +1,156 @@
+"""Documents and values that were made to keep a program busy, or to use up its memory."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from patience import PATIENCE, cpu_time
+
+from operator_schema.documents.codec import DocumentCodec
+from operator_schema.documents.document import SchemaDocument
+from operator_schema.errors import DecodeError
+
+
+def of(schema: object, **more: object) -> dict[str, Any]:
+    return {"type": "object", "properties": {"x": schema}, **more}
+
+
+def texts(number: int) -> list[str]:
+    return [f"text {i}" for i in range(number)]
+
+
+def objects(number: int) -> list[dict[str, int]]:
+    return [{"a": i} for i in range(number)]
+
+
+def nested(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def doubled(levels: int) -> dict[str, object]:
+    """Return definitions each of which asks the next one twice."""
+    found: dict[str, object] = {
+        f"a{i}": {"anyOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(levels)
+    }
+    return {**found, f"a{levels}": {"not": {}}}
+
+
+def consts(number: int) -> list[object]:
+    return [{"const": [*texts(3), i]} for i in range(number)]
+
+
+CASES: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[], Any]]] = {
+    "many objects that have to differ": (
+        lambda: of({"type": "array", "uniqueItems": True}),
+        lambda: objects(16_000),
+    ),
+    "many texts that have to differ": (lambda: of({"uniqueItems": True}), lambda: texts(60_000)),
+    "long lists that have to differ": (
+        lambda: of({"uniqueItems": True}),
+        lambda: [list(range(i, i + 100)) for i in range(1000)],
+    ),
+    "deep lists that have to differ": (
+        lambda: of({"uniqueItems": True, "items": {"uniqueItems": True}}),
+        lambda: [nested(80) for _ in range(400)],
+    ),
+    "many patterns of keys": (
+        lambda: of({"patternProperties": {f"^k{i}x$": {} for i in range(5000)}}),
+        lambda: dict.fromkeys(texts(4000), 1),
+    ),
+    "patterns of keys beside other keys": (
+        lambda: of({"patternProperties": {f"k{i}": {} for i in range(1000)}, "additionalProperties": False}),
+        lambda: dict.fromkeys(texts(10_000), 1),
+    ),
+    "a condition with many alternatives": (
+        lambda: of({"if": {"anyOf": [{"type": "string", "maxLength": i} for i in range(2000)]}, "then": {}}),
+        lambda: texts(64_000),
+    ),
+    "many alternatives": (
+        lambda: of({"anyOf": [{"type": "string", "maxLength": i} for i in range(2000)]}),
+        lambda: texts(64_000),
+    ),
+    "exactly one of many": (
+        lambda: of({"oneOf": [{"type": "array", "maxItems": i} for i in range(2000)]}),
+        lambda: texts(64_000),
+    ),
+    "many long constants": (lambda: of({"anyOf": consts(10_000)}), lambda: texts(20_000)),
+    "a choice of many": (
+        lambda: of({"items": {"not": {"enum": texts(20_000)}}}),
+        lambda: [text + "!" for text in texts(20_000)],
+    ),
+    "what each contains": (
+        lambda: of({"contains": {"contains": {"const": 1}}, "maxContains": 0}),
+        lambda: [list(range(2, 300)) for _ in range(300)],
+    ),
+    "references that double": (lambda: of({"$ref": "#/$defs/a0"}, **{"$defs": doubled(60)}), lambda: 5),
+    "references that double on each level": (
+        lambda: of(
+            {"$ref": "#/$defs/n"},
+            **{
+                "$defs": {
+                    "n": {
+                        "anyOf": [{"items": {"$ref": "#/$defs/n"}}, {"prefixItems": [{"$ref": "#/$defs/n"}]}]
+                    }
+                }
+            },
+        ),
+        lambda: nested(90),
+    ),
+    "all that nobody looked at": (
+        lambda: of(
+            {"allOf": [{"properties": {f"k{i}": {}}} for i in range(2000)], "unevaluatedProperties": False}
+        ),
+        lambda: {f"k{i}": 1 for i in range(2000)},
+    ),
+    "all items that nobody looked at": (
+        lambda: of({"allOf": [{"contains": {"const": i}} for i in range(300)], "unevaluatedItems": False}),
+        lambda: list(range(1000)),
+    ),
+    "names of keys": (
+        lambda: of({"propertyNames": {"anyOf": [{"pattern": f"(a+)+{i}$"} for i in range(200)]}}),
+        lambda: {f"{'a' * 50}{i}b": 1 for i in range(2000)},
+    ),
+    "many that depend on each other": (
+        lambda: of({"dependentRequired": {f"k{i}": [f"k{j}" for j in range(200)] for i in range(200)}}),
+        lambda: {f"k{i}": 1 for i in range(200)},
+    ),
+    "everything is missing": (
+        lambda: of({"required": texts(40_000), "not": {"required": ["a"]}}),
+        dict,
+    ),
+    "multiples of long numbers": (
+        lambda: of({"items": {"multipleOf": 1e-300, "not": {"multipleOf": 7e-300}}}),
+        lambda: [1.5e300] * 2000,
+    ),
+    "a pattern and a long text": (lambda: of({"pattern": "^(a|a)*$"}), lambda: "a" * 100_000 + "!"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_time_and_memory_are_bounded(name: str) -> None:
+    schema, value = (made() for made in CASES[name])
+    size = len(json.dumps(schema)) + len(json.dumps(value))
+    arguments = {"x": value}
+    try:
+        codec = DocumentCodec(SchemaDocument("tool", schema))
+        codec.decode({})  # what is made once
+    except DecodeError:
+        pass
+    tracemalloc.start()
+    started = cpu_time()
+    try:
+        codec.decode(arguments)
+    except DecodeError as error:
+        assert len(str(error)) < 20_000
+    took = cpu_time() - started
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert took < 3 * PATIENCE  # with a tracer, which makes it three times as slow
+    assert most < 20 * size + 2_000_000
