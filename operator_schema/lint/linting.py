@@ -92,19 +92,24 @@ def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict:
         yield from [_refused(tool.name, one, provider) for one in tool.refused]
         if tool.wire_name != tool.name:
             message = f"{provider.name} doesn't take its name, and gets {tool.wire_name} in its place"
-            remedy = "Give the tools to answers and results too, or rename it: tool.with_(name=…)"
+            remedy = f"{_GIVE_TOOLS}, or rename it: tool.with_(name=…)"
             yield Finding("renamed", "warning", tool.name, (), message, remedy, provider.name)
         for loss in tool.losses:
             code, message = _LOSSES[loss.kind]
             text = message.format(provider=provider.name, keyword=loss.keyword)
             severity: Severity = "warning" if loss.kind == "weakened" else "note"
-            remedy = "Decoding still checks it"
+            remedy = _GIVE_TOOLS if loss.kind == "renamed" else "Decoding still checks it"
             yield Finding(code, severity, tool.name, loss.path, text, remedy, provider.name)
 
 
+_GIVE_TOOLS = "Give the tools to answers and results too"
 _LOSSES = {
     "told": ("told", "{provider} doesn't take {keyword}, which is told in the description"),
     "null": ("null", "{provider} requires it, so null stands for leaving it out"),
+    "renamed": (
+        "renamed",
+        "{provider} doesn't take the name of this property, and gets {keyword} in its place",
+    ),
     "weakened": ("weakened", "{provider} can't say all of its type, so its schema takes more"),
 }
 

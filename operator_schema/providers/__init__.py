@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .answer import Answer
-    from .dialect import Dialect
+    from .dialect import Dialect, Rules
     from .errors import ResponseError
     from .names import NameRule
     from .provider import Provider
@@ -37,6 +37,7 @@ __all__ = [
     "NameRule",
     "Provider",
     "ResponseError",
+    "Rules",
     "Stream",
     "StreamedCall",
     "anthropic",
@@ -60,6 +61,7 @@ _HOMES = {
     "NameRule": ".names",
     "Provider": ".provider",
     "ResponseError": ".errors",
+    "Rules": ".dialect",
     "Stream": ".stream",
     "StreamedCall": ".streamed_call",
 }

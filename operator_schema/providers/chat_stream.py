@@ -65,7 +65,7 @@ class ChatMerger:
             index = choice.get("index") or 0
             if index not in self._choices:
                 # The calls that are told while they grow are those of the first answer.
-                self._choices[index] = _Choice(self._calls if index == 0 else StreamedCalls({}, {}))
+                self._choices[index] = _Choice(self._calls if index == 0 else StreamedCalls({}, {}, {}))
             self._choices[index].take(choice)
 
     def response(self) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from .answer import Answer
 
-__all__ = ["answer_without_nulls", "checked_answer", "renamed", "what_is_wrong"]
+__all__ = ["answer_without_nulls", "checked_answer", "renamed", "renamed_call", "what_is_wrong"]
 
 _FORMS = {
     "choices": "OpenAI Chat Completions",
@@ -40,15 +40,26 @@ def checked_answer(answer: Answer) -> Answer:
     raise TypeError(message)
 
 
-def renamed(answer: Answer, own: Mapping[str, str]) -> Answer:
-    """Return an answer whose calls have the tools' own names.
+def renamed(answer: Answer, own: Mapping[str, str], keys: Mapping[str, str]) -> Answer:
+    """Return an answer whose calls have the tools' own names, and their arguments their own keys.
 
     Args:
         answer: with the names on the wire.
         own: names on the wire to the tools' own, where these differ.
+        keys: the same for properties.
     """
-    calls = tuple([call.replace(name=own.get(call.name, call.name)) for call in answer.calls])
-    return answer.replace(calls=calls)
+    return answer.replace(calls=tuple([renamed_call(call, own, keys) for call in answer.calls]))
+
+
+def renamed_call(call: RawCall, names: Mapping[str, str], keys: Mapping[str, str]) -> RawCall:
+    """Return a call with other names, of the tool and of the properties in its arguments."""
+    arguments = call.arguments
+    if keys:
+        from .property_names import text_with_keys, value_with_keys
+
+        is_text = isinstance(arguments, str)
+        arguments = text_with_keys(arguments, keys) if is_text else value_with_keys(arguments, keys)
+    return call.replace(name=names.get(call.name, call.name), arguments=arguments)
 
 
 def answer_without_nulls(answer: Answer, tools: Mapping[str, Tool[..., Any]]) -> Answer:

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..immutable import Value
 
-__all__ = ["Dialect"]
+if TYPE_CHECKING:
+    from .names import NameRule
+
+__all__ = ["Dialect", "Rules"]
+
+
+class Rules(Value):
+    """What a provider checks in every request, strict or not; one tool that breaks a rule fails all.
+
+    Attributes:
+        keys: which names of properties it takes; None for any. The others are renamed on the wire.
+        longest_description: characters that the description of a tool may have; None for no limit.
+        most_tools: in a request; None for no limit.
+    """
+
+    keys: NameRule | None = None
+    longest_description: int | None = None
+    most_tools: int | None = None
 
 
 class Dialect(Value):
@@ -34,7 +51,6 @@ class Dialect(Value):
         takes_anything: whether a schema may be empty.
         text_choices: whether enums are of strings alone.
         most: keyword to the greatest number that it takes.
-        keys: a pattern that the names of properties have to match as a whole; None for any.
         most_tools: strict tools in a request; None for no limit. So for the rest, over a whole request.
         most_properties: properties of all objects.
         most_levels: levels of objects and arrays inside each other.
@@ -59,7 +75,6 @@ class Dialect(Value):
     takes_anything: bool = False
     text_choices: bool = False
     most: tuple[tuple[str, int], ...] = ()
-    keys: str | None = None
     most_tools: int | None = None
     most_properties: int | None = None
     most_levels: int | None = None

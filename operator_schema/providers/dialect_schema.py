@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -45,12 +44,12 @@ class Loss(Value):
         path: attribute names that lead to it; `*` stands for the items of an array.
         kind: `told`: a keyword became words in the description · `null`: a property that may be left out
             has to be there, and takes null instead · `weakened`: the schema takes more than the type, which
-            is told in words.
-        keyword: that it is about; `required` for a property.
+            is told in words · `renamed`: the provider doesn't take the name of a property.
+        keyword: that it is about; `required` for a property, and for one that is renamed its other name.
     """
 
     path: tuple[str, ...]
-    kind: Literal["told", "null", "weakened"]
+    kind: Literal["told", "null", "weakened", "renamed"]
     keyword: str
 
 
@@ -318,10 +317,6 @@ class DialectRenderer(Renderer):
     def field(self, field: Field) -> dict[str, Any]:
         """Render a field of an object."""
         self._path.append(field.name)
-        keys = self._dialect.keys
-        if keys is not None and re.fullmatch(keys, field.key) is None:
-            message = f"the property is called {quote(field.key)}, which {self._found.provider} doesn't take"
-            self._found.complain(self._path, message, "Give the field another name, or an alias of its own")
         document = self._fitted(super().field(field))
         if self._dialect.required == "all" and not field.required and not self._is_tag(field):
             document = self._nullable(document)

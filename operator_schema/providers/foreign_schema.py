@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import fits_types, is_array, is_object
@@ -167,8 +166,6 @@ class _Writer:
         if dialect.required == "one" and named and not required:
             raise CannotSay(path, "its schema requires none of its properties")
         for key in named:
-            if dialect.keys is not None and re.fullmatch(dialect.keys, key) is None:
-                raise CannotSay((*path, key), f"its schema has the property {quote(key)}")
             if dialect.required == "all" and key not in required:
                 raise CannotSay((*path, key), "its schema lets it be left out")
         document: dict[str, Any] = {"type": "object"}

@@ -48,7 +48,7 @@ class GenerateContentMerger:
             index = candidate.get("index") or 0
             if index not in self._candidates:
                 # The calls that are told while they grow are those of the first answer.
-                self._candidates[index] = _Candidate(self._known if index == 0 else StreamedCalls({}, {}))
+                self._candidates[index] = _Candidate(self._known if index == 0 else StreamedCalls({}, {}, {}))
             self._candidates[index].take(candidate)
 
     def response(self) -> dict[str, Any] | None:

@@ -10,8 +10,9 @@ from ..immutable import Value
 from ..json_values import to_json_text
 from ..rounds.transcript import Turn
 from ..tools.calls import ToolResult
-from ..wording import received
-from .checked_answers import answer_without_nulls, checked_answer, renamed, what_is_wrong
+from ..wording import quote, received
+from .checked_answers import answer_without_nulls, checked_answer, renamed, renamed_call, what_is_wrong
+from .dialect import Rules
 from .errors import ResponseError
 from .offered import checked_choice, descriptions_of, fixed, names_of, own_choice, shown_tools
 from .response_json import json_of, what_came
@@ -52,6 +53,7 @@ class Provider(Value):
         takes_unions: whether the arguments of a tool may be a union.
         dialect: what its strict mode takes of JSON Schema; None where it has none, or it isn't known.
         always: what it takes in any mode; None for all of JSON Schema, in the style.
+        rules: what it checks beside the schemas, in any mode.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Provider(Value):
     takes_unions: bool
     dialect: Dialect | None = None
     always: Dialect | None = None
+    rules: Rules = Rules()  # it is immutable
 
     def request(
         self, tools: Tools, /, choice: ToolChoice | None = None, *, strict: bool = False
@@ -93,6 +96,8 @@ class Provider(Value):
             self._check_size([form.size for form in forms if form.size is not None])
         sent = [form.original.copy() for form in forms]
         described = descriptions_of(offered)
+        texts = [described.get(tool.name, form.description) for tool, form in zip(shown, forms, strict=True)]
+        self._check([*self._too_many(shown), *self._too_long(shown, texts)], self.name)
         for place, tool in enumerate(shown if described else ()):
             if tool.name in described:
                 (form,) = self._made([tool], strict=strict, description=described[tool.name])
@@ -138,13 +143,79 @@ class Provider(Value):
             ):
                 raise _refuse_union(tool.name, self.name)
             name = definition["name"] = self.names.wire_name(tool.name)
-            definition["input_schema"] = definition["input_schema"] if schema is None else schema
-            definition["description"] = definition["description"] if description is None else description
+            whole = definition["input_schema"] if schema is None else schema
+            definition["input_schema"] = self._with_wire_keys(tool, whole)
+            own_text = definition["description"]
+            definition["description"] = own_text if description is None else description
             original = Original(self.wire.tool(definition, strict=strict))
-            made.append(
-                ToolForm(self, name, original, None if schema is None or not strict else size_of(schema))
-            )
+            size = None if schema is None or not strict else size_of(schema)
+            made.append(ToolForm(self, name, original, size, own_text))
         return made
+
+    def _with_wire_keys(self, tool: Tool[..., Any], schema: dict[str, Any]) -> dict[str, Any]:
+        """Return a schema whose properties have names that the provider takes.
+
+        Raises:
+            SchemaError: two properties would have the same name.
+        """
+        names = self._wire_keys(tool)
+        if not names:
+            return schema
+        from .property_names import property_names, schema_with_keys
+
+        owners = {name: name for name in property_names(schema) if name not in names}
+        for own, wire in names.items():
+            if owners.setdefault(wire, own) != own:
+                message = (
+                    f"{quote(own)} and {quote(owners[wire])} would both be {quote(wire)} for {self.name}"
+                )
+                complaint = Complaint((), "bad_name", tool.name, message, "Give one of them another name")
+                raise SchemaError(tool.name, [complaint], "tool")
+        return schema_with_keys(schema, names)
+
+    def _wire_keys(self, tool: Tool[..., Any]) -> Mapping[str, str]:
+        """Return the name on the wire of each property whose own name the provider doesn't take."""
+        rule = self.rules.keys
+        if rule is None:
+            return {}
+        found: Mapping[str, str] | None = tool.kept_form(("keys", rule))
+        if found is None:
+            from .property_names import property_names
+
+            own = property_names(tool.new_definition(self.style)["input_schema"])
+            found = tool.keep_form(
+                ("keys", rule), {one: rule.wire_name(one) for one in own if not rule.takes(one)}
+            )
+        return found
+
+    def _own_keys(self, tools: Sequence[Tool[..., Any]]) -> dict[str, str]:
+        if self.rules.keys is None:
+            return {}
+        return {wire: own for tool in tools for own, wire in self._wire_keys(tool).items()}
+
+    def _too_many(self, tools: Sequence[Tool[..., Any]]) -> list[Complaint]:
+        most = self.rules.most_tools
+        if most is None or len(tools) <= most:
+            return []
+        message = f"there are {len(tools):,} tools, of which a request takes {most:,}"
+        return [Complaint((), "too_large", self.name, message, "Offer fewer: toolset.offer(…)")]
+
+    def _too_long(self, tools: Sequence[Tool[..., Any]], texts: Sequence[str]) -> list[Complaint]:
+        most = self.rules.longest_description
+        if most is None:
+            return []
+        remedy = "Shorten it; details can go to the parameters, or to tool.documentation"
+        return [
+            Complaint(
+                (),
+                "too_large",
+                tool.name,
+                f"its description has {len(text):,} characters, of which {self.name} takes {most:,}",
+                remedy,
+            )
+            for tool, text in zip(tools, texts, strict=True)
+            if len(text) > most
+        ]
 
     def report(self, tools: Tools, /, *, strict: bool = False) -> Report:
         """Tell what the provider gets of tools: what is kept, told in words, weakened, refused or renamed.
@@ -166,7 +237,7 @@ class Provider(Value):
         offered = fixed(tools)
         texts = descriptions_of(offered)
         shown = shown_tools(offered)
-        refused: list[Complaint] = []
+        refused = self._too_many(shown)
         try:
             self.names.wire_names([tool.name for tool in shown], self.name)
         except SchemaError as error:
@@ -195,15 +266,28 @@ class Provider(Value):
             return ToolReport(
                 tool.name, name, tuple(places), losses, tuple(error.complaints), None, None
             ), None
+        too_long = self._too_long([tool], [form.description if description is None else description])
         text = to_json_text(form.original.copy())
         size, tokens = len(text.encode(errors="replace")), count_tokens(text)
+        if too_long:
+            return ToolReport(tool.name, name, tuple(places), losses, tuple(too_long), None, None), form.size
         return ToolReport(tool.name, name, tuple(places), losses, (), size, tokens), form.size
 
     def _losses(self, tool: Tool[..., Any], *, strict: bool) -> tuple[Loss, ...]:
-        from .dialect_schema import dialect_schema
+        from ..introspect.places import places_of
+        from .dialect_schema import Loss, dialect_schema
 
         dialect = self._dialect_in(strict=strict)
-        return () if dialect is None else dialect_schema(tool.codec, dialect, tool.name, self.name).losses
+        lost = () if dialect is None else dialect_schema(tool.codec, dialect, tool.name, self.name).losses
+        names = self._wire_keys(tool)
+        if not names:
+            return lost
+        renamed_places = {
+            place.path: names[place.field.key]
+            for place in places_of(tool.codec.graph)
+            if place.field is not None and place.field.key in names
+        }
+        return (*lost, *[Loss(path, "renamed", wire) for path, wire in renamed_places.items()])
 
     def _dialect_in(self, *, strict: bool) -> Dialect | None:
         """Return the dialect of a request; None for all of JSON Schema."""
@@ -267,8 +351,8 @@ class Provider(Value):
         if tools is None:
             return tuple(found)
         offered = shown_tools(tools)
-        own = self._own_names(offered)
-        own_named = [renamed(answer, own) for answer in found] if own else found
+        own, keys = self._own_names(offered), self._own_keys(offered)
+        own_named = [renamed(answer, own, keys) for answer in found] if own or keys else found
         dialect = self.dialect if strict else self.always
         if dialect is not None and dialect.required != "any":
             known = {tool.name: tool for tool in offered}
@@ -298,7 +382,8 @@ class Provider(Value):
 
         offered = None if tools is None else shown_tools(tools)
         own = {} if offered is None else self._own_names(offered)
-        calls = StreamedCalls(own, {tool.name: tool.codec for tool in offered or ()})
+        codecs = {tool.name: tool.codec for tool in offered or ()}
+        calls = StreamedCalls(own, codecs, self._own_keys(offered or ()))
 
         def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
             return self.answers(response, offered, strict=strict)
@@ -344,7 +429,10 @@ class Provider(Value):
             tools = fixed(tools)
         if not isinstance(said, list):
             wire_names = {} if tools is None else self._wire_names(tools)
-            calls = [call.replace(name=wire_names.get(call.name, call.name)) for call in turn.calls]
+            keys = {
+                wire: own for own, wire in self._own_keys([] if tools is None else shown_tools(tools)).items()
+            }
+            calls = [renamed_call(call, wire_names, keys) for call in turn.calls]
             said = self.wire.calls_message(calls)
         return [*said, *self.results(turn.results, tools)]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "ToolReport"]
 
-Fate = Literal["kept", "told", "null", "weakened", "refused"]
+Fate = Literal["kept", "told", "null", "weakened", "renamed", "refused"]
 
 
 class ToolReport(Value):
@@ -111,6 +111,7 @@ _WORDS = {
     "told": "told in the description",
     "null": "required, null means that it is left out",
     "weakened": "weakened",
+    "renamed": "renamed",
 }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .property_names import KeysInText
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -20,7 +22,7 @@ class StreamedCall:
         id: that the provider gave; None if it gives none.
     """
 
-    __slots__ = ("id", "_wire_name", "_known", "_pieces", "_joined", "_stream", "_fed")
+    __slots__ = ("id", "_wire_name", "_known", "_pieces", "_joined", "_stream", "_fed", "_keys")
 
     def __init__(self, known: StreamedCalls, call_id: str | None, wire_name: str) -> None:
         self.id = call_id
@@ -30,6 +32,7 @@ class StreamedCall:
         self._joined: tuple[int, str] | None = (0, "")
         self._stream: tuple[str, ArgumentStream[Any] | None] | None = None
         self._fed = 0
+        self._keys = KeysInText(known.own_keys) if known.own_keys else None
 
     @property
     def name(self) -> str:
@@ -39,6 +42,10 @@ class StreamedCall:
     @property
     def arguments(self) -> str:
         """The JSON text of the arguments so far."""
+        held = "" if self._keys is None else self._keys.held
+        return f"{self._certain()}{held}" if held else self._certain()
+
+    def _certain(self) -> str:
         known = self._joined
         assert known is not None  # noqa: S101  # it is None below alone
         number, text = known
@@ -90,7 +97,7 @@ class StreamedCall:
         if name:
             self._wire_name = name
         if text:
-            self._pieces.append(text)
+            self._pieces.append(text if self._keys is None else self._keys.feed(text))
         self._known.grown[self] = None
 
     def __repr__(self) -> str:
@@ -103,14 +110,21 @@ class StreamedCalls:
     Attributes:
         own_names: name of a tool on the wire to its own.
         codecs: of the arguments of tools, by their own names.
+        own_keys: name of a property on the wire to its own, where these differ.
         grown: the calls that grew since this was last emptied.
     """
 
-    __slots__ = ("own_names", "codecs", "grown", "_calls")
+    __slots__ = ("own_names", "codecs", "own_keys", "grown", "_calls")
 
-    def __init__(self, own_names: Mapping[str, str], codecs: Mapping[str, Codec[Any]]) -> None:
+    def __init__(
+        self,
+        own_names: Mapping[str, str],
+        codecs: Mapping[str, Codec[Any]],
+        own_keys: Mapping[str, str],
+    ) -> None:
         self.own_names = own_names
         self.codecs = codecs
+        self.own_keys = own_keys
         self.grown: dict[StreamedCall, None] = {}
         self._calls: list[StreamedCall] = []
 

@@ -6,7 +6,7 @@ from ..schema_styles import SchemaStyle
 from ..wording import checked_text
 from .chat import ChatWire, CohereWire, OllamaWire
 from .converse import ConverseWire
-from .dialect import Dialect
+from .dialect import Dialect, Rules
 from .generate_content import GenerateContentWire
 from .messages import MessagesWire
 from .names import NameRule
@@ -59,7 +59,6 @@ ANTHROPIC_STRICT = Dialect(
     formats=_DATED_FORMATS | {"uri"},
     takes_recursion=False,
     most=(("minItems", 1),),
-    keys=r"[a-zA-Z0-9_.-]{1,64}",
     most_tools=20,
     most_optional=24,
     most_unions=15,  # the page says 16, which the API refused as too complex
@@ -91,7 +90,6 @@ GEMINI_PARAMETERS = Dialect(
     takes_references=False,
     takes_recursion=False,
     text_choices=True,
-    keys="[A-Za-z_][A-Za-z0-9_]{0,63}",
 )
 """Source: https://ai.google.dev/api/caching#Schema"""
 
@@ -137,6 +135,10 @@ OLLAMA_KEPT = Dialect(
 """Source: `ToolFunction` in https://github.com/ollama/ollama/blob/main/api/types.go"""
 
 
+_ANTHROPIC_RULES = Rules(keys=NameRule(64, "-."))
+"""One name of a property that doesn't fit fails the whole request, at Anthropic and Bedrock."""
+
+
 def openai_compatible(
     name: str,
     *,
@@ -145,6 +147,7 @@ def openai_compatible(
     takes_unions: bool = True,
     dialect: Dialect | None = None,
     sent_keys: frozenset[str] | None = None,
+    rules: Rules = Rules(),  # noqa: B008  # it is immutable
 ) -> Provider:
     """Make a provider that takes OpenAI's Chat Completions, such as vLLM, llama.cpp or OpenRouter.
 
@@ -155,20 +158,33 @@ def openai_compatible(
         takes_unions: whether the arguments of a tool may be a union.
         dialect: what its strict mode takes; None if it has none.
         sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
+        rules: what it checks in any mode.
 
     Raises:
         TypeError: the name isn't a string.
     """
     name = checked_text("the name of a provider", name)
-    return Provider(name, ChatWire(required, sent_keys), names, _NO_BOOLEANS, takes_unions, dialect)
+    return Provider(
+        name, ChatWire(required, sent_keys), names, _NO_BOOLEANS, takes_unions, dialect, rules=rules
+    )
 
 
-openai_chat = openai_compatible("OpenAI Chat Completions", dialect=OPENAI_STRICT)
+openai_chat = openai_compatible(
+    "OpenAI Chat Completions",
+    dialect=OPENAI_STRICT,
+    rules=Rules(longest_description=1024, most_tools=128),  # as its errors say; Responses takes more
+)
 openai_responses = Provider(
     "OpenAI Responses", ResponsesWire(), _BY_DEFAULT, _NO_BOOLEANS, takes_unions=True, dialect=OPENAI_STRICT
 )
 anthropic = Provider(
-    "Anthropic", MessagesWire(), NameRule(128), _NO_BOOLEANS, takes_unions=False, dialect=ANTHROPIC_STRICT
+    "Anthropic",
+    MessagesWire(),
+    NameRule(128),
+    _NO_BOOLEANS,
+    takes_unions=False,
+    dialect=ANTHROPIC_STRICT,
+    rules=_ANTHROPIC_RULES,
 )
 _GEMINI_NAMES = NameRule(64, "-.:", starts_with_letter=True)
 gemini = Provider(
@@ -182,6 +198,7 @@ gemini_parameters = Provider(
     takes_unions=False,
     dialect=GEMINI_PARAMETERS.replace(lenient=False),
     always=GEMINI_PARAMETERS,
+    rules=Rules(keys=NameRule(64, "", starts_with_letter=True)),
 )
 bedrock = Provider(
     "Bedrock Converse",
@@ -189,6 +206,7 @@ bedrock = Provider(
     _BY_DEFAULT,
     _NO_BOOLEANS,
     takes_unions=False,
+    rules=_ANTHROPIC_RULES,
     dialect=ANTHROPIC_STRICT,  # most models that take `strict` there are Anthropic's
 )
 mistral = openai_compatible("Mistral", required="any")

@@ -19,12 +19,16 @@ class ToolForm:
         name: on the wire.
         original: of what is in the list of tools.
         size: what counts against the limits of the strict mode; None without it.
+        description: the tool's own.
     """
 
-    __slots__ = ("provider", "name", "original", "size")
+    __slots__ = ("provider", "name", "original", "size", "description")
 
-    def __init__(self, provider: object, name: str, original: Original, size: Size | None) -> None:
+    def __init__(
+        self, provider: object, name: str, original: Original, size: Size | None, description: str
+    ) -> None:
         self.provider = provider
         self.name = name
         self.original = original
         self.size = size
+        self.description = description

@@ -19,7 +19,6 @@ from operator_schema import Codec, SchemaError, SchemaLeaf, tool, tool_input
 from operator_schema.introspect.nodes import UnionNode
 from operator_schema.providers import (
     anthropic,
-    bedrock,
     cohere,
     gemini,
     gemini_parameters,
@@ -246,12 +245,14 @@ def test_names_of_properties_that_a_provider_refuses():
 
     row = tool_input(Row)
     assert "price (cents)" in row.input_schema()["properties"]
-    for provider in (anthropic, bedrock):
-        with pytest.raises(
-            SchemaError, match=r'the property is called "price \(cents\)", which the strict mode'
-        ):
-            provider.request([row], strict=True)
-        provider.request([row])
+    wire = anthropic.rules.keys.wire_name("price (cents)")
+    for strict in (False, True):
+        sent = anthropic.request([row], strict=strict)["tools"][0]["input_schema"]
+        assert sent["properties"] == {wire: {"type": "integer", "description": "In cents."}}
+        assert sent["required"] == [wire]
+        content = [{"type": "tool_use", "id": "t", "name": "row", "input": {wire: 3}}]
+        (call,) = anthropic.calls({"content": content, "stop_reason": "tool_use"}, [row], strict=strict)
+        assert row.decode(call.arguments) == Row(3)
 
 
 def test_schemas_of_leaves_are_taken_as_far_as_the_dialect_says_them():

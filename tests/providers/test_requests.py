@@ -428,7 +428,8 @@ def test_the_form_of_a_tool_is_made_once_and_copied(monkeypatch, strict):
         assert sent == first
         sent["tools"][0]["function"]["parameters"]["properties"].clear()
         sent["tools"][0]["function"]["name"] = "other"
-    assert openai_compatible(openai_chat.name, dialect=openai_chat.dialect).request([kept], strict=strict)
+    equal = openai_compatible(openai_chat.name, dialect=openai_chat.dialect, rules=openai_chat.rules)
+    assert equal.request([kept], strict=strict)
 
 
 def test_providers_of_the_same_name_have_their_own_forms():
