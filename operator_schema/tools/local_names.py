@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from types import GenericAlias, UnionType
+from functools import partial
+from types import FunctionType, GenericAlias, MethodType, UnionType
 from typing import TYPE_CHECKING, Any, ForwardRef, Literal, get_origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from types import FrameType
 
-__all__ = ["enclosing_names", "mentioned_names"]
+__all__ = ["class_names", "enclosing_names", "mentioned_names"]
 
 _NAME = r"[^\W\d]\w*"  # compiled when it is needed: only for functions inside others
 
@@ -37,6 +38,26 @@ def enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
     if [inner.f_code.co_name for inner in reversed(frames)] != around:
         return {}
     return {name: value for inner in reversed(frames) for name, value in inner.f_locals.items()}
+
+
+def class_names(function: Any, source: Any) -> Mapping[str, Any]:
+    """Return the names in the class of a bound method or an object with `__call__`, nothing for a function.
+
+    Args:
+        function: what is called.
+        source: the function in which its annotations are written.
+    """
+    if type(function) is FunctionType:
+        return {}
+    of: Any = function
+    while issubclass(type(of), partial):
+        of = of.func
+    if type(of) is MethodType:
+        of = of.__self__
+    home = source.__qualname__.rpartition(".")[0]
+    classes: tuple[type, ...] = (of if isinstance(of, type) else type(of)).__mro__
+    found = [vars(cls) for cls in classes if cls.__qualname__ == home]
+    return found[0] if found else {}
 
 
 def mentioned_names(annotations: Iterable[Any], names: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from .injection.alternatives import AnnotatedAlias, alternatives_of, members_of,
 from .injection.host_classes import has_registered, is_registered
 from .injection.skip import skip as skip_mark
 from .input_types import copy_of_default
-from .local_names import enclosing_names, mentioned_names
+from .local_names import class_names, enclosing_names, mentioned_names
 from .raw_arguments import RawArguments
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: Fram
         namespace: names that annotations may use besides those of the module.
         frame: in which it is decorated.
     """
-    around = enclosing_names(callee.source, frame)
+    around = enclosing_names(callee.source, frame) or class_names(callee.function, callee.source)
     scope = Scope(callee.source, {**around, **namespace} if around else namespace)
     written = [p.annotation for p in callee.parameters]
     if callee.receiver is not None:

@@ -53,6 +53,58 @@ def test_local_types_are_known_where_the_function_is_defined():
     assert Holder().hold.run({"what": {"y": 1}, "where": {"x": 2}}) == "3"
 
 
+class Handler:
+    @dataclass
+    class Payload:
+        x: int
+
+    def __call__(self, payload: Payload) -> list[Payload]:
+        return [payload]
+
+    def act(self, payload: Payload) -> list[Payload]:
+        return [payload]
+
+    @classmethod
+    def make(cls, payload: Payload) -> list[Payload]:
+        return [payload]
+
+
+class Descendant(Handler):
+    Payload = int  # type: ignore[assignment]  # the annotations were written in the other class
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(Handler(), Handler().act, Handler.make, functools.partial(Handler().act)),
+        *(
+            Descendant(),
+            Descendant().act,
+            Descendant.make,
+            functools.partial(functools.partial(Descendant())),
+        ),
+    ],
+    ids=str,
+)
+def test_types_of_the_class_are_known_to_its_methods_and_its_instances(function):
+    made = tool(function, name="work")
+    assert made.run({"x": 1}) == '[{"x":1}]'
+    assert made.output_schema()["items"]["required"] == ["x"]
+
+
+def test_a_class_that_a_method_was_only_given_to_has_no_say():
+    class Other:
+        Unheard = int
+
+    def work(self: object, x: Unheard) -> str:  # noqa: F821  # of no class that it is in
+        return str(x)
+
+    Other.work = work
+    for function in (Other().work, functools.partial(work, None)):
+        with pytest.raises(SchemaError, match="the name Unheard is not defined"):
+            tool(function)
+
+
 def test_names_that_are_given():
     def move(to: Unheard, times: int) -> str:  # noqa: F821  # given below
         return str(to)
