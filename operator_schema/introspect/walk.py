@@ -244,3 +244,11 @@ class ResultWalk(Walk):
     """The walk of a type that is only written: fields that its constructor doesn't take count too."""
 
     of_results = True
+
+    def graph(self, annotation: Any, name: str, descriptions: Mapping[str, str] | None) -> Graph:
+        """Walk a type; what its class says of itself is the description of the result."""
+        graph = super().graph(annotation, name, descriptions)
+        root = graph.resolve_root()
+        if not isinstance(root, ObjectNode) or root.doc is None or graph.root.description is not None:
+            return graph
+        return graph.replace(root=graph.root.replace(description=root.doc))

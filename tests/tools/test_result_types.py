@@ -15,7 +15,7 @@ from uuid import UUID
 
 import pytest
 
-from operator_schema import Executor, RawCall, SchemaError, SchemaLeaf, tool, tool_input
+from operator_schema import Executor, RawCall, SchemaError, SchemaLeaf, json_schema, tool, tool_input
 
 T = TypeVar("T")
 
@@ -237,3 +237,33 @@ def test_what_is_a_string_in_json_is_shown_without_quotes(annotation, declared, 
     written = made.write_output(value)
     assert (made.run({"x": 1}), written.text) == (text, text)
     assert written.json == (json.loads(text) if text[0] in "[n1" else text)
+
+
+@dataclass
+class Found:
+    """What was found.
+
+    Attributes:
+        title: of the book.
+    """
+
+    title: str
+
+
+@dataclass
+class Folder:
+    """A folder of folders."""
+
+    inside: list[Folder]
+
+
+def test_what_the_class_of_a_result_says_of_itself_describes_the_result():
+    schema = returning(Found).output_schema()
+    assert schema["description"] == "What was found."
+    assert schema["properties"]["title"]["description"] == "of the book."
+    assert returning(Folder).output_schema()["description"] == "A folder of folders."
+    assert returning(Annotated[Found, "The book"]).output_schema()["description"] == "The book"
+    assert returning(Found).structured_output().schema["description"] == "What was found."
+    assert "description" not in returning(Cat).output_schema()
+    assert "description" not in returning(list[Found]).output_schema()
+    assert "description" not in json_schema(Found)  # an input has it as the description of its tool
