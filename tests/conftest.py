@@ -37,6 +37,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:  # processes that share the tests must find the same names
+        if " at 0x" in item.name:
+            raise pytest.UsageError(f"an address in the name of a test: {item.nodeid}. Give ids=")
     if sys.platform != "emscripten":
         return
     for item in items:

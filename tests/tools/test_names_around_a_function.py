@@ -84,7 +84,10 @@ class Descendant(Handler):
             functools.partial(functools.partial(Descendant())),
         ),
     ],
-    ids=str,
+    ids=[
+        *("instance", "method", "classmethod", "partial"),
+        *("instance of a child", "method of a child", "classmethod of a child", "partial of partial"),
+    ],
 )
 def test_types_of_the_class_are_known_to_its_methods_and_its_instances(function):
     made = tool(function, name="work")
