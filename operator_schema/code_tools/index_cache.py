@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import stat
+import time
 from contextlib import closing, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -33,6 +34,9 @@ _HEADER = 100
 _BESIDE = ("-wal", "-shm", "-journal")
 """Files that sqlite3 makes beside a database."""
 
+_SETTLED = 2.0
+"""Seconds in which another process has made a cache that it began to make."""
+
 _DAMAGED = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -49,12 +53,33 @@ def check_cache(path: Path) -> None:
     if state is not None and not stat.S_ISREG(state.st_mode):
         message = f"the cache {path} isn't a plain file: name another one"
         raise ValueError(message)
+    if (beside := _foreign_beside(path)) and not _settles(path):
+        message = (
+            f"the cache {path} can't be made: {beside} is there already; name another file, "
+            "or delete that one if no program uses it"
+        )
+        raise ValueError(message)
+
+
+def _foreign_beside(path: Path) -> str | None:
+    """Return the name of a file that stands where sqlite3 would write, and that no cache of ours has."""
+    state = _state(path)
     is_new = state is None or not state.st_size
     for end in _BESIDE:
         beside = _state(Path(f"{path}{end}"))
         if beside is not None and (is_new or not stat.S_ISREG(beside.st_mode)):
-            message = f"the cache {path} can't be made: {path.name}{end} is there already; name another file"
-            raise ValueError(message)
+            return f"{path.name}{end}"
+    return None
+
+
+def _settles(path: Path) -> bool:
+    """Wait a moment, as another process may be making the same cache: its journal comes before the cache."""
+    end = time.monotonic() + _SETTLED
+    while time.monotonic() < end:
+        time.sleep(0.01)
+        if _foreign_beside(path) is None:
+            return True
+    return False
 
 
 def _state(path: Path) -> os.stat_result | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote as quoted
 from urllib.parse import unquote
@@ -109,46 +108,82 @@ def text_with_keys(text: str, names: Mapping[str, str]) -> str:
         text: of arguments.
         names: of keys, to those that they get; a text in quotes before a colon is always a key.
     """
-    from json import dumps
-
     if not names:
         return text
-    return _pattern(tuple(names)).sub(lambda found: dumps(names[found[1]], ensure_ascii=False), text)
-
-
-@lru_cache(maxsize=64)
-def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(f'(?<!\\\\)"({"|".join(map(re.escape, names))})"(?=\\s*:)')
+    keys = KeysInText(names)
+    return keys.feed(text) + keys.held
 
 
 class KeysInText:
     """JSON text that arrives in pieces, whose keys get other names.
 
+    Each piece is read once, and what comes out doesn't depend on where the text was cut.
+
     Args:
-        names: of keys, to those that they get.
+        names: of keys, to those that they get. The keys need no escapes in JSON.
     """
 
-    __slots__ = ("_names", "held")
+    __slots__ = ("_in_value", "_names", "_starts", "held")
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
+        self._starts = frozenset(name[:end] for name in names for end in range(len(name) + 1))
+        self._in_value = False  # whether the text ends in a string that is no key
         self.held = ""  # what might become one of the keys
 
     def feed(self, piece: str) -> str:
         """Return the text that is certain now."""
-        text = self.held + piece
-        start = self._start_of_key(text)
-        self.held = text[start:]
-        return text_with_keys(text[:start], self._names)
-
-    def _start_of_key(self, text: str) -> int:
-        """Return where a key may begin whose end hasn't come; the length of the text if there is none."""
-        start = end = len(text)
-        for _ in range(2):  # a quote may be the one at its end
-            end = text.rfind('"', 0, end)
-            if end < 0:
+        text, self.held = self.held + piece, ""
+        made: list[str] = []
+        at = 0
+        while at < len(text):
+            step = self._rest_of_value(text, at) if self._in_value else self._up_to_value(text, at)
+            if step is None:
+                self.held = text[at:]
                 break
-            rest = text[end:]
-            if any(f'"{name}"'.startswith(rest) or rest.rstrip() == f'"{name}"' for name in self._names):
-                start = end
-        return start
+            at, certain = step
+            made.append(certain)
+        return "".join(made)
+
+    def _rest_of_value(self, text: str, at: int) -> tuple[int, str] | None:
+        """Return where a string that began before ends, and its text; None if an escape isn't complete."""
+        end = _past(_IN_STRING, text, at)
+        if end < len(text) and text[end] == '"':
+            self._in_value = False
+            end += 1
+        return None if end == at else (end, text[at:end])
+
+    def _up_to_value(self, text: str, at: int) -> tuple[int, str] | None:
+        """Return where the next string begins, or the key that stands here ends; None if it isn't certain."""
+        if text[at] != '"':
+            end = _past(_NO_STRING, text, at)
+            return end, text[at:end]
+        if text[at + 1 :] in self._starts:
+            return None
+        for name, new in self._names.items():
+            if text.startswith(f'{name}"', at + 1):
+                return self._key(text, at, at + len(name) + 2, new)
+        self._in_value = True
+        return at + 1, '"'
+
+    def _key(self, text: str, at: int, end: int, new: str) -> tuple[int, str] | None:
+        from json import dumps
+
+        colon = _past(_SPACE, text, end)
+        if colon == len(text) and colon - end < _MOST_SPACE:
+            return None
+        return end, dumps(new, ensure_ascii=False) if text[colon : colon + 1] == ":" else text[at:end]
+
+
+_MOST_SPACE = 100
+"""Characters between a key and its colon; where more come, it isn't taken for a key."""
+
+_SPACE = re.compile(rf"\s{{0,{_MOST_SPACE}}}")
+_NO_STRING = re.compile(r'[^"]+')
+_IN_STRING = re.compile(r'(?:[^"\\]+|\\.)*', re.DOTALL)
+
+
+def _past(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Return where what fits a pattern ends; `at` where nothing does."""
+    found = pattern.match(text, at)
+    return at if found is None else found.end()

@@ -301,7 +301,7 @@ def test_what_lies_where_sqlite_would_write_is_not_touched(tmp_path, end):
     write(root / "a.py", "x = 1\n")
     beside = tmp_path / f"index.db{end}"
     beside.write_text("the only copy\n")
-    with pytest.raises(ValueError, match=r"is there already; name another file$"):
+    with pytest.raises(ValueError, match=r"is there already; name another file, or delete that one"):
         CodeBase(root, cache=cache)
     assert beside.read_text() == "the only copy\n"
 
@@ -371,9 +371,12 @@ def test_processes_may_share_a_cache(tmp_path):
     for number in range(20):
         write(root / f"m{number}.py", f"X{number} = 1\n")
     made = f"CodeBase({str(root)!r}, cache={str(cache)!r})"
-    code = f"from operator_schema.code_tools import CodeBase; {made}.refresh()"
-    running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
-    assert [process.wait() for process in running] == [0, 0]
+    code = f"from operator_schema.code_tools import CodeBase; input(); {made}.refresh()"
+    running = [subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) for _ in range(6)]
+    for process in running:
+        process.stdin.write(b"\n")
+        process.stdin.close()
+    assert [process.wait() for process in running] == [0] * 6
     assert parsed_by(root, cache) == 0
 
 

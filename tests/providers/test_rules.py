@@ -22,7 +22,12 @@ from operator_schema.providers import (
     openai_compatible,
     openai_responses,
 )
-from operator_schema.providers.property_names import KeysInText, property_names, text_with_keys
+from operator_schema.providers.property_names import (
+    KeysInText,
+    property_names,
+    text_with_keys,
+    value_with_keys,
+)
 from operator_schema.tools.document_tool import document_tool
 
 WITH_KEYS = [provider for provider in PROVIDERS if provider.rules.keys is not None]
@@ -136,15 +141,10 @@ def test_names_come_back_in_streams_whatever_the_pieces(drawn, data):
 
 
 KEYS = {"a_1": "a b", "$b": "c"}
+PIECES = ["a_1", '"', "\\", ":", " ", "{", "}", ",", "x", '"a_1"', '"a_1":', "$b", '\\"', " " * 99]
 
 
-@given(
-    st.lists(
-        st.sampled_from(["a_1", '"', "\\", ":", " ", "{", "}", ",", "x", '"a_1"', '"a_1":', "$b", '\\"']),
-        max_size=12,
-    ),
-    st.data(),
-)
+@given(st.lists(st.sampled_from(PIECES), max_size=12), st.data())
 def test_text_in_pieces_becomes_what_the_whole_text_becomes(parts, data):
     text = "".join(parts)
     keys, made = KeysInText(KEYS), ""
@@ -157,6 +157,17 @@ def test_text_in_pieces_becomes_what_the_whole_text_becomes(parts, data):
 def test_values_that_look_like_a_key_stay():
     text = '{"a_1": "a_1", "x": ["a_1", "\\"a_1\\":"]}'
     assert text_with_keys(text, KEYS) == '{"a b": "a_1", "x": ["a_1", "\\"a_1\\":"]}'
+
+
+@given(
+    st.recursive(
+        st.none() | st.sampled_from(["a_1", "x", '"a_1":', "\\", '\\"$b":']),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["a_1", "$b", "\\", "d"]), inner),
+    ),
+    st.sampled_from([None, 1]),
+)
+def test_keys_in_text_are_those_of_the_value(value, indent):
+    assert json.loads(text_with_keys(json.dumps(value, indent=indent), KEYS)) == value_with_keys(value, KEYS)
 
 
 def test_the_property_names_that_the_api_refuses_are_renamed_and_reported():

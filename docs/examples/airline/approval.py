@@ -151,7 +151,7 @@ async def decide(desk: Desk, call_id: str, *, approved: bool, changes: dict[str,
         decided = decision(plan, call_id, approved=approved, changes=changes)
     except (DecodeError, RoundError) as error:
         desk.save(plan)
-        print(error)
+        print(wrapped(str(error), rest=_INDENT))
         return
     after = await run(desk, decided)
     show(after, call_id)
