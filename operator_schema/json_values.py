@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable
+    from collections.abc import Collection, Hashable, Iterator
 
 __all__ = [
     "JSON_TYPES",
@@ -16,7 +16,9 @@ __all__ = [
     "has_surrogate",
     "in_order",
     "is_array",
+    "is_finite",
     "is_object",
+    "nests_deeper",
     "to_json_text",
     "type_of",
 ]
@@ -106,6 +108,34 @@ def copy_json(value: Any) -> Any:
     if is_array(value):
         return [copy_json(item) for item in value]
     return value
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether all numbers in a JSON value are finite, so that JSON has them (RFC 8259, section 6)."""
+    return not any(
+        isinstance(found, float) and found - found != 0 for level in _levels(value) for found in level
+    )
+
+
+def nests_deeper(value: Any, levels: int) -> bool:
+    """Return whether arrays and objects lie in each other deeper than a number of levels."""
+    for depth, level in enumerate(_levels(value), 1):
+        if depth > levels:
+            return any(is_object(found) or is_array(found) for found in level)
+    return False
+
+
+def _levels(value: Any) -> Iterator[list[Any]]:
+    """Yield the value, then all that lies in it, then all that lies in this, without a stack."""
+    level = [value]
+    while level:
+        yield level
+        level = [
+            inner
+            for found in level
+            if is_object(found) or is_array(found)
+            for inner in (found.values() if is_object(found) else found)
+        ]
 
 
 def in_order(items: list[Any]) -> list[Any]:

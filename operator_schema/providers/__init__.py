@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .answer import Answer
+    from .answer import Answer, Usage
     from .dialect import Dialect, Rules
     from .errors import ResponseError
     from .names import NameRule
@@ -40,6 +40,7 @@ __all__ = [
     "Rules",
     "Stream",
     "StreamedCall",
+    "Usage",
     "anthropic",
     "bedrock",
     "cohere",
@@ -64,6 +65,7 @@ _HOMES = {
     "Rules": ".dialect",
     "Stream": ".stream",
     "StreamedCall": ".streamed_call",
+    "Usage": ".answer",
 }
 
 

@@ -8,9 +8,11 @@ from ..immutable import Value
 from ..json_values import copy_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..tools.calls import RawCall
 
-__all__ = ["Answer", "StopReason"]
+__all__ = ["Answer", "StopReason", "Usage"]
 
 StopReason: TypeAlias = Literal[
     "calls", "end", "length", "refused", "filtered", "interrupted", "paused", "other"
@@ -21,6 +23,28 @@ paused a long turn, and goes on with the next request · something else, which `
 
 _UNFINISHED = frozenset({"length", "interrupted", "filtered", "refused"})
 """Why an answer may end in the middle of a call."""
+
+
+class Usage(Value):
+    """What an answer cost, in tokens, as the provider counts them.
+
+    Attributes:
+        input_tokens: of the request, or None if the provider doesn't say. Providers differ in whether those
+            that were read from a cache count; `raw` says more.
+        output_tokens: of the answer, with those of its reasoning where the provider tells them apart; None if
+            the provider doesn't say.
+        raw: what the provider says; a copy at each reading.
+    """
+
+    input_tokens: int | None
+    output_tokens: int | None
+    _raw: Mapping[str, Any]
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """What the provider says of the cost."""
+        copied: dict[str, Any] = copy_json(dict(self._raw))
+        return copied
 
 
 class Answer(Value):
@@ -34,6 +58,10 @@ class Answer(Value):
         raw_stop: the same in the provider's word, or None.
         message: the message or items that stand for this answer in the next request, before the results,
             exactly as the provider sent them; a copy at each reading.
+        reasoning: what it thought, as far as the provider shows it as text; empty if it shows nothing.
+        id: of the response, or None if the provider gives none.
+        usage: the tokens that the response cost, or None if the provider doesn't say. Where a response has
+            several answers, each says the same.
     """
 
     calls: tuple[RawCall, ...]
@@ -42,6 +70,9 @@ class Answer(Value):
     stop: StopReason
     raw_stop: str | None
     _message: tuple[Any, ...]
+    reasoning: str = ""
+    id: str | None = None
+    usage: Usage | None = None
 
     @property
     def message(self) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
+from .message_text import reasoning_of, text_of
 from .wire import (
     CUSTOM,
     LEGACY,
@@ -20,7 +21,9 @@ from .wire import (
     custom_input,
     is_custom,
     object_of,
+    text_or_none,
     unnamed_call,
+    usage_of,
 )
 
 if TYPE_CHECKING:
@@ -79,7 +82,11 @@ class ChatWire(Value):
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the answer of each choice."""
-        return [self._answer(object_of(choice)) for choice in response["choices"]]
+        about = {
+            "id": text_or_none(response.get("id")),
+            "usage": usage_of(response.get("usage"), ["prompt_tokens"], ["completion_tokens"]),
+        }
+        return [self._answer(object_of(choice)).replace(**about) for choice in response["choices"]]
 
     def _answer(self, choice: Mapping[str, Any]) -> Answer:
         message = object_of(choice["message"])
@@ -97,9 +104,12 @@ class ChatWire(Value):
             stop = "calls"
         if refusal and not calls:
             stop = "refused"
+        reasoning = reasoning_of(message)
         if self.sent_keys is not None:
             message = {key: value for key, value in message.items() if key in self.sent_keys}
-        return Answer(calls, text_of(message.get("content")), refusal or None, stop, raw, (message,))
+        return Answer(
+            calls, text_of(message.get("content")), refusal or None, stop, raw, (message,), reasoning
+        )
 
     def merger(self, calls: StreamedCalls) -> Merger:
         """Return what merges the events of a stream."""
@@ -149,7 +159,15 @@ class CohereWire(ChatWire):
         }
         said = [text_of(message.get("tool_plan")), text_of(message.get("content"))]
         text = "\n".join([part for part in said if part])
-        return [Answer(calls, text, None, stops.get(raw or "", "other"), raw, (message,))]
+        used: Any = response.get("usage") or {}
+        return [
+            Answer(
+                *(calls, text, None, stops.get(raw or "", "other"), raw, (message,)),
+                reasoning=reasoning_of(message),
+                id=text_or_none(response.get("id")),
+                usage=usage_of(used.get("tokens"), ["input_tokens"], ["output_tokens"]),
+            )
+        ]
 
     def merger(self, calls: StreamedCalls) -> Merger:
         """Return what merges the events of a stream."""
@@ -180,7 +198,17 @@ class OllamaWire(ChatWire):
         stop: StopReason = "calls" if calls else _STOPS.get(raw or "", "other")
         if raw in _LENGTH:
             stop = "length"
-        return [Answer(calls, text_of(message.get("content")), None, stop, raw, (message,))]
+        return [
+            Answer(
+                *(calls, text_of(message.get("content")), None, stop, raw, (message,)),
+                reasoning=reasoning_of(message),
+                usage=usage_of(
+                    {key: value for key, value in response.items() if key.endswith(("_count", "_duration"))},
+                    ["prompt_eval_count"],
+                    ["eval_count"],
+                ),
+            )
+        ]
 
     def merger(self, calls: StreamedCalls) -> Merger:
         """Return what merges the events of a stream."""
@@ -216,13 +244,6 @@ def _object_call(call: Mapping[str, Any]) -> RawCall:
 def _named(call_id: str, key: str = "id") -> dict[str, str]:
     """Return the id of a call as it is sent; nothing for one that the provider didn't give."""
     return {} if call_id.startswith(UNNAMED) else {key: call_id}
-
-
-def text_of(content: Any) -> str:
-    """Return the text of a message, whose content is text or a list of parts."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    return "".join([part["text"] for part in content if isinstance(part.get("text"), str)])
 
 
 def _alone(tools: Sequence[dict[str, Any]], named: str | None) -> Sequence[dict[str, Any]]:

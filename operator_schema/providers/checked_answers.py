@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import is_object
+from ..codec.limits import MAX_TEXT_DEPTH
+from ..json_values import is_finite, is_object, nests_deeper
 from ..wording import excerpt, quote
 from .wire import parsed_arguments
 
@@ -15,7 +16,14 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from .answer import Answer
 
-__all__ = ["answer_without_nulls", "checked_answer", "renamed", "renamed_call", "what_is_wrong"]
+__all__ = [
+    "answer_without_nulls",
+    "check_depth",
+    "checked_answer",
+    "renamed",
+    "renamed_call",
+    "what_is_wrong",
+]
 
 _FORMS = {
     "choices": "OpenAI Chat Completions",
@@ -27,13 +35,29 @@ _FORMS = {
 """What one provider's answers alone have at their top."""
 
 
+def check_depth(body: Mapping[str, Any]) -> None:
+    """Check that a response can be copied and written, whatever the provider sent.
+
+    Raises:
+        ValueError: it nests too deep.
+    """
+    if nests_deeper(body, MAX_TEXT_DEPTH):
+        message = f"it nests deeper than {MAX_TEXT_DEPTH} levels"
+        raise ValueError(message)
+
+
 def checked_answer(answer: Answer) -> Answer:
-    """Return an answer whose texts are texts, whatever the provider sent.
+    """Return an answer whose texts are texts, and that JSON can write, whatever the provider sent.
 
     Raises:
         TypeError: one of them isn't.
+        ValueError: a number in its message isn't finite.
     """
-    texts = [text for text in (answer.text, answer.refusal, answer.raw_stop) if text is not None]
+    if not is_finite(answer.message):
+        message = "a number in it isn't finite"
+        raise ValueError(message)
+    said = (answer.text, answer.refusal, answer.raw_stop, answer.reasoning)
+    texts = [text for text in said if text is not None]
     if all(isinstance(text, str) for text in texts):  # pyright: ignore[reportUnnecessaryIsInstance]  # they came from outside
         return answer
     message = "expected text"
@@ -95,6 +119,8 @@ def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
     if said is not None:
         return f"the response is an error: {excerpt(said, 300)}"
     shown = excerpt(dict(body), 200)
+    if isinstance(error, ValueError):
+        return f"the response can't be used: {error}: {shown}"
     if not isinstance(error, KeyError):
         return f"the response has another form: {shown}"
     missing = str(error.args[0])

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CohereMerger"]
 
-_CONTENT_TEXTS = ("text", "thinking")
+
+_OF_AN_EVENT = frozenset({"type", "index", "delta"})
 
 
 class CohereMerger:
@@ -32,24 +33,26 @@ class CohereMerger:
         self._content: dict[int, GrowingObject] = {}
         self._calls: dict[int, tuple[dict[str, Any], StreamedCall]] = {}
         self._citations: list[Any] = []
-        self._finish_reason: str | None = None
+        self._about = GrowingObject({})
         self.is_complete = False
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take an event; kinds that aren't known are left out."""
         delta = object_of(event.get("delta") or {})
+        self._about.take({key: value for key, value in event.items() if key not in _OF_AN_EVENT})
         message, index = object_of(delta.get("message") or {}), event.get("index") or 0
         match event["type"]:
             case "message-start":
                 self._message.content.update(copy_json(message))
             case "content-start":
                 self._content[index] = GrowingObject(object_of(message["content"]))
+                self._tell(object_of(message["content"]))
             case "content-delta":
-                for key, text in object_of(message["content"]).items():
-                    if key in _CONTENT_TEXTS and text is not None:
-                        self._content[index].append(key, text)
+                self._content[index].take(object_of(message["content"]))
+                self._tell(object_of(message["content"]))
             case "tool-plan-delta":
                 self._message.append("tool_plan", message["tool_plan"])
+                self._known.said.add(message["tool_plan"], "plan")
             case "tool-call-start":
                 self._begin_call(index, object_of(message["tool_calls"]))
             case "tool-call-delta":
@@ -58,12 +61,16 @@ class CohereMerger:
             case "citation-start":
                 self._citations.append(copy_json(message["citations"]))
             case "message-end":
-                self._finish_reason = delta.get("finish_reason")
+                self._about.take(delta)
                 self.is_complete = True
             case str():
                 pass
             case _:
                 raise TypeError
+
+    def _tell(self, part: Mapping[str, Any]) -> None:
+        self._known.said.add(part.get("text") or "", "content")
+        self._known.think(part.get("thinking") or "")
 
     def _begin_call(self, index: int, call: Mapping[str, Any]) -> None:
         function = object_of(call["function"])
@@ -81,7 +88,7 @@ class CohereMerger:
             message["citations"] = self._citations
         if not message and not self.is_complete:
             return None
-        return {"message": message, "finish_reason": self._finish_reason}
+        return {**self._about.whole(), "message": message}
 
 
 def _whole(call: Mapping[str, Any], streamed: StreamedCall) -> dict[str, Any]:

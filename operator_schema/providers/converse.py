@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import arguments_object, image_data, object_of, with_input_object
+from .wire import arguments_object, image_data, object_of, usage_of, with_input_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,13 @@ class ConverseWire(Value):
                 for block in blocks
             ]
             message = {**message, "content": sent}
-        return [Answer(calls, text, None, _STOPS.get(raw or "", "other"), raw, (message,))]
+        return [
+            Answer(
+                *(calls, text, None, _STOPS.get(raw or "", "other"), raw, (message,)),
+                reasoning="\n\n".join([thought for block in blocks for thought in _thoughts(block)]),
+                usage=usage_of(response.get("usage"), ["inputTokens"], ["outputTokens"]),
+            )
+        ]
 
     def merger(self, calls: StreamedCalls) -> ConverseMerger:
         """Return what merges the events of a stream."""
@@ -105,6 +111,12 @@ def _texts(block: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """List what may have text in a block: itself, or the parts of a text with citations."""
     cited = block.get("citationsContent")
     return [block] if cited is None else [object_of(part) for part in object_of(cited).get("content") or ()]
+
+
+def _thoughts(block: Mapping[str, Any]) -> list[str]:
+    """List what a block says of the model's thinking; some of it may be encrypted."""
+    thought = object_of(object_of(block.get("reasoningContent") or {}).get("reasoningText") or {})
+    return [thought["text"]] if thought.get("text") else []
 
 
 def _block(result: ToolResult) -> dict[str, Any]:

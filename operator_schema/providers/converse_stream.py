@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import copy_json
+from ..json_values import copy_json, is_array
 from .merger import GrowingObject, input_of
 from .wire import object_of
 
@@ -29,6 +29,7 @@ class ConverseMerger:
         self._role: Any = None
         self._blocks: dict[int, _Block] = {}
         self._stop_reason: str | None = None
+        self._about: dict[str, Any] = {}
 
     @property
     def is_complete(self) -> bool:
@@ -43,11 +44,16 @@ class ConverseMerger:
                 self._role = content["role"]
             elif kind == "messageStop":
                 self._stop_reason = content["stopReason"]
+                self._about.update(copy_json(content))
+            elif kind == "metadata":
+                self._about.update(copy_json(content))
             elif kind in {"contentBlockStart", "contentBlockDelta"}:
                 index = content["contentBlockIndex"]
-                block = self._blocks.setdefault(index, _Block())
+                if index not in self._blocks:
+                    self._blocks[index] = _Block(self._known, index)
+                block = self._blocks[index]
                 if kind == "contentBlockStart":
-                    block.begin(object_of(content["start"]), self._known)
+                    block.begin(object_of(content["start"]))
                 else:
                     block.take(object_of(content["delta"]))
 
@@ -57,13 +63,15 @@ class ConverseMerger:
             return None
         blocks = [block.whole() for _, block in sorted(self._blocks.items())]
         message = {"role": self._role, "content": blocks}
-        return {"output": {"message": message}, "stopReason": self._stop_reason}
+        return {**self._about, "output": {"message": message}, "stopReason": self._stop_reason}
 
 
 class _Block:
     """One block of content, which grows."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: StreamedCalls, index: int) -> None:
+        self._known = known
+        self._index = index
         self._content = GrowingObject({})
         self._use: dict[str, Any] | None = None
         self._call: StreamedCall | None = None
@@ -72,24 +80,29 @@ class _Block:
         self._reasoning = GrowingObject({})
         self._redacted: list[Any] = []
 
-    def begin(self, start: Mapping[str, Any], known: StreamedCalls) -> None:
+    def begin(self, start: Mapping[str, Any]) -> None:
         if "toolUse" in start:
             self._use = copy_json(object_of(start["toolUse"]))
             if start["toolUse"].get("type") != "server_tool_use":  # Bedrock runs such a call itself
-                self._call = known.begin(start["toolUse"]["toolUseId"], start["toolUse"]["name"])
+                self._call = self._known.begin(start["toolUse"]["toolUseId"], start["toolUse"]["name"])
         else:
-            self._content.content.update(copy_json(start))
+            self._content.take(start)
 
     def take(self, delta: Mapping[str, Any]) -> None:
         for kind, value in delta.items():
             if kind == "text":
                 self._content.append("text", value)
+                self._known.said.add(value)
             elif kind == "toolUse":
                 self._take_input(value["input"])
             elif kind == "citation":
                 self._citations.append(copy_json(value))
             elif kind == "reasoningContent":
                 self._take_reasoning(object_of(value))
+            elif kind == "toolResult" and is_array(value):  # of a tool that Bedrock runs
+                self._content.take({"toolResult": {"content": value}})
+            else:
+                self._content.take({kind: value})
 
     def _take_input(self, text: Any) -> None:
         if self._use is None or not isinstance(text, str):
@@ -100,10 +113,12 @@ class _Block:
 
     def _take_reasoning(self, delta: Mapping[str, Any]) -> None:
         for kind, value in delta.items():
-            if kind in {"text", "signature"}:
-                self._reasoning.append(kind, value)
-            elif kind == "redactedContent":
+            if kind == "redactedContent":
                 self._redacted.append(value)
+            else:
+                self._reasoning.take({kind: value})
+                if kind == "text":
+                    self._known.think(value, self._index)
 
     def whole(self) -> dict[str, Any]:
         if self._use is not None:

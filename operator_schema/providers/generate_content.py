@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import UNNAMED, arguments_object, image_data, object_of, unnamed_call
+from .wire import UNNAMED, arguments_object, image_data, object_of, text_or_none, unnamed_call, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,13 +77,23 @@ class GenerateContentWire(Value):
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the answer of each candidate; one that was blocked where there is none."""
-        candidates = [_answer(object_of(found)) for found in response.get("candidates") or ()]
+        about = {
+            "id": text_or_none(response.get("responseId")),
+            "usage": usage_of(
+                response.get("usageMetadata"),
+                ["promptTokenCount", "toolUsePromptTokenCount"],
+                ["candidatesTokenCount", "thoughtsTokenCount"],
+            ),
+        }
+        candidates = [
+            _answer(object_of(found)).replace(**about) for found in response.get("candidates") or ()
+        ]
         if candidates:
             return candidates
         if "promptFeedback" not in response:
             raise KeyError("candidates")  # noqa: EM101  # the key that is missing
         blocked = object_of(response["promptFeedback"]).get("blockReason")
-        return [Answer((), "", None, "filtered", blocked, ())]
+        return [Answer((), "", None, "filtered", blocked, ()).replace(**about)]
 
     def merger(self, calls: StreamedCalls) -> GenerateContentMerger:
         """Return what merges the events of a stream."""
@@ -118,13 +128,14 @@ def _answer(candidate: Mapping[str, Any]) -> Answer:
     parts = [object_of(part) for part in content.get("parts") or ()]
     calls = tuple([_call(object_of(part["functionCall"])) for part in parts if "functionCall" in part])
     text = "".join([part["text"] for part in parts if part.get("text") and not part.get("thought")])
+    reasoning = "".join([part["text"] for part in parts if part.get("text") and part.get("thought")])
     raw = candidate.get("finishReason")
     stop: StopReason = _STOPS.get(raw or "", "other")
     if calls and stop == "end":
         stop = "calls"
     if any(isinstance(call.arguments, str) for call in calls):
         content = {**content, "parts": [_with_args_object(part) for part in parts]}
-    return Answer(calls, text, None, stop, raw, (content,) if content else ())
+    return Answer(calls, text, None, stop, raw, (content,) if content else (), reasoning)
 
 
 def _with_args_object(part: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -30,33 +30,41 @@ class GenerateContentMerger:
         self._known = calls
         self._feedback: dict[str, Any] = {}
         self._candidates: dict[int, _Candidate] = {}
+        self._ended = 0
+        self._about: dict[str, Any] = {}
 
     @property
     def is_complete(self) -> bool:
         """Whether each candidate has ended, or the prompt was blocked."""
         if not self._candidates:
             return "blockReason" in self._feedback
-        return all(candidate.has_ended for candidate in self._candidates.values())
+        return self._ended == len(self._candidates)
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take a response."""
         if not any(key in event for key in ("candidates", "promptFeedback", "usageMetadata")):
             raise KeyError
         self._feedback.update(object_of(event.get("promptFeedback") or {}))
+        for key, value in event.items():
+            if key not in {"candidates", "promptFeedback"} and value is not None:
+                self._about[key] = copy_json(value)
         for found in event.get("candidates") or ():
             candidate = object_of(found)
             index = candidate.get("index") or 0
             if index not in self._candidates:
                 # The calls that are told while they grow are those of the first answer.
                 self._candidates[index] = _Candidate(self._known if index == 0 else StreamedCalls({}, {}, {}))
+            had_ended = self._candidates[index].has_ended
             self._candidates[index].take(candidate)
+            self._ended += self._candidates[index].has_ended - had_ended
 
     def response(self) -> dict[str, Any] | None:
         """Return the response so far."""
         if not self._candidates and not self._feedback:
             return None
         candidates = [candidate.whole() for _, candidate in sorted(self._candidates.items())]
-        return {"candidates": candidates, "promptFeedback": self._feedback}
+        feedback = {"promptFeedback": self._feedback} if self._feedback else {}
+        return {**self._about, "candidates": candidates, **feedback}
 
 
 class _Candidate:
@@ -68,10 +76,14 @@ class _Candidate:
         self._parts: list[GrowingObject] = []
         self._call: _Call | None = None
         self._reason: str | None = None
+        self._about: dict[str, Any] = {}
 
     def take(self, candidate: Mapping[str, Any]) -> None:
         content = object_of(candidate.get("content") or {})
         self._role = content.get("role") or self._role
+        # What is said beside the content, such as its sources, is said as a whole each time.
+        about = {key: value for key, value in candidate.items() if key not in {"content", "finishReason"}}
+        self._about.update(copy_json(about))
         parts = content.get("parts") or ()
         for part in parts:
             self._add(object_of(part))
@@ -81,10 +93,13 @@ class _Candidate:
     @property
     def has_ended(self) -> bool:
         """Whether the reason is known why the model stopped, other than to have code run."""
-        runs = self._reason == "STOP" and self._parts and "executableCode" in self._parts[-1].content
+        runs = self._reason == "STOP" and bool(self._parts) and "executableCode" in self._parts[-1].content
         return self._reason is not None and not runs
 
     def _add(self, part: Mapping[str, Any]) -> None:
+        if "text" in part:
+            tell = self._known.think if part.get("thought") else self._known.said.add
+            tell(part["text"])
         last = self._parts[-1].content if self._parts else {}
         if _is_text(part) and _is_text(last) and last.get("thought") == part.get("thought"):
             self._parts[-1].append("text", part["text"])
@@ -120,7 +135,7 @@ class _Candidate:
         if self._call is not None:
             self._call.leave()
         content = {"role": self._role, "parts": [part.whole() for part in self._parts]}
-        return {"content": content, "finishReason": self._reason}
+        return {**self._about, "content": content, "finishReason": self._reason}
 
 
 class _Call:

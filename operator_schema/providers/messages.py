@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import arguments_object, image_data, object_of, with_input_object
+from .wire import arguments_object, image_data, object_of, text_or_none, usage_of, with_input_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +66,15 @@ class MessagesWire(Value):
         sent = [with_input_object(block) for block in blocks]
         # The API refuses messages without content.
         message = ({"role": "assistant", "content": sent},) if sent else ()
-        return [Answer(calls, text, refusal, stop, raw, message)]
+        thoughts = [block["thinking"] for block in blocks if block.get("type") == "thinking"]
+        return [
+            Answer(
+                *(calls, text, refusal, stop, raw, message),
+                reasoning="\n\n".join([thought for thought in thoughts if thought]),
+                id=text_or_none(response.get("id")),
+                usage=usage_of(response.get("usage"), ["input_tokens"], ["output_tokens"]),
+            )
+        ]
 
     def merger(self, calls: StreamedCalls) -> MessagesMerger:
         """Return what merges the events of a stream."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import copy_json, to_json_text
+from ..json_values import copy_json, is_array, to_json_text
 from .merger import GrowingObject
 from .wire import object_of
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from .streamed_call import StreamedCalls
 
 __all__ = ["OllamaMerger"]
-
-_GROWING = frozenset({"content", "thinking"})
 
 
 class OllamaMerger:
@@ -30,7 +28,8 @@ class OllamaMerger:
         self._known = calls
         self._message = GrowingObject({})
         self._calls: list[Any] = []
-        self._done_reason: Any = None
+        self._about: dict[str, Any] = {}
+        self._lists = GrowingObject({})
         self.is_complete = False
 
     def take(self, event: Mapping[str, Any]) -> None:
@@ -41,13 +40,18 @@ class OllamaMerger:
                     function = object_of(object_of(call)["function"])
                     self._known.begin(None, function["name"], to_json_text(function.get("arguments") or {}))
                     self._calls.append(copy_json(call))
-            elif key in _GROWING and value is not None:
-                self._message.append(key, value)
             else:
-                self._message.content[key] = copy_json(value)
-        if event.get("done"):
-            self.is_complete = True
-            self._done_reason = event.get("done_reason")
+                self._message.take({key: value})
+                if key == "content" and value is not None:
+                    self._known.said.add(value)
+                elif key == "thinking" and value is not None:
+                    self._known.think(value)
+        for key, value in event.items():
+            if is_array(value):
+                self._lists.take({key: value})
+            elif key != "message":
+                self._about[key] = copy_json(value)
+        self.is_complete = self.is_complete or bool(event.get("done"))
 
     def response(self) -> dict[str, Any] | None:
         """Return the response so far."""
@@ -56,4 +60,4 @@ class OllamaMerger:
             message["tool_calls"] = self._calls
         if not message and not self.is_complete:
             return None
-        return {"message": message, "done_reason": self._done_reason}
+        return {**self._about, **self._lists.whole(), "message": message}

@@ -11,7 +11,14 @@ from ..json_values import to_json_text
 from ..rounds.transcript import Turn
 from ..tools.calls import ToolResult
 from ..wording import quote, received
-from .checked_answers import answer_without_nulls, checked_answer, renamed, renamed_call, what_is_wrong
+from .checked_answers import (
+    answer_without_nulls,
+    check_depth,
+    checked_answer,
+    renamed,
+    renamed_call,
+    what_is_wrong,
+)
 from .dialect import Rules
 from .errors import ResponseError
 from .offered import checked_choice, descriptions_of, fixed, names_of, own_choice, shown_tools
@@ -345,6 +352,7 @@ class Provider(Value):
             message = f"a response is a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
+            check_depth(body)
             found = [checked_answer(answer).with_cut_marked() for answer in self.wire.answers(body)]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ResponseError(self.name, what_is_wrong(body, error)) from None

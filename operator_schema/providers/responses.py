@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import CUSTOM, arguments_text, custom_call, custom_input, image_data, is_custom, object_of
+from .wire import (
+    CUSTOM,
+    arguments_text,
+    custom_call,
+    custom_input,
+    image_data,
+    is_custom,
+    object_of,
+    text_or_none,
+    usage_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +79,14 @@ class ResponsesWire(Value):
         waiting = next((item["type"] for item in items if _waits(item)), None)
         if stop == "end" and waiting is not None:
             stop, raw = "other", waiting
-        return [Answer(found, text, refusal, stop, raw, tuple(items))]
+        return [
+            Answer(
+                *(found, text, refusal, stop, raw, tuple(items)),
+                reasoning="\n\n".join([thought for item in items for thought in _thoughts(item)]),
+                id=text_or_none(response.get("id")),
+                usage=usage_of(response.get("usage"), ["input_tokens"], ["output_tokens"]),
+            )
+        ]
 
     def merger(self, calls: StreamedCalls) -> ResponsesMerger:
         """Return what merges the events of a stream."""
@@ -110,6 +127,14 @@ def _call(item: Mapping[str, Any]) -> RawCall:
     if item["type"] == "custom_tool_call":
         return custom_call(item["call_id"], item["name"], item.get("input"))
     return RawCall(item["call_id"], item["name"], item.get("arguments"))
+
+
+def _thoughts(item: Mapping[str, Any]) -> list[str]:
+    """List the parts of what the model thought: their summaries, and where they are shown, themselves."""
+    if item.get("type") != "reasoning":
+        return []
+    parts = [*(item.get("summary") or ()), *(item.get("content") or ())]
+    return [part["text"] for part in parts if part.get("text")]
 
 
 def _waits(item: Mapping[str, Any]) -> bool:

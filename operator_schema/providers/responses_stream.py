@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import copy_json
+from ..json_values import copy_json, is_array
 from .merger import GrowingObject
-from .wire import object_of
+from .streamed_call import StreamedInput
+from .wire import CUSTOM, object_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,9 +21,16 @@ __all__ = ["ResponsesMerger"]
 
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
 _TEXTS = {
-    "response.output_text.delta": ("output_text", "text"),
-    "response.refusal.delta": ("refusal", "refusal"),
+    "response.output_text.delta": ("content", "output_text", "text"),
+    "response.refusal.delta": ("content", "refusal", "refusal"),
+    "response.reasoning_text.delta": ("content", "reasoning_text", "text"),
+    "response.reasoning_summary_text.delta": ("summary", "summary_text", "text"),
 }
+"""Events with a piece of text: the list in the item to whose part it belongs, the type of the part, and the
+key of the text."""
+
+_THOUGHTS = frozenset({"reasoning_text", "summary_text"})
+_INPUTS = frozenset({"response.function_call_arguments.delta", "response.custom_tool_call_input.delta"})
 
 
 class ResponsesMerger:
@@ -53,10 +61,11 @@ class ResponsesMerger:
             if index not in self._items:
                 self._items[index] = _Item(item, self._known)
             self._items[index].end(item)
-        elif kind == "response.function_call_arguments.delta":
+        elif kind in _INPUTS:
             self._items[event["output_index"]].grow(event["delta"])
         elif kind in _TEXTS:
-            self._items[event["output_index"]].add(event["content_index"], *_TEXTS[kind], event["delta"])
+            place, part, key = _TEXTS[kind]
+            self._items[event["output_index"]].add(place, event[f"{place}_index"], part, key, event["delta"])
         elif not isinstance(kind, str):
             raise TypeError
 
@@ -73,31 +82,62 @@ class _Item:
 
     def __init__(self, item: Mapping[str, Any], known: StreamedCalls) -> None:
         self._item: dict[str, Any] = copy_json(dict(item))
-        self._parts: dict[int, GrowingObject] = {}
+        self._known = known
+        self._parts: dict[tuple[str, int], GrowingObject] = {}
         self._call: StreamedCall | None = None
+        self._input: StreamedInput | None = None
         self._has_ended = False
         if item.get("type") == "function_call":
             self._call = known.begin(item["call_id"], item["name"], item.get("arguments") or "")
+        elif item.get("type") == "custom_tool_call":
+            self._input = StreamedInput(known, f"{CUSTOM}{item['call_id']}", item["name"])
+            self._input.grow(item.get("input") or "")
 
     def grow(self, text: Any) -> None:
-        if self._call is not None:
-            self._call.grow(text)
+        """Take more of a call: of its arguments, or of the text that a custom tool takes."""
+        taken = self._input or self._call
+        if taken is not None:
+            taken.grow(text)
 
-    def add(self, index: int, kind: str, key: str, text: Any) -> None:
-        self._parts.setdefault(index, GrowingObject({"type": kind})).append(key, text)
+    def add(self, place: str, index: int, kind: str, key: str, text: Any) -> None:
+        """Take more of a part of the item's content, or of the summary of what the model thinks."""
+        self._parts.setdefault((place, index), GrowingObject({"type": kind})).append(key, text)
+        self._tell(place, index, kind, text)
+
+    def _tell(self, place: str, index: int, kind: str, text: Any) -> None:
+        if kind == "output_text":
+            self._known.said.add(text)
+        elif kind in _THOUGHTS:
+            self._known.think(text, (self, place, index))
 
     def end(self, item: Mapping[str, Any]) -> None:
+        """Take the item as a whole; some servers send no part of it before."""
         self._item = copy_json(dict(item))
         self._has_ended = True
-        if self._call is not None and not self._call.arguments:
+        if self._input is not None:
+            if not self._input.text:
+                self._input.grow(item.get("input") or "")
+            self._input.end()
+        elif self._call is not None and not self._call.arguments:
             self._call.grow(item.get("arguments") or "")
+        if not self._parts and item.get("type") in {"message", "reasoning"}:
+            self._tell_all(item)
+
+    def _tell_all(self, item: Mapping[str, Any]) -> None:
+        for place in ("summary", "content"):
+            found = item.get(place)
+            for index, part in enumerate(found if is_array(found) else ()):
+                self._tell(place, index, part["type"], part.get("text") or "")
 
     def whole(self) -> dict[str, Any]:
+        """Return the item as it is so far."""
         if self._has_ended:
             return self._item
         found = dict(self._item)
-        if self._call is not None:
+        if self._input is not None:
+            found["input"] = self._input.text
+        elif self._call is not None:
             found["arguments"] = self._call.arguments
-        if self._parts:
-            found["content"] = [part.whole() for _, part in sorted(self._parts.items())]
+        for place in {place for place, _ in self._parts}:
+            found[place] = [part.whole() for (its, _), part in sorted(self._parts.items()) if its == place]
         return found

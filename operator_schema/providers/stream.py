@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import is_object
+from ..json_values import copy_json, is_object
 from ..wording import excerpt
 from .answer import Answer
 from .errors import ResponseError
@@ -59,6 +59,36 @@ class Stream:
         """Whether the model's answer has ended; what still comes tells the tokens that it cost."""
         return self._merger.is_complete
 
+    @property
+    def text(self) -> str:
+        """What the model has said so far beside its calls, as `Answer.text` has it at the end."""
+        return self._calls.said.text
+
+    @property
+    def new_text(self) -> str:
+        """What the last `feed`, or `close`, added to `text`: print it as it is.
+
+        A character whose second half hasn't come is left out until it has.
+        """
+        return "".join(self._calls.said.new)
+
+    @property
+    def reasoning(self) -> str:
+        """What the model has thought so far, as far as the provider shows it; see `Answer.reasoning`."""
+        return self._calls.reasoning
+
+    @property
+    def response(self) -> dict[str, Any] | None:
+        """The response so far, as the provider would have given it without a stream; None if nothing came.
+
+        Each reading makes it anew.
+
+        Raises:
+            ResponseError: the events don't belong together.
+        """
+        found = self._response()
+        return None if found is None else copy_json(found)
+
     def feed(self, piece: Any, /) -> list[StreamedCall]:
         """Take the next piece of the stream.
 
@@ -76,7 +106,7 @@ class Stream:
         self._check()
         if self._answers is not None:
             raise ResponseError(self._provider, "the stream has been closed")
-        self._calls.grown.clear()
+        self._calls.go_on()
         try:
             # `isinstance` would run code of the piece.
             if issubclass(type(piece), (str, bytes, bytearray)):
@@ -96,6 +126,7 @@ class Stream:
         """
         self._check()
         if self._answers is None:
+            self._calls.go_on()
             try:
                 self._take_rest()
                 self._answers = self._whole()
@@ -171,10 +202,7 @@ class Stream:
                 self._take_data(kind, data)
 
     def _whole(self) -> tuple[Answer, ...]:
-        try:
-            response = self._merger.response()
-        except Exception:  # noqa: BLE001  # whatever came as an index can't be sorted
-            raise ResponseError(self._provider, "the events don't belong together") from None
+        response = self._response()
         if response is None and self._text.unknown:
             message = f"the stream holds no events; it has the line {excerpt(self._text.unknown, 200)}"
             raise ResponseError(self._provider, message)
@@ -183,6 +211,12 @@ class Stream:
             return found
         found = found or (Answer((), "", None, "interrupted", None, ()),)
         return tuple([answer.replace(stop="interrupted").with_cut_marked() for answer in found])
+
+    def _response(self) -> dict[str, Any] | None:
+        try:
+            return self._merger.response()
+        except Exception:  # noqa: BLE001  # whatever came as an index can't be sorted
+            raise ResponseError(self._provider, "the events don't belong together") from None
 
 
 def _shown(event: object) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from ..immutable import Value
 from ..json_values import is_object, to_json_text
 from ..tools.calls import RawCall
+from .answer import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -32,7 +33,9 @@ __all__ = [
     "is_custom",
     "object_of",
     "parsed_arguments",
+    "text_or_none",
     "unnamed_call",
+    "usage_of",
     "with_input_object",
 ]
 
@@ -180,6 +183,32 @@ def object_of(value: Any) -> Mapping[str, Any]:
         return value
     message = "expected a JSON object"
     raise TypeError(message)
+
+
+def usage_of(found: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Usage | None:
+    """Return what an answer cost.
+
+    Args:
+        found: what the provider says of it.
+        inputs: keys of numbers of tokens whose sum is that of the request.
+        outputs: the same for the answer.
+
+    Returns:
+        None if the provider doesn't say anything.
+    """
+    if not is_object(found) or not found:
+        return None
+    return Usage(_sum_of(found, inputs), _sum_of(found, outputs), found)
+
+
+def _sum_of(found: Mapping[str, Any], keys: Sequence[str]) -> int | None:
+    counts = [found[key] for key in keys if type(found.get(key)) is int]
+    return sum(counts) if counts else None
+
+
+def text_or_none(found: Any) -> str | None:
+    """Return a text that an answer may lack, such as an id; None for anything else."""
+    return found if isinstance(found, str) and found else None
 
 
 def image_data(result: ToolResult, formats: Collection[str] = IMAGES) -> list[tuple[str, Any]]:

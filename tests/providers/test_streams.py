@@ -619,11 +619,12 @@ def test_the_reasoning_of_bedrock_is_kept():
         {"metadata": {}},
     ):
         stream.feed(event)
-    reasoning = {"reasoningText": {"text": "hm", "signature": "s"}}
+    reasoning = {"reasoningText": {"text": "hm", "signature": "s", "new": 1}}
+    assert stream.reasoning == "hm"
     assert stream.close().message[0]["content"] == [
         {"reasoningContent": reasoning},
         {"reasoningContent": {"redactedContent": b"abc"}},
-        {"image": {"format": "png"}},
+        {"image": {"format": "png"}, "video": {}},
     ]
 
 
