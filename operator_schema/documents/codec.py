@@ -84,6 +84,7 @@ class DocumentCodec(ResultCodec[Any]):
     """
 
     _shown: dict[str, Any]
+    _beyond: tuple[Left, ...]
     _judge: Judge | None
 
     def __init__(self, document: SchemaDocument, /, **options: Unpack[CodecOptions]) -> None:
@@ -105,12 +106,21 @@ class DocumentCodec(ResultCodec[Any]):
         super().__init__(document, **options)
         del self.__dict__["_walk_class"]
         set_once(self, "_shown", shown.schema)
+        set_once(self, "_beyond", tuple(reading.left))
         set_once(self, "_judge", Judge(document.schema, patterns) if reading.left else None)
 
     @property
     def left(self) -> tuple[Left, ...]:
         """What the document says and isn't checked, in the order in which it was met; 100 at most."""
         return () if self._judge is None else self._judge.left
+
+    @property
+    def beyond(self) -> tuple[Left, ...]:
+        """What the document says and its graph doesn't, in the order in which it was met; 100 at most.
+
+        It is checked when values are decoded, apart from what `left` lists.
+        """
+        return self._beyond
 
     def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
         """Return the document itself, with as few changes as the options ask for.

@@ -404,8 +404,10 @@ _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(
 
 def _losses_of_document(codec: Codec[Any]) -> list[Loss]:
     """List what the graph of a document of others doesn't say: it is checked when arguments are decoded."""
-    left = getattr(codec, "left", ())
-    parts = [([part for part in one.where.split("/") if part not in _KEYWORDS], one.keyword) for one in left]
+    beyond = getattr(codec, "beyond", ())
+    parts = [
+        ([part for part in one.where.split("/") if part not in _KEYWORDS], one.keyword) for one in beyond
+    ]
     return [Loss(tuple(path), "weakened", keyword) for path, keyword in parts]
 
 
