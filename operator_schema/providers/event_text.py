@@ -1,6 +1,7 @@
-"""Events of a stream out of its text: server-sent events, or a JSON object a line.
+"""Events of a stream out of its text: server-sent events, a JSON object a line, or one JSON list of objects.
 
-Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation; the list
+is what Gemini sends where nobody asks for `alt=sse`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import re
 from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING
+
+from ..wording import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +21,12 @@ MAX_EVENT = 16 * 2**20
 """Characters of one event, or bytes of one binary message."""
 
 _LINE_END = re.compile("\r\n|\r|\n")
-_NO_FIELD = ("{", "[", "<")
+_NO_FIELD = ("{", "<")
 """What lines begin with that aren't fields of an event: JSON by lines, or the page of a proxy."""
+
+_IN_STRING = re.compile(r'["\\]')
+_IN_OBJECT = re.compile(r'["\[\]{}]')
+_BETWEEN_OBJECTS = re.compile(r"[^\s,]")
 
 _FIELDS = ("data", "event", "id", "retry", "error")
 
@@ -33,6 +40,7 @@ class EventText:
     __slots__ = (
         "_utf8",
         "_has_begun",
+        "_list",
         "_unknown",
         "_after_cr",
         "_line",
@@ -45,6 +53,7 @@ class EventText:
     def __init__(self) -> None:
         self._utf8 = getincrementaldecoder("utf-8")()
         self._has_begun = False
+        self._list: _ListText | None = None
         self._unknown = ""
         self._after_cr = False
         self._line: list[str] = []
@@ -69,8 +78,16 @@ class EventText:
         if not text:
             return
         if not self._has_begun:
-            self._has_begun = True
             text = text.removeprefix("\ufeff")
+            begin = text.lstrip()
+            self._has_begun = bool(begin)
+            if begin.startswith("["):
+                self._list = _ListText()
+                text = begin[1:]
+        if self._list is not None:
+            for found in self._list.feed(text):
+                yield "", found
+            return
         if self._after_cr:
             text = text.removeprefix("\n")
         self._after_cr = text.endswith("\r")
@@ -119,6 +136,70 @@ class EventText:
             # The end of the text may have cut off the name of a field; a comment has none.
             elif not self._unknown and not any(known.startswith(field) for known in _FIELDS):
                 self._unknown = line
+
+
+class _ListText:
+    """The text of a JSON list of objects, after its first bracket."""
+
+    __slots__ = ("_depth", "_in_string", "_is_escaped", "_has_ended", "_object", "_length")
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._in_string = False
+        self._is_escaped = False
+        self._has_ended = False
+        self._object: list[str] = []
+        self._length = 0
+
+    def feed(self, text: str) -> Iterator[str]:
+        """Take the next piece, and return the text of each object that it completes.
+
+        Raises:
+            ValueError: something else stands in the list, or after it.
+        """
+        if not text:
+            return
+        begin, at = 0, int(self._is_escaped)
+        self._is_escaped = False
+        while (mark := self._next_mark(text, at)) is not None:
+            at = mark.end()
+            if self._in_string:
+                self._in_string = mark.group() != '"'
+                if mark.group() == "\\":
+                    self._is_escaped = at == len(text)
+                    at += 1
+            elif self._depth == 0:
+                begin = mark.start()
+                self._begin(mark.group(), text[begin:])
+            elif mark.group() == '"':
+                self._in_string = True
+            else:
+                self._depth += 1 if mark.group() in "[{" else -1
+                if self._depth == 0:
+                    self._add(text[begin:at])
+                    yield "".join(self._object)
+                    self._object, self._length = [], 0
+        if self._depth:
+            self._add(text[begin:])
+
+    def _next_mark(self, text: str, at: int) -> re.Match[str] | None:
+        if self._in_string:
+            return _IN_STRING.search(text, at)
+        return (_IN_OBJECT if self._depth else _BETWEEN_OBJECTS).search(text, at)
+
+    def _begin(self, mark: str, rest: str) -> None:
+        if mark == "]" and not self._has_ended:
+            self._has_ended = True
+        elif mark == "{" and not self._has_ended:
+            self._depth = 1
+        else:
+            message = f"a JSON list of events holds {excerpt(rest, 100)}"
+            raise ValueError(message)
+
+    def _add(self, text: str) -> None:
+        self._length += len(text)
+        _check_length(self._length)
+        self._object.append(text)
 
 
 def _check_length(length: int) -> None:

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from patience import PATIENCE
 from provider_traffic import provider_of, unstreamed
-from splitting import FORMS, NEW
+from splitting import FORMS, NEW, pieces
 
 from operator_schema.providers import (
     ResponseError,
@@ -400,3 +400,64 @@ def test_reading_a_stream_at_every_event_takes_linear_time(count):
 
     few, many = min(seconds(2_000) for _ in range(3)), min(seconds(16_000) for _ in range(3))
     assert many < 8 * few * 4 * PATIENCE
+
+
+def list_text(events, draw):
+    """Return events as one JSON list, as Gemini streams them by default."""
+    texts = [json.dumps(event, ensure_ascii=draw.random() < 0.5) for event in events]
+    between = draw.choice([",", " , ", "\n,\r\n"])
+    return draw.choice(["[", "\n [", "\ufeff["]) + between.join(texts) + draw.choice(["]", "\n]\n"])
+
+
+@pytest.mark.parametrize("form", ["GenerateContentWire", "ChatWire"])
+def test_a_stream_may_be_one_json_list_of_events(form):
+    draw = Random(form)  # noqa: S311  # not a secret
+    for provider, response in whole_answers(form)[:40]:
+        events = list(FORMS[form](copy.deepcopy(response), draw))
+        stream = provider.stream()
+        for piece in pieces(list_text(events, draw), draw):
+            stream.feed(piece if draw.random() < 0.5 else piece.encode())
+        assert said_in(stream.close()) == said_in(provider.answer(response))
+
+
+def test_an_object_of_a_list_is_read_as_soon_as_it_ends():
+    stream = gemini.stream()
+    said = {"candidates": [{"content": {"parts": [{"text": 'a "quoted" }] \\ bracket'}]}}]}
+    stream.feed("[" + json.dumps(said))
+    assert stream.text == 'a "quoted" }] \\ bracket'
+    assert stream.close().stop == "interrupted"
+
+
+@pytest.mark.parametrize("text", ["[5]", "[[]]", '["a"]', "[{}] more", "[]]", "[error] the upstream is gone"])
+def test_a_list_holds_objects_and_nothing_else(text):
+    stream = gemini.stream()
+    with pytest.raises(ResponseError, match="a JSON list of events holds"):
+        stream.feed(text.replace("{}", json.dumps({"candidates": []})))
+
+
+def test_an_error_in_a_list_is_told():
+    with pytest.raises(ResponseError, match='the response is an error: "Quota"'):
+        gemini.stream().feed('[{"error": {"code": 429, "message": "Quota"}}\n]')
+
+
+def test_a_list_has_events_of_a_limited_length():
+    stream = gemini.stream()
+    stream.feed('[{"a": "')
+    for _ in range(15):
+        stream.feed("x" * 2**20)
+    with pytest.raises(ResponseError, match="an event is longer than"):
+        stream.feed("x" * 2**20)
+
+
+@pytest.mark.parametrize("piece", ["\\\\", "{", "[{", "x"])
+def test_a_list_is_read_in_linear_time(piece):
+    def seconds(count):
+        stream = gemini.stream()
+        stream.feed('[{"a": "')
+        before = time.process_time()
+        for _ in range(count):
+            stream.feed(piece)
+        return time.process_time() - before
+
+    seconds(1000)
+    assert min(seconds(80_000) for _ in range(3)) < PATIENCE * 8 * min(seconds(20_000) for _ in range(3))
