@@ -88,7 +88,15 @@ class Value(metaclass=ValueType):
             store(self, value)
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy in which the named attributes have other values."""
+        """Return a copy in which the named attributes have other values.
+
+        Raises:
+            TypeError: it has no attribute of one of the names.
+        """
+        if not changes.keys() <= set(self.__slots__):
+            unknown = ", ".join(sorted(changes.keys() - set(self.__slots__)))
+            message = f"{type(self).__name__} has nothing to replace that is named {unknown}"
+            raise TypeError(message)
         return type(self)(*[changes.get(name, getattr(self, name)) for name in self.__slots__])
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

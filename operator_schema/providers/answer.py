@@ -62,6 +62,8 @@ class Answer(Value):
         id: of the response, or None if the provider gives none.
         usage: the tokens that the response cost, or None if the provider doesn't say. Where a response has
             several answers, each says the same.
+        stop_message: what the provider says of why it stopped, in its words, or None: Gemini's
+            `finishMessage`, Groq's message of a call that it refused.
     """
 
     calls: tuple[RawCall, ...]
@@ -73,6 +75,7 @@ class Answer(Value):
     reasoning: str = ""
     id: str | None = None
     usage: Usage | None = None
+    stop_message: str | None = None
 
     @property
     def message(self) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
+from ..json_values import is_object
 from ..tools.calls import RawCall
 from .answer import Answer
 from .message_text import reasoning_of, text_of
@@ -25,6 +26,7 @@ from .wire import (
     unnamed_call,
     usage_of,
 )
+from .written_calls import FAILED, failed_calls, failed_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +43,7 @@ __all__ = ["ChatWire", "CohereWire", "OllamaWire"]
 _STOPS: dict[str, StopReason] = {
     "tool_calls": "calls",
     "function_call": "calls",
+    FAILED: "calls",
     "stop": "end",
     "content_filter": "filtered",
 }
@@ -82,10 +85,15 @@ class ChatWire(Value):
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the answer of each choice."""
-        about = {
+        about: dict[str, Any] = {
             "id": text_or_none(response.get("id")),
             "usage": usage_of(response.get("usage"), ["prompt_tokens"], ["completion_tokens"]),
         }
+        if failed := failed_calls(response):
+            response = {"choices": [failed_choice(failed)], **response}
+        error: Any = response.get("error")
+        if is_object(error):
+            about["stop_message"] = text_or_none(error.get("message"))
         return [self._answer(object_of(choice)).replace(**about) for choice in response["choices"]]
 
     def _answer(self, choice: Mapping[str, Any]) -> Answer:

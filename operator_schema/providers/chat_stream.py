@@ -12,6 +12,7 @@ from .merger import GrowingObject
 from .message_text import REASONING_KEYS, part_text, thought_of
 from .streamed_call import StreamedCalls, StreamedInput
 from .wire import CUSTOM, object_of
+from .written_calls import failed_calls, failed_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +58,9 @@ class ChatMerger:
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take a chunk; Mistral's SDK has it in `data`, and the helper of OpenAI's SDK in `chunk`."""
-        if "choices" in event:
+        if failed := failed_calls(event):
+            chunk: Mapping[str, Any] = {**event, "choices": [failed_choice(failed)]}
+        elif "choices" in event:
             chunk = event
         elif "data" in event:
             chunk = object_of(event["data"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..codec.limits import MAX_TEXT_DEPTH
 from ..json_values import is_finite, is_object, nests_deeper
 from ..wording import excerpt, quote
+from .event_errors import message_of
 from .wire import parsed_arguments
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def checked_answer(answer: Answer) -> Answer:
     if not is_finite(answer.message):
         message = "a number in it isn't finite"
         raise ValueError(message)
-    said = (answer.text, answer.refusal, answer.raw_stop, answer.reasoning)
+    said = (answer.text, answer.refusal, answer.raw_stop, answer.reasoning, answer.stop_message)
     texts = [text for text in said if text is not None]
     if all(isinstance(text, str) for text in texts):  # pyright: ignore[reportUnnecessaryIsInstance]  # they came from outside
         return answer
@@ -114,10 +115,8 @@ def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
     said: Any = body.get("error")
     if said is None and isinstance(body.get("message"), str):  # as Bedrock says it
         said = body["message"]
-    if is_object(said):
-        said = said.get("message", said)
     if said is not None:
-        return f"the response is an error: {excerpt(said, 300)}"
+        return f"the response is an error: {excerpt(message_of(said), 300)}"
     shown = excerpt(dict(body), 200)
     if isinstance(error, ValueError):
         return f"the response can't be used: {error}: {shown}"

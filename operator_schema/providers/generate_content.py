@@ -11,6 +11,7 @@ from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
 from .wire import UNNAMED, arguments_object, image_data, object_of, text_or_none, unnamed_call, usage_of
+from .written_calls import written_calls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +36,9 @@ _STOPS: dict[str, StopReason] = {
 }
 _IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
 """Source: https://ai.google.dev/gemini-api/docs/image-understanding"""
+
+_UNREADABLE = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
+"""Why an answer ended whose calls, if it says them, are text in `finishMessage`."""
 
 _MODES = {"auto": "AUTO", "required": "ANY", "named": "ANY", "none": "NONE"}
 
@@ -103,11 +107,7 @@ class GenerateContentWire(Value):
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the model's content with calls."""
-        parts = [
-            {"functionCall": {**_id(call.id), "name": call.name, "args": arguments_object(call)}}
-            for call in calls
-        ]
-        return [{"role": "model", "parts": parts}]
+        return [_calls_message(calls)]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return one content with all results; images follow as parts of their own."""
@@ -131,11 +131,23 @@ def _answer(candidate: Mapping[str, Any]) -> Answer:
     reasoning = "".join([part["text"] for part in parts if part.get("text") and part.get("thought")])
     raw = candidate.get("finishReason")
     stop: StopReason = _STOPS.get(raw or "", "other")
-    if calls and stop == "end":
+    said = text_or_none(candidate.get("finishMessage"))
+    if raw in _UNREADABLE and said and not calls and (written := written_calls(said)):
+        calls = tuple(written)
+        content = {**content, "role": "model", "parts": [*parts, *_calls_message(calls)["parts"]]}
+    if calls and (stop == "end" or raw in _UNREADABLE):
         stop = "calls"
     if any(isinstance(call.arguments, str) for call in calls):
         content = {**content, "parts": [_with_args_object(part) for part in parts]}
-    return Answer(calls, text, None, stop, raw, (content,) if content else (), reasoning)
+    return Answer(calls, text, None, stop, raw, (content,) if content else (), reasoning, stop_message=said)
+
+
+def _calls_message(calls: Sequence[RawCall]) -> dict[str, Any]:
+    parts = [
+        {"functionCall": {**_id(call.id), "name": call.name, "args": arguments_object(call)}}
+        for call in calls
+    ]
+    return {"role": "model", "parts": parts}
 
 
 def _with_args_object(part: Mapping[str, Any]) -> Mapping[str, Any]:
