@@ -130,7 +130,7 @@ def test_two_clicks_at_the_same_time_cancel_once(folder):
     loser = next(each for each in both if "handled: " not in each)
     assert loser in {
         "no call waits: somebody has decided already\n",
-        'cancel_reservation (call "7") was run already; these wait: send_certificate (call "6")\n',
+        'cancel_reservation (call "7") was run already; these wait: send_certificate\n    (call "6")\n',
     }
     payments = airline(folder)["reservations"]["HAT001"]["payment_history"]
     assert [payment["amount"] for payment in payments] == [140, -140]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from importlib import import_module
-from time import thread_time
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from .declarations import Span
@@ -176,10 +176,10 @@ def parse_tree(package: str, source: bytes) -> Node:
     """
     from tree_sitter import Parser
 
-    end = thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
+    end = time.thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
 
     def is_over(*_: object) -> bool:
-        return thread_time() > end
+        return time.thread_time() > end
 
     def part(start: int, _: object) -> bytes:
         return source[start : start + _PART]

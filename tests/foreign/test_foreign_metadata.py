@@ -270,3 +270,14 @@ def test_metadata_of_anybody_else_is_ignored() -> None:
 
 def test_a_users_own_constraint_class_is_read_by_its_attributes() -> None:
     assert json_schema(Annotated[int, Level()]) == {"type": "integer", "minimum": 3}
+
+
+def test_metadata_that_stands_alone_is_told_its_place():
+    def search(limit) -> str:
+        """Search."""
+        return str(limit)
+
+    search.__annotations__["limit"] = Field(ge=1)
+    with pytest.raises(SchemaError) as caught:
+        tool(search)
+    assert "Write it after the type: Annotated[…, Field(…)]." in str(caught.value)

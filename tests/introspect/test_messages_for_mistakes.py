@@ -18,7 +18,6 @@ from typing import Annotated, Any, Generic, List, Optional, TypedDict, TypeVar, 
 
 import pytest
 from annotated_types import Ge, IsFinite, MaxLen, MinLen, Predicate
-from pydantic import Field
 
 from operator_schema import Codec, SchemaError, SchemaLeaf, decode, decode_json, skip, tool
 from operator_schema.errors import DecodeError
@@ -76,7 +75,6 @@ def field_complaint(annotation: Any) -> str:
         ({"low", None}, 'write Literal[…], such as Literal["low", "high"].'),
         ([1.5], "an instance of list isn't an annotation. Give a type"),
         (Ge(1), "Write it after the type: Annotated[…, Ge(…)]."),
-        (Field(ge=1), "Write it after the type: Annotated[…, Field(…)]."),
         (re.compile("a"), "Write it after the type: Annotated[str, …]."),
         (LEAF, "Write it after the type: Annotated[complex, …], with the leaf."),
         (
