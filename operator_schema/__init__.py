@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .rounds.transcript import ListTranscript, Transcript, Turn
     from .tools.calls import RawCall, ToolResult
     from .tools.describe import describe_tools
+    from .tools.document_tool import document_tool
     from .tools.execution.executor import Executor
     from .tools.function import tool, tool_input
     from .tools.injection.host_classes import register_injected
@@ -154,6 +155,7 @@ __all__ = [
     "decode_json",
     "describe_tools",
     "description_hook",
+    "document_tool",
     "encode",
     "encode_json",
     "hook",
@@ -244,6 +246,7 @@ _HOMES = {
     "decode_json": ".codec.functions",
     "describe_tools": ".tools.describe",
     "description_hook": ".rounds.hooks",
+    "document_tool": ".tools.document_tool",
     "encode": ".codec.functions",
     "encode_json": ".codec.functions",
     "hook": ".rounds.hooks",

@@ -18,7 +18,18 @@ from hypothesis import strategies as st
 from judge import validator
 from strategies import Celsius, Limits
 
-from operator_schema import Codec, SchemaError, SchemaLeaf
+from operator_schema import (
+    Codec,
+    DecodeError,
+    RawArguments,
+    SchemaError,
+    SchemaLeaf,
+    Tool,
+    document_tool,
+    skip,
+    tool,
+    tool_input,
+)
 from operator_schema.introspect.shipped_leaves import _SHIPPED
 from operator_schema.testing import arguments, instances, near_misses
 from operator_schema.testing.leaf_values import SHIPPED
@@ -421,6 +432,116 @@ def test_nothing_misses_json_itself():
     assert any(isinstance(value, list) and value for value in examples(arguments(names["Json"])))
 
 
+# --- tools ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Ask:
+    question: Annotated[str, Limits(min_length=1)]
+    choices: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Stop:
+    reason: Literal["done", "lost"]
+
+
+DOCUMENT = {
+    "type": "object",
+    "properties": {"package": {"type": "string", "minLength": 2}, "depth": {"type": "integer", "maximum": 9}},
+    "required": ["package"],
+    "additionalProperties": False,
+}
+
+
+def resize(width: Annotated[int, Limits(ge=1)], unit: Literal["px", "em"] = "px") -> str:
+    return f"{width}{unit}"
+
+
+def ask(ask: Ask) -> str:
+    return ask.question
+
+
+def either(given: Ask | Stop) -> str:
+    return type(given).__name__
+
+
+async def wait(seconds: float, *, db: Annotated[object, skip]) -> str:
+    return f"{seconds}{db}"
+
+
+def now() -> str:
+    return "noon"
+
+
+def raw(arguments: RawArguments) -> str:
+    return ", ".join(arguments)
+
+
+def described(arguments: Annotated[RawArguments, RawArguments.described_by(DOCUMENT)]) -> str:
+    return str(arguments.require("package", str))
+
+
+def checked(arguments: dict[str, Any]) -> str:
+    return str(arguments["package"])
+
+
+class Shop:
+    @tool
+    def price(self, item: Literal["tea", "rye"]) -> int:
+        return len(item)
+
+
+TOOLS: dict[str, Tool[..., Any]] = {
+    "function": tool(resize),
+    "one dataclass": tool(ask),
+    "kept dataclass": tool(flatten=False)(ask),
+    "union": tool(either),
+    "async and injected": tool(wait),
+    "no parameters": tool(now),
+    "raw": tool(raw),
+    "raw with a schema": tool(described),
+    "document": document_tool(checked, DOCUMENT, name="checked"),
+    "method": Shop().price,
+    "input": tool_input(Ask),
+    "strict and repaired": tool(unknown_fields="reject", repair=True)(resize),
+}
+
+
+@pytest.mark.parametrize("kind", TOOLS)
+def test_arguments_of_a_tool_are_those_that_it_takes(kind):
+    own = TOOLS[kind]
+    for arguments_ in examples(arguments(own), 30):
+        given_ = own.decode(arguments_)
+        assert validator(own.input_schema()).is_valid(arguments_)
+        assert own.decode(own.encode_input(given_)) == given_
+
+
+@pytest.mark.parametrize("kind", TOOLS)
+def test_instances_of_a_tool_are_its_inputs(kind):
+    own = TOOLS[kind]
+    for given_ in examples(instances(own), 30):
+        assert type(given_) is type(own.decode(own.encode_input(given_)))
+        if own.has_function and not own.is_async:
+            own.call(given_)
+
+
+@pytest.mark.parametrize("kind", TOOLS)
+def test_near_misses_of_a_tool_are_refused(kind):
+    own = TOOLS[kind]
+    for value in examples(near_misses(own), 30):
+        with pytest.raises(DecodeError):
+            own.decode(value)
+
+
+def test_what_a_schema_of_raw_arguments_asks_for_is_in_them():
+    found = examples(arguments(TOOLS["raw with a schema"]), 50)
+    assert all(len(each["package"]) >= 2 for each in found)
+    assert any(each.get("depth", 10) <= 9 for each in found)
+    assert any(examples(arguments(TOOLS["raw"]), 50))
+    assert {each.tool for each in examples(instances(TOOLS["raw"]), 3)} == {"raw"}
+
+
 # --- all of them ---------------------------------------------------------------------------------
 
 
@@ -430,6 +551,8 @@ def test_misuse(strategy):
         strategy(complex)
     with pytest.raises(TypeError, match="give options to the Codec itself: name, max_depth"):
         strategy(Codec(int), name="x", max_depth=3)
+    with pytest.raises(TypeError, match="give options to the tool itself: repair"):
+        strategy(TOOLS["function"], repair=True)
 
 
 def test_max_depth_is_kept():

@@ -1,1 +1,16 @@
 """Our tools inside frameworks and protocols of others: one module each, imported only by its name."""
+
+from __future__ import annotations
+
+from ..misnamed import answer_misnamed_imports
+
+__all__: list[str] = []
+
+
+def _modules() -> list[str]:
+    from pkgutil import iter_modules
+
+    return [module.name for module in iter_modules(__path__)]
+
+
+answer_misnamed_imports(__name__, _modules)

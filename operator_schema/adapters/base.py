@@ -62,7 +62,7 @@ Tools: TypeAlias = "Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
 
 @contextmanager
 def needing(module: str, requirement: str, extra: str) -> Generator[None]:
-    """Import a framework inside of this, to say what to install where it is missing.
+    """Import a framework inside of this, to say what to install where it is missing or too old.
 
     Args:
         module: that the adapter imports.
@@ -71,15 +71,20 @@ def needing(module: str, requirement: str, extra: str) -> Generator[None]:
 
     Raises:
         ModuleNotFoundError: it is missing.
+        ImportError: it lacks a module or a name.
     """
     try:
         yield
-    except ModuleNotFoundError as error:
-        # Packages of one namespace, such as google's, may all be missing.
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise
+    except ImportError as error:
+        missing = f"{error.name}."
         message = f"this adapter needs {requirement}: pip install 'operator-schema[{extra}]'"
-        raise ModuleNotFoundError(message, name=module) from None
+        # Packages of one namespace, such as google's, may all be missing.
+        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(missing):
+            raise ModuleNotFoundError(message, name=module) from None
+        if missing.startswith(f"{module}."):
+            detail = f"{message} (with what is installed: {error})"
+            raise ImportError(detail, name=error.name, path=error.path) from error
+        raise
 
 
 class Runner(Value):

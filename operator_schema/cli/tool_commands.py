@@ -112,11 +112,10 @@ class _CallCommand(TargetCommand):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if error.possibilities:
-                raise
             name = error.option_name.lstrip("-").replace("-", "_")
             message = f"No such option {escape(error.option_name)!r}; a parameter is written {escape(name)}=…"
-            raise WrongUse(message) from None
+            near = " or ".join(error.possibilities or ())
+            raise WrongUse(message + (near and f", and the nearest option is {near}")) from None
 
 
 @click.command(

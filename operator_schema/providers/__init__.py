@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..misnamed import answer_misnamed_imports, names_meant
+
 if TYPE_CHECKING:
     from .answer import Answer, Usage
     from .dialect import Dialect, Rules
@@ -69,26 +71,19 @@ _HOMES = {
 }
 
 
+answer_misnamed_imports(__name__, lambda: __all__)
+
+
 def __getattr__(name: str) -> object:
     if name not in __all__:
-        message = f"module {__name__!r} has no attribute {name!r}{_others(name)}"
+        meant = " or ".join(names_meant(name, __all__))
+        message = f"module {__name__!r} has no attribute {name!r}" + (meant and f"; did you mean {meant}?")
         raise AttributeError(message)
     from importlib import import_module
 
     value: object = getattr(import_module(_HOMES.get(name, ".table"), __name__), name)
     globals()[name] = value
     return value
-
-
-def _others(name: str) -> str:
-    """Return the names that were probably meant: those that begin alike, or the nearest one."""
-    from ..wording import listed, nearest
-
-    others = [other for other in __all__ if other.startswith(f"{name}_")]
-    if others:
-        return f"; there are {listed(others)}"
-    near = nearest(name, __all__)
-    return "" if near is None else f"; did you mean {near}?"
 
 
 def __dir__() -> list[str]:

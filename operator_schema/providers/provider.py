@@ -463,12 +463,27 @@ def _checked_results(results: Any) -> list[ToolResult]:
     if isinstance(results, ToolResult):
         message = "results takes a list: write [result]"
         raise TypeError(message)
-    found = list(results)
+    given: Any = results
+    found: list[Any] = list(given) if hasattr(given, "__iter__") else [given]
     for result in found:
         if not isinstance(result, ToolResult):
             message = f"results takes what an executor returns, ToolResults, not {received(result)}"
-            raise TypeError(message)
+            raise TypeError(message + _way_from(result))
     return found
+
+
+def _way_from(given: object) -> str:
+    """Return what to write for something of a round that stands where its results are expected."""
+    from ..rounds.plan import ToolRoundPlan
+    from ..rounds.tool_call import HandledCall
+
+    if isinstance(given, ToolRoundPlan):
+        return ": turn(plan.commit(…)) writes a round"
+    if isinstance(given, Turn):
+        return ": turn(…) writes it"
+    if isinstance(given, HandledCall):
+        return ": give its result"
+    return ""
 
 
 def _refuse_union(tool: str, provider: str) -> SchemaError:

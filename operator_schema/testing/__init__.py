@@ -5,10 +5,13 @@ The extra `testing` brings Hypothesis. Nothing else in this package imports this
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..codec.codec import Codec
 from ..codec.options import CodecOptions
+from ..errors import DecodeError
+from ..tools.tool import Tool
 
 try:
     from .near_misses import NearMisses
@@ -43,7 +46,7 @@ def arguments(
     `3.0`, and there are unknown keys if they are ignored.
 
     Args:
-        annotation: a dataclass, any other supported annotation, or a `Codec`.
+        annotation: a dataclass, any other supported annotation, a tool, or a `Codec`.
         json_values: type of a leaf to a strategy of JSON values that the leaf decodes. Without
             one, your own leaf always gives its encoded placeholder.
         **codec_options: as `Codec` takes them.
@@ -53,7 +56,7 @@ def arguments(
 
     Raises:
         SchemaError: with every complaint about the type.
-        TypeError: options are given together with a `Codec`.
+        TypeError: options are given together with a tool or a `Codec`.
         ValueError: no JSON value decodes, or a type in `json_values` isn't the type of a leaf.
     """
     codec = _codec_of(annotation, codec_options)
@@ -64,6 +67,13 @@ def arguments(
     return values.filter(lambda value: not codec.problems(value))
 
 
+@overload
+def instances(
+    annotation: Tool[..., Any],
+    /,
+    *,
+    json_values: Mapping[type, SearchStrategy[Any]] | None = None,
+) -> SearchStrategy[Any]: ...
 @overload
 def instances(
     annotation: type[T] | Codec[T],
@@ -90,7 +100,7 @@ def instances(
     """Generate instances: what `arguments` of the same type decode to.
 
     Args:
-        annotation: a dataclass, any other supported annotation, or a `Codec`.
+        annotation: a dataclass, any other supported annotation, a tool, or a `Codec`.
         json_values: as `arguments` takes it.
         **codec_options: as `Codec` takes them.
 
@@ -99,11 +109,12 @@ def instances(
 
     Raises:
         SchemaError: with every complaint about the type.
-        TypeError: options are given together with a `Codec`.
+        TypeError: options are given together with a tool or a `Codec`.
         ValueError: no JSON value decodes, or a type in `json_values` isn't the type of a leaf.
     """
     codec = _codec_of(annotation, codec_options)
-    return arguments(codec, json_values=json_values).map(codec.decode)
+    decode = annotation.decode if isinstance(annotation, Tool) else codec.decode
+    return arguments(codec, json_values=json_values).map(decode)
 
 
 def near_misses(
@@ -120,7 +131,7 @@ def near_misses(
     misspelt; null is used where it is refused.
 
     Args:
-        annotation: a dataclass, any other supported annotation, or a `Codec`.
+        annotation: a dataclass, any other supported annotation, a tool, or a `Codec`.
         json_values: as `arguments` takes it.
         **codec_options: as `Codec` takes them.
 
@@ -129,7 +140,7 @@ def near_misses(
 
     Raises:
         SchemaError: with every complaint about the type.
-        TypeError: options are given together with a `Codec`.
+        TypeError: options are given together with a tool or a `Codec`.
         ValueError: every JSON value decodes, or a type in `json_values` isn't the type of a leaf.
     """
     codec = _codec_of(annotation, codec_options)
@@ -137,15 +148,27 @@ def near_misses(
     if misses.is_empty:
         message = f"every JSON value decodes as {codec.name}, so there are no near misses"
         raise ValueError(message)
+    if isinstance(annotation, Tool):
+        misses = misses.filter(partial(_is_refused_by, annotation))
     return misses.filter(lambda value: bool(codec.problems(value)))
 
 
+def _is_refused_by(tool: Tool[..., Any], value: object) -> bool:
+    """Return whether a tool refuses arguments; a text may be JSON that it takes."""
+    try:
+        tool.decode(value)
+    except DecodeError:
+        return True
+    return False
+
+
 def _codec_of(annotation: Any, options: CodecOptions) -> Codec[Any]:
-    codec = _as_codec(annotation)
+    codec = annotation.codec if isinstance(annotation, Tool) else _as_codec(annotation)
     if codec is None:
         return Codec(annotation, **options)
     if options:
-        message = f"give options to the Codec itself: {', '.join(options)}"
+        owner = "tool" if isinstance(annotation, Tool) else "Codec"
+        message = f"give options to the {owner} itself: {', '.join(options)}"
         raise TypeError(message)
     return codec
 

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from ..codec.example.smallest import NO_EXAMPLE, example_of
 from ..codec.interpret import interpret
 from ..codec.limits import MAX_DEPTH
+from ..documents.codec import DocumentCodec
+from ..documents.document import SchemaDocument
 from ..introspect.nodes import (
     NULL,
     AnyNode,
@@ -30,6 +32,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..introspect.traits import visit
+from ..tools.raw_arguments import RawArguments
 from .leaf_values import leaf_values
 from .scalar_values import JSON_SCALARS, JSON_VALUES, identity, length_limits, scalars, with_floats
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
+    from ..introspect.leaves import SchemaLeaf
     from ..introspect.nodes import Constraints, Node, Target
 
 __all__ = ["ValidValues"]
@@ -141,7 +145,7 @@ class ValidValues:
 
     def _leaf(self, node: LeafNode) -> SearchStrategy[Any]:
         given = self._json_values.get(node.leaf.type)
-        values = leaf_values(node.leaf) if given is None else given
+        values = _own_values(node.leaf) if given is None else given
         return values.filter(self.takes(node))
 
     def _array(self, node: ArrayNode, levels: int) -> SearchStrategy[Any]:
@@ -186,6 +190,13 @@ class ValidValues:
 
     def _reference(self, target: Target, levels: int) -> SearchStrategy[Any]:
         return self.of(self._graph.definitions[target], levels - 1) if levels else st.nothing()
+
+
+def _own_values(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
+    if leaf.type is not RawArguments:
+        return leaf_values(leaf)
+    codec = DocumentCodec(SchemaDocument("arguments", leaf.json_schema))
+    return ValidValues(codec.graph, {}).root().filter(lambda value: not codec.problems(value))
 
 
 def _distinct(node: Node) -> int:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .parameters import Parameters
     from .signature import Callee
 
-__all__ = ["tool", "tool_input"]
+__all__ = ["make_tool", "tool", "tool_input"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -138,10 +138,10 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
 
         def decorate(function: Any, /) -> Any:
             frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
-            return _make_tool(function, options, frame, by_position=by_position)
+            return make_tool(function, options, frame, by_position=by_position)
 
         return decorate
-    return _make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+    return make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
 
 
 @overload
@@ -190,9 +190,20 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
 # --- how they are made ---------------------------------------------------------------------------
 
 
-def _make_tool(
+def make_tool(
     function: Any, options: dict[str, Any], frame: FrameType, *, by_position: bool = False
 ) -> Tool[..., Any]:
+    """Make a tool of a function.
+
+    Args:
+        function: as `tool` takes it.
+        options: as `tool` takes them.
+        frame: of the caller, whose tool it is and whose local names text in annotations may use.
+        by_position: whether the description was given without its name.
+
+    Raises:
+        SchemaError: with everything that is wrong with the function and the options.
+    """
     name: Any = options.get("name")
     if name is None:
         name = name_of_callee(function) or snake_case(type(function).__name__)

@@ -22,6 +22,7 @@ from ..introspect.schema_references import with_references_resolved
 from ..introspect.traits import flat_members
 from ..json_values import copy_json
 from ..schema import Renderer
+from .raw_arguments import RawArguments
 from .tool import Tool
 from .tool_lists import tools_of
 
@@ -46,8 +47,8 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
         Name and parameter, in the order of declaration. A parameter is a fresh dict: `type`, then
         `required`, which is stated in every case, then what there is of `summary`, `description`,
         `default`, `examples`, `enum`, `items`, `properties` and the rest of its JSON Schema. Every
-        `$ref` is resolved; where a recursive type contains itself, its properties are left out. Raw
-        arguments without a schema of your own have no parameters.
+        `$ref` is resolved; where a recursive type contains itself, its properties are left out. Those of
+        raw arguments are what your own schema says; without one, there are none.
 
     Raises:
         SchemaError: with every complaint about the type; also for one that has no list of
@@ -57,19 +58,25 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
     if isinstance(annotation, Tool):
         annotation = annotation.codec
     codec: Any = annotation if isinstance(annotation, Codec) else codec_of(annotation)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
-    root = _without_null(codec.graph)
-    if isinstance(root, LeafNode) and root.leaf.json_schema == _OPEN:
-        return []
+    graph = _described(codec.graph)
+    root = _without_null(graph)
     if not isinstance(root, ObjectNode):
         shown = name_of(codec.type)
         message = f"{shown} has no list of parameters: it isn't a type with fields"
         remedy = "Give a dataclass; for any other type, use input_schema or json_schema"
         raise SchemaError(name or shown, [Complaint((), "unsupported", name or shown, message, remedy)])
-    return list(_Parameters(codec.graph.definitions).properties(root).items())
+    return list(_Parameters(graph.definitions).properties(root).items())
 
 
-_OPEN: dict[str, Any] = {"type": "object", "properties": {}}
-"""The schema of raw arguments without a schema of their own."""
+def _described(graph: Graph) -> Graph:
+    """Return the graph of what raw arguments are described by; any other graph as it is."""
+    root = graph.root
+    if not isinstance(root, LeafNode) or root.leaf.type is not RawArguments:
+        return graph
+    from ..documents.codec import DocumentCodec
+    from ..documents.document import SchemaDocument
+
+    return DocumentCodec(SchemaDocument("arguments", root.leaf.json_schema)).graph
 
 
 def _without_null(graph: Graph) -> Node:
@@ -81,7 +88,7 @@ def _without_null(graph: Graph) -> Node:
 
 def has_parameters(tool: Tool[..., Any]) -> bool:
     """Return whether the input of a tool has a list of parameters; that of a union has none."""
-    return isinstance(_without_null(tool.codec.graph), ObjectNode)
+    return isinstance(_without_null(_described(tool.codec.graph)), ObjectNode)
 
 
 def schema_response(tools: Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any]], /) -> dict[str, Any]:

@@ -42,6 +42,11 @@ if TYPE_CHECKING:
         flatten: bool
         threads: bool | None
 
+    class DocumentToolOptions(ToolOptions, total=False):
+        """What `document_tool` takes."""
+
+        description: str | None
+
     class InputToolOptions(_CommonOptions, total=False):
         """What `tool_input` takes."""
 

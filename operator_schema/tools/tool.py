@@ -282,14 +282,19 @@ class Tool(ToolArguments, Generic[P, R]):
         made: Tool[P, R] = self._copy(**content, _home=home, __changed__=True)
         return made
 
-    def with_input(self, codec: Codec[Any], options: Mapping[str, Any], output: OutputType) -> Tool[P, R]:
+    def with_input(self, codec: Codec[Any], options: Mapping[str, Any]) -> Tool[P, R]:
         """Return a copy whose only parameter takes the whole input of another type, for makers of tools.
 
         Raises:
             ToolError: the model gives none of its parameters, or several.
         """
         plan = taking_all(self.name, self._plan)
-        made: Tool[P, R] = self._copy(_codec=codec, _options=options, _output=output, _plan=plan)
+        made: Tool[P, R] = self._copy(_codec=codec, _options=options, _plan=plan)
+        return made
+
+    def with_output(self, output: OutputType) -> Tool[P, R]:
+        """Return a copy whose results are written in another way, for makers of tools."""
+        made: Tool[P, R] = self._copy(_output=output)
         return made
 
     def as_describer(self) -> Tool[P, R]:

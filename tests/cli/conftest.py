@@ -26,6 +26,8 @@ def folder(tmp_path_factory):
 def here(folder, monkeypatch):
     """Work in the folder of the modules, and forget them afterwards."""
     monkeypatch.chdir(folder)
+    # The finder for "" keeps the folder in which it was made: that of an earlier test.
+    monkeypatch.delitem(sys.path_importer_cache, "", raising=False)
     before = set(sys.modules)
     yield folder
     names = {name.removesuffix(".py").partition("/")[0] for name in FILES}

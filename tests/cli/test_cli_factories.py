@@ -146,7 +146,10 @@ def test_a_required_parameter_is_a_required_option(made):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["made:settings", "--rot", "x"], "No such option '--rot'. Did you mean '--root'?"),
+        (
+            ["made:settings", "--rot", "x"],
+            "No such option '--rot'; a parameter is written rot=…, and the nearest option is --root",
+        ),
         (["made:settings", "--depth", "x"], '--depth: expected integer (≥ 1), got string "x"'),
         (["made:settings", "--depth", "0"], "--depth: 0 is below the minimum 1"),
         (["made:settings", "--root"], "Option '--root' requires an argument"),

@@ -71,6 +71,14 @@ MORE = "; --traceback shows all of it"
             ["call", "host:count_named", "--table", "a"],
             "No such option '--table'; a parameter is written table=…",
         ),
+        (
+            ["call", "host:count_named", "--yet-more", "a"],
+            "No such option '--yet-more'; a parameter is written yet_more=…",
+        ),
+        (
+            ["call", "host:count_named", "--net", "1"],
+            "No such option '--net'; a parameter is written net=…, and the nearest option is --yes",
+        ),
         (["call", "callable:Box.sise"], "Box has no sise; did you mean size?"),
         (["decode", "clitools:Search", "nowhere.json"], "can't read nowhere.json: No such file or directory"),
     ],

@@ -252,6 +252,26 @@ def test_arguments_of_another_kind_are_refused():
         mistral.request([], strict=True)
 
 
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (lambda plan: plan, r"not ToolRoundPlan: turn\(plan\.commit\(…\)\) writes a round$"),
+        (lambda plan: plan.commit([]), r"not Turn: turn\(…\) writes it$"),
+        (lambda plan: plan.handled, "not HandledCall: give its result$"),
+        (lambda plan: plan.handled[0], "not HandledCall: give its result$"),
+        (lambda _: None, "not null$"),
+        (lambda _: 5, "not integer 5$"),
+    ],
+    ids=["plan", "turn", "handled", "one handled", "null", "number"],
+)
+def test_results_of_a_round_are_told_from_what_holds_them(given, said):
+    tools = Toolset(now)
+    plan = Executor(tools).execute_round_sync(tools.round([RawCall("1", "now", {})]))
+    with pytest.raises(TypeError, match=f"^results takes what an executor returns, ToolResults, {said}"):
+        openai_chat.results(given(plan))
+
+
 # --- names -----------------------------------------------------------------------------------------
 
 NAMES = st.text(
@@ -409,7 +429,7 @@ def test_every_provider_is_found_by_its_name():
     assert repr(anthropic) == "<Provider Anthropic>"
     with pytest.raises(AttributeError, match=r"no attribute 'antropic'; did you mean anthropic\?"):
         all_providers.antropic  # noqa: B018  # what is tested
-    with pytest.raises(AttributeError, match="there are openai_chat, openai_compatible"):
+    with pytest.raises(AttributeError, match="did you mean openai_chat or openai_compatible"):
         all_providers.openai  # noqa: B018  # as above
     with pytest.raises(AttributeError, match=r"has no attribute 'zzz'$"):
         all_providers.zzz  # noqa: B018  # as above

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from provider_traffic import exchanges
 from test_provider_laws import PROVIDERS, response_of
 
-from operator_schema import Executor, RawCall, SchemaError, Toolset, tool
+from operator_schema import Executor, RawCall, SchemaError, Toolset, document_tool, tool
 from operator_schema.introspect.schema_references import rebuilt
 from operator_schema.lint import lint
 from operator_schema.providers import (
@@ -28,7 +28,6 @@ from operator_schema.providers.property_names import (
     text_with_keys,
     value_with_keys,
 )
-from operator_schema.tools.document_tool import document_tool
 
 WITH_KEYS = [provider for provider in PROVIDERS if provider.rules.keys is not None]
 

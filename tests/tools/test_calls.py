@@ -18,6 +18,7 @@ from operator_schema import (
     SchemaError,
     ToolError,
     describe_tools,
+    document_tool,
     parameters_of,
     schema_response,
     skip,
@@ -271,16 +272,60 @@ class Right:
 
 def test_a_tool_without_a_list_of_parameters_tells_its_schema():
     both = tool_input(name="both", description="Both. More.")(Left | Right)
-    schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+    schema = {"type": "object", "anyOf": [{"required": ["path"]}, {"required": ["url"]}]}
 
     @tool
     def described(arguments: Annotated[RawArguments, RawArguments.described_by(schema)]) -> None:
         del arguments
 
     answers = schema_response([both, described])["tools"]
-    assert [answer["input_schema"] for answer in answers] == [both.input_schema(), schema]
+    assert [answer["input_schema"] for answer in answers] == [both.input_schema(), described.input_schema()]
     assert not any("parameters" in answer for answer in answers)
     assert describe_tools([both]).run({"tools": ["both"]}) == "## both\n\nBoth.\n\nMore."
+
+
+def test_what_a_schema_by_hand_describes_are_parameters():
+    line = {"type": "integer", "description": "Counted from 1. Not from 0.", "default": 1}
+    schema = {
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "line": line},
+        "required": ["path"],
+    }
+
+    @tool("Read a file. More of it.")
+    def described(arguments: Annotated[RawArguments, RawArguments.described_by(schema)]) -> None:
+        del arguments
+
+    @tool("Read a file. More of it.")
+    def open_(arguments: RawArguments) -> None:
+        del arguments
+
+    def read(arguments: dict[str, Any]) -> None:
+        del arguments
+
+    checked = document_tool(read, schema, name="described", description="Read a file. More of it.")
+    parameters = {
+        "path": {"type": "string", "required": True},
+        "line": {
+            "type": "integer",
+            "required": False,
+            "summary": "Counted from 1.",
+            "description": "Not from 0.",
+            "default": 1,
+        },
+    }
+    for own in (described, checked):
+        assert dict(parameters_of(own)) == parameters
+        [answer] = schema_response([own])["tools"]
+        assert answer == {
+            "name": "described",
+            "summary": "Read a file.",
+            "description": "More of it.",
+            "parameters": parameters,
+        }
+        told = describe_tools([own]).run({"tools": ["described"]})
+        assert "#### `line`\n\nCounted from 1." in told
+    assert schema_response([open_])["tools"][0]["parameters"] == {}
 
 
 def test_raw_arguments_are_repaired_and_point_at_the_documentation():

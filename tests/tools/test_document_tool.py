@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 
-from operator_schema import CallError, Executor, RawCall, Registry, SchemaError, ToolError, Toolset
+from operator_schema import (
+    CallError,
+    DecodeError,
+    EncodeError,
+    Executor,
+    RawCall,
+    Registry,
+    SchemaError,
+    ToolError,
+    Toolset,
+    document_tool,
+)
 from operator_schema.documents.codec import DocumentCodec
 from operator_schema.documents.document import SchemaDocument
-from operator_schema.tools.document_tool import DocumentOutput, document_tool
+from operator_schema.tools.document_tool import DocumentOutput, tool_of_document
 
 SCHEMA = {
     "required": ["name"],
@@ -93,7 +105,7 @@ def test_results_fit_the_document_of_results() -> None:
     def total(arguments: dict[str, Any]) -> Any:
         return {"total": len(arguments)}
 
-    own = document_tool(total, SCHEMA, output, name="find")
+    own = tool_of_document(total, SCHEMA, output, name="find")
     assert own.output_schema() == count
     assert own.structured_output().schema == count  # type: ignore[union-attr]  # it has one
     assert own.run({"name": "a"}) == '{"total":1}'
@@ -105,6 +117,69 @@ def test_results_fit_the_document_of_results() -> None:
     nothing = DocumentOutput(None)
     assert (nothing.type, nothing.codec(), nothing.is_declared) == (None, None, False)
     assert nothing.write([1], "find", is_lenient=False).text == "[1]"
+
+
+def test_results_are_described_by_a_document_or_by_the_function() -> None:
+    count = {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}
+
+    @dataclass
+    class Count:
+        total: int
+
+    def counted(arguments: dict[str, Any]) -> Count:
+        return Count(len(arguments))
+
+    def total(arguments: dict[str, Any]) -> Any:
+        return {"total": "many" if arguments.get("most") else len(arguments)}
+
+    for own in (
+        document_tool(counted, SCHEMA),
+        document_tool(total, SCHEMA, output_schema=count),
+        document_tool(total, SCHEMA, output_schema=count, name="other"),
+    ):
+        assert own.output_schema() == count
+        assert own.run({"name": "a"}) == '{"total":1}'
+    assert document_tool(total, SCHEMA).output_schema() == {}
+    assert document_tool(total, SCHEMA).home == __name__
+    with pytest.raises(EncodeError, match="result of total"):
+        document_tool(total, SCHEMA, output_schema=count).run({"name": "a", "most": 1})
+    with pytest.raises(SchemaError, match="can't be used"):
+        document_tool(total, SCHEMA, output_schema={"type": {1}})
+
+
+def test_what_a_document_requires_is_required_and_its_name_is_that_of_the_function() -> None:
+    own = document_tool(find, SCHEMA)
+    assert own.name == "find"
+    for wrong in ({}, {"name": 5}, {"name": "a", "most": "x"}):
+        with pytest.raises(DecodeError):
+            own.run(wrong)
+
+
+@pytest.mark.needs_threads
+def test_an_object_with_a_schema_of_its_own_is_registered() -> None:
+    class Greeter:
+        name = "greet"
+        description = "Greet somebody."
+        schema: ClassVar = {"type": "object", "properties": {"who": {"type": "string"}}, "required": ["who"]}
+
+        def __init__(self, greeting: str) -> None:
+            self.greeting = greeting
+
+        async def execute(self, arguments: dict[str, Any]) -> str:
+            return f"{self.greeting}, {arguments['who']}"
+
+    own = Greeter("Hello")
+    registry = Registry([document_tool(own.execute, own.schema, name=own.name, description=own.description)])
+    assert registry.definitions() == [
+        {"name": "greet", "description": "Greet somebody.", "input_schema": Greeter.schema}
+    ]
+    results = Executor(registry).execute_all_sync(
+        [RawCall("1", "greet", {"who": "Ada"}), RawCall("2", "greet", {})]
+    )
+    assert [(result.is_error, result.content.partition("\n")[0]) for result in results] == [
+        (False, "Hello, Ada"),
+        (True, "greet: 1 problem with the arguments"),
+    ]
 
 
 def test_the_function_has_one_parameter_for_all_arguments() -> None:

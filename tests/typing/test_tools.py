@@ -17,6 +17,7 @@ from operator_schema import (
     ToolDefinition,
     ToolError,
     describe_tools,
+    document_tool,
     parameters_of,
     schema_response,
     skip,
@@ -205,6 +206,15 @@ def test_raw_arguments() -> None:
     assert_type(raw.optional("b", int), int | None)
     assert_type(raw.optional("b", int, 3), int)
     assert_type(RawArguments.described_by({"type": "object"}), SchemaLeaf[RawArguments])
+
+
+def test_tools_of_a_document() -> None:
+    def find(arguments: dict[str, Any]) -> int:
+        return len(arguments)
+
+    own = document_tool(find, {"type": "object"}, name="find_all", description="Find all.", repair=True)
+    assert_type(own({"a": 1}), int)
+    assert_type(document_tool(find, {}, output_schema={"type": "integer"}).run({}), str)
 
 
 @pytest.mark.needs_threads

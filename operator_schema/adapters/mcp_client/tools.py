@@ -11,7 +11,7 @@ from ...documents.codec import DocumentCodec
 from ...documents.document import SchemaDocument
 from ...errors import CallError, SchemaError, ToolError
 from ...json_values import copy_json
-from ...tools.document_tool import DocumentOutput, document_tool
+from ...tools.document_tool import DocumentOutput, tool_of_document
 from ...tools.execution.backends import current_backend
 from ...tools.injection.skip import skip
 from ...tools.progress import Progress  # noqa: TC001  # an annotation that `tool` evaluates
@@ -250,7 +250,7 @@ def _tool(
 ) -> Tool[..., Any]:
     stated = _stated(described)
     options: dict[str, Any] = {"name": name, "description": described.description or "", **stated, **given}
-    return document_tool(call, described.input_schema, _Output.of(described, name), **options)
+    return tool_of_document(call, described.input_schema, _Output.of(described, name), **options)
 
 
 def _stated(described: types.Tool) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ...documents.document import SchemaDocument
 from ...errors import CallError, NeedsInput, SchemaError, ToolError
 from ...immutable import Value
 from ...json_values import is_array, is_object
-from ...tools.document_tool import DocumentOutput, document_tool
+from ...tools.document_tool import DocumentOutput, tool_of_document
 from ...tools.injection.skip import skip
 from ...tools.metadata import is_duration
 from ...tools.results.content import Audio, File, Image, Resource, Text
@@ -137,7 +137,7 @@ def _tool(
     answers: dict[str, Any] = described.get("answers") or {"answer": {}}
     call = _caller(program, described["name"], name, answers)
     options: dict[str, Any] = {"name": name, **texts, **stated, **limit, **given}
-    return document_tool(call, described["input_schema"], _Output.of(described, name), **options)
+    return tool_of_document(call, described["input_schema"], _Output.of(described, name), **options)
 
 
 def _caller(program: Program, original: str, name: str, answers: Mapping[str, Any]) -> Callable[..., Any]:

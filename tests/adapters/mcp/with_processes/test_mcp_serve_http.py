@@ -22,11 +22,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ToolListChangedNotification
 from mcp_processes import HERE, PATIENCE, http_server, request
 
-from operator_schema import Registry, tool
+from operator_schema import Registry, document_tool, tool
 from operator_schema.adapters.mcp import guard, server
 from operator_schema.adapters.mcp import http as serving
 from operator_schema.cli import main as operator_schema
-from operator_schema.tools.document_tool import document_tool
 
 LEGACY, MODERN = "legacy", "2026-07-28"
 SECRET = "swordfish-swordfish-swordfish"  # noqa: S105  # what must not be found anywhere
