@@ -481,6 +481,7 @@ CUT_OBJECTS = [
 ]
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize(("provider", "response"), CUT_OBJECTS, ids=[one.name for one, _ in CUT_OBJECTS])
 def test_a_call_whose_arguments_may_lack_their_end_never_runs_with_its_defaults(provider, response):
     answer = provider.answer(response)
@@ -545,6 +546,7 @@ CUSTOM = [
 ]
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize(("provider", "response", "told"), CUSTOM, ids=["chat", "responses"])
 def test_a_custom_tool_is_called_with_its_text(provider, response, told):
     @tool

@@ -82,6 +82,7 @@ def in_own_words(value, names):
     return {names.get(key, key): in_own_words(inner, names) for key, inner in value.items()}
 
 
+@pytest.mark.needs_threads
 @settings(deadline=None)
 @given(objects(), st.sampled_from(WITH_KEYS), st.booleans())
 def test_names_of_properties_fit_on_the_wire_and_come_back_at_every_depth(drawn, provider, strict):
@@ -192,6 +193,7 @@ def test_the_property_names_that_the_api_refuses_are_renamed_and_reported():
     assert "filter[id]" in schema_in(openai_chat.request(tools))["properties"]
 
 
+@pytest.mark.needs_threads
 def test_a_turn_without_the_providers_message_says_the_names_on_the_wire():
     tools = Toolset(listing({"type": "object", "properties": {"$top": {"type": "integer"}}}))
     call = RawCall("t1", "list_apps", {"$top": 1})

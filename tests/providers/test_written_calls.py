@@ -182,6 +182,7 @@ def refused(written):
     return {"error": error}
 
 
+@pytest.mark.needs_threads
 def test_a_call_that_groq_refused_runs_with_repair_and_goes_back_as_any_other():
     body = refused('<function=weather>{"city": "Köln", "days": "3",}</function>')
     answer = groq.answer(body, [weather])
@@ -194,6 +195,7 @@ def test_a_call_that_groq_refused_runs_with_repair_and_goes_back_as_any_other():
     assert message["tool_calls"][0]["function"]["name"] == "weather"
 
 
+@pytest.mark.needs_threads
 def test_the_model_reads_what_is_wrong_with_a_call_that_groq_refused():
     answer = groq.answer(refused(json.dumps({"name": "weather", "arguments": {"days": 3}})), [weather])
     (result,) = asyncio.run(Executor([weather]).execute_all(answer.calls))
@@ -233,6 +235,7 @@ def malformed(reason, message):
     return {"candidates": [{"content": {}, "finishReason": reason, "finishMessage": message}]}
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize("reason", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])
 @pytest.mark.parametrize("is_streamed", [False, True])
 def test_a_call_that_gemini_could_not_read_is_a_call(reason, is_streamed):

@@ -211,6 +211,7 @@ def test_what_a_database_does_to_numbers_and_keys_is_not_a_change():
     assert toolset.restore_plan(text).deferred[0].input.x == 1
 
 
+@pytest.mark.needs_process
 def test_sets_of_texts_fit_in_whatever_order_another_process_writes_them():
     import subprocess
     import sys

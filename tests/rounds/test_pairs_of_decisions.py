@@ -151,6 +151,7 @@ def attempt(plan, decision, said):
         return error
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("first", DECISIONS)
 def test_a_second_decision_counts_or_is_refused(start, first):
@@ -183,6 +184,7 @@ FIRST = {
 }
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize(("first", "second"), list(product(FIRST, BY_PEOPLE)))
 def test_a_second_decision_that_is_refused_says_what_was_decided(first, second):
     start, said = FIRST[first]

@@ -366,6 +366,7 @@ def test_an_error_about_a_missing_value_says_what_nearly_fits(annotation, key, s
         caught.match(said)
 
 
+@pytest.mark.needs_threads
 def test_what_lacks_its_context_is_known_before_a_call():
     @tool
     def needs_two(db: Annotated[Db, skip], cache: Annotated[Cache, skip], city: str) -> str:

@@ -188,6 +188,7 @@ def test_what_a_framework_hands_through_is_any_result(annotation):
     assert made.structured_output() is None
 
 
+@pytest.mark.needs_threads
 def test_it_reaches_the_program_as_it_is():
     result = CALL_TOOL_RESULT(1j)
     executor = Executor([returning(CALL_TOOL_RESULT, result)], native_results=(CALL_TOOL_RESULT,))
