@@ -49,6 +49,7 @@ class Dialect(Value):
         takes_maps: whether an object may have free keys with a schema for their values.
         takes_tuples: whether it takes `prefixItems`.
         takes_anything: whether a schema may be empty.
+        takes_lookaround: whether a pattern may look around, as in `(?=…)`.
         text_choices: whether enums are of strings alone.
         most: keyword to the greatest number that it takes.
         most_tools: strict tools in a request; None for no limit. So for the rest, over a whole request.
@@ -57,6 +58,8 @@ class Dialect(Value):
         most_choices: values of all enums.
         most_optional: properties that may be left out.
         most_unions: places that take several types, null being one.
+        most_optional_of_one: properties of one tool that may be left out.
+        most_unions_of_one: places of one tool that take several types.
         most_characters: of all names of properties and definitions, and values of enums.
         most_choice_characters: of the values of an enum that has more than 250 values.
     """
@@ -73,6 +76,7 @@ class Dialect(Value):
     takes_maps: bool = False
     takes_tuples: bool = False
     takes_anything: bool = False
+    takes_lookaround: bool = False
     text_choices: bool = False
     most: tuple[tuple[str, int], ...] = ()
     most_tools: int | None = None
@@ -81,5 +85,7 @@ class Dialect(Value):
     most_choices: int | None = None
     most_optional: int | None = None
     most_unions: int | None = None
+    most_optional_of_one: int | None = None
+    most_unions_of_one: int | None = None
     most_characters: int | None = None
     most_choice_characters: int | None = None

@@ -71,6 +71,12 @@ def over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
         ("properties that may be left out", sum([size.optional for size in sizes]), dialect.most_optional),
         ("unions", sum([size.unions for size in sizes]), dialect.most_unions),
         (
+            "properties of one tool that may be left out",
+            max([size.optional for size in sizes], default=0),
+            dialect.most_optional_of_one,
+        ),
+        ("unions in one tool", max([size.unions for size in sizes], default=0), dialect.most_unions_of_one),
+        (
             "characters in names of properties and values of enums",
             sum([size.characters for size in sizes]),
             dialect.most_characters,

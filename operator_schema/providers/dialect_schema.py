@@ -360,7 +360,7 @@ class DialectRenderer(Renderer):
         dialect = self._dialect
         if keyword == "format":
             return value in dialect.formats
-        if keyword == "pattern" and "(?" in value:  # no dialect takes lookaround, and few take flags
+        if keyword == "pattern" and "(?" in value and not dialect.takes_lookaround:
             return False
         most = dict(dialect.most).get(keyword)
         return keyword in dialect.keywords and (most is None or value <= most)

@@ -45,8 +45,11 @@ def with_null_as_documented(part):
     return kept
 
 
+TAKEN = {"$defs", "minLength", "maxLength", "pattern", "uniqueItems", "default"}
+
+
 def without_unions_and_references(part):
-    """Leave out `anyOf`, `$ref` and `$defs`, which Gemini's page has and the profile doesn't."""
+    """Leave out what the profile hasn't: its page has `anyOf` and `$ref`; Gemini itself takes the rest."""
     if isinstance(part, list):
         return [without_unions_and_references(inner) for inner in part]
     if not isinstance(part, dict):
@@ -55,7 +58,7 @@ def without_unions_and_references(part):
         for member in part.get("anyOf", ()):
             assert not list(GEMINI_JUDGE.iter_errors(without_unions_and_references(member)))
         return {"type": "string"}
-    return {key: without_unions_and_references(value) for key, value in part.items() if key != "$defs"}
+    return {key: without_unions_and_references(value) for key, value in part.items() if key not in TAKEN}
 
 
 OPENAI_JUDGE = Draft202012Validator(OPENAI["profile"])
