@@ -19,7 +19,8 @@ from types_ import random_type
 from values import Values
 
 from operator_schema import Codec, DecodeError, SchemaError, tool_input
-from operator_schema.providers import anthropic, deepseek, openai_chat
+from operator_schema.providers import ResponseError, anthropic, deepseek, openai_chat
+from operator_schema.providers.property_names import property_names, schema_with_keys, value_with_keys
 
 if TYPE_CHECKING:
     import random
@@ -107,10 +108,19 @@ def _strict(wire: str, rng: random.Random) -> Subject:
     told = frozenset(
         loss.keyword for loss in provider.report([tool], strict=True).tools[0].losses if loss.kind == "told"
     )
-    filled = (_filled(schema, schema, value) for value in _encoded(tool.codec, rng))
-    return Subject(
-        wire, schema, tool.input_schema(), told, partial(_problems_of_call, provider, tool), filled
-    )
+    whole = tool.input_schema()
+    names = _wire_keys(provider, tool)
+    sent_values = (value_with_keys(value, names) for value in _encoded(tool.codec, rng))
+    filled = (_filled(schema, schema, value) for value in sent_values)
+    problems = partial(_problems_of_call, provider, tool)
+    return Subject(wire, schema, schema_with_keys(whole, names), told, problems, filled)
+
+
+def _wire_keys(provider: Provider, tool: Tool[..., Any]) -> dict[str, str]:
+    """Return the name on the wire of each property that has another one there."""
+    rule = provider.rules.keys
+    names = [] if rule is None else property_names(tool.input_schema())
+    return {own: rule.wire_name(own) for own in names if rule is not None and not rule.takes(own)}
 
 
 def _input_class(rng: random.Random) -> type[Any]:
@@ -141,7 +151,11 @@ def _problems_of_call(provider: Provider, tool: Tool[..., Any], text: str) -> tu
             "tool_calls": [{"id": "call", "type": "function", "function": function}],
         }
         response = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
-    call = provider.calls(response, [tool], strict=True)[0]
+    try:
+        call = provider.calls(response, [tool], strict=True)[0]
+    except ResponseError:  # a number such as 1e999, which no JSON object can hold
+        own = {wire: own for own, wire in _wire_keys(provider, tool).items()}
+        return _problems(tool.decode, value_with_keys(json.loads(text), own))
     return _problems(tool.decode, call.arguments)
 
 
