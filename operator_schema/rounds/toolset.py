@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..schema_styles import StyleOptions
     from ..tools.calls import RawCall
+    from ..tools.options import ToolChanges
     from ..tools.tool_properties import ToolDefinition
     from .entries import Member
     from .named_tools import Selection
@@ -228,6 +229,20 @@ class Toolset(NamedTools, Value, Generic[Input]):
             summary = descriptions + tool.summary if descriptions else None
             longer.append(entry.replace(tool=tool.with_(name=names + tool.name, summary=summary)))
         return self._made(longer)
+
+    def with_(self, **changes: Unpack[ToolChanges]) -> Toolset[Any]:
+        """Return the same tools with other options, such as `with_(repair=True)`.
+
+        Args:
+            changes: options that make sense for all of them, as for `Tool.with_`.
+
+        Raises:
+            DuplicateToolError: two tools would have the same name.
+            SchemaError: an option doesn't fit a tool.
+            TypeError: there is no such option.
+        """
+        changed = [entry.replace(tool=entry.tool.with_(**changes)) for entry in self._derived()]
+        return self._made(merged(changed).values())
 
     def _derived(self) -> list[Entry]:
         """List the tools as those of another toolset, where hooks for this one still apply."""
