@@ -124,6 +124,11 @@ class Codec(Generic[T]):
         return self._annotation
 
     @property
+    def decoded_type(self) -> Any:
+        """The type of what `decode` returns: the registered annotation, unless a subclass makes another."""
+        return self._annotation
+
+    @property
     def name(self) -> str:
         """The name of the type in errors."""
         return self._name

@@ -122,6 +122,11 @@ class DocumentCodec(ResultCodec[Any]):
         """
         return self._beyond
 
+    @property
+    def decoded_type(self) -> Any:
+        """A dict where it describes arguments; anything otherwise."""
+        return dict[str, Any] if self.type.is_arguments else Any
+
     def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
         """Return the document itself, with as few changes as the options ask for.
 
@@ -144,7 +149,7 @@ class DocumentCodec(ResultCodec[Any]):
         Raises:
             DecodeError: with every problem.
         """
-        return self._checked(self._repaired(value)[0])
+        return self._made(self._checked(self._repaired(value)[0]))
 
     def problems(self, value: object) -> tuple[Problem, ...]:
         """Return what is wrong with a JSON value; empty if it decodes."""
@@ -156,14 +161,24 @@ class DocumentCodec(ResultCodec[Any]):
         Raises:
             EncodeError: with every problem.
         """
-        problems = super().problems(instance) or self._judged(instance)
+        value = self._written(instance)
+        problems = super().problems(value) or self._judged(value)
         if problems:
             raise EncodeError(self._name, problems)
-        return copy_json(instance)
+        return copy_json(value)
 
     def encode_leniently(self, instance: object) -> tuple[Any, tuple[Problem, ...]]:
         """Return a copy of JSON values, and a note for each that doesn't fit."""
-        return copy_json(instance), super().problems(instance) or self._judged(instance)
+        value = self._written(instance)
+        return copy_json(value), super().problems(value) or self._judged(value)
+
+    def _made(self, value: Any) -> Any:
+        """Return what `decode` makes of JSON values that fit."""
+        return value
+
+    def _written(self, instance: Any) -> Any:
+        """Return the JSON values of what `decode` made."""
+        return instance
 
     def _checked(self, value: Any) -> Any:
         super().decode(value)
@@ -179,11 +194,11 @@ class DocumentCodec(ResultCodec[Any]):
 
     def _report(self, value: object, repairs: tuple[Repair, ...]) -> DecodeReport[Any]:
         repaired, more = self._repaired(value)
-        return DecodeReport(self._checked(repaired), (*repairs, *more), ())
+        return DecodeReport(self._made(self._checked(repaired)), (*repairs, *more), ())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.type, dict(self._options))
+        return _restore, (type(self), self.type, dict(self._options))
 
 
-def _restore(document: SchemaDocument, options: dict[str, Any]) -> DocumentCodec:
-    return DocumentCodec(document, **options)
+def _restore(cls: type[DocumentCodec], document: SchemaDocument, options: dict[str, Any]) -> DocumentCodec:
+    return cls(document, **options)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Context = Mapping[Any, Any]
     Injected = tuple[Parameter, Sequence[Any], Any]
 
-__all__ = ["CallPlan", "call_arguments", "injected_type", "injected_values", "taking_all"]
+__all__ = ["CallPlan", "call_arguments", "injected_type", "injected_values"]
 
 
 class CallPlan:
@@ -53,20 +53,6 @@ class CallPlan:
         from .progress import Progress
 
         return [each for each in self.injected if all(kind is not Progress for kind in each[1])]
-
-
-def taking_all(tool: str, plan: CallPlan | None) -> CallPlan:
-    """Return a plan by which the only parameter that isn't injected takes the whole input.
-
-    Raises:
-        ToolError: there is no such parameter, or several.
-    """
-    if plan is not None:
-        injected = {parameter.name for parameter, _, _ in plan.injected}
-        names = [parameter.name for parameter in plan.callee.parameters if parameter.name not in injected]
-        if len(names) == 1:
-            return CallPlan(plan.callee, plan.injected, names[0])
-    raise ToolError(tool, "its function takes all arguments as one dict, in one parameter")
 
 
 def injected_values(

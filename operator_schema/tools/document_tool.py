@@ -11,12 +11,11 @@ from ..documents.document import SchemaDocument
 from ..introspect.hints import Scope
 from ..json_values import to_json_text
 from .function import make_tool
-from .options import codec_options
 from .results.output_type import NO_OUTPUT, OutputType, WrittenOutput
+from .signature import name_of_callee
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from types import FrameType
     from typing import Unpack
 
     from ..introspect.leaves import SchemaLeaf
@@ -79,24 +78,26 @@ def document_tool(
 ) -> Tool[P, R]:
     """Make a tool whose arguments are checked against a JSON Schema document.
 
-    The model gets the document as it is. The function gets the arguments as a dict of JSON values: a
-    copy, repaired if that is asked for, with the keys that the document doesn't name.
+    The model gets the document as it is. The function gets the arguments as JSON values: a copy, repaired
+    if that is asked for, with the keys that the document doesn't name.
 
     Args:
-        function: takes the arguments in its only parameter that isn't injected: `arguments: dict[str, Any]`.
+        function: takes all arguments in its only parameter that isn't injected: as a dict
+            (`arguments: dict[str, Any]`), by name (`**arguments: Any`), or as `RawArguments`.
         schema: the document, with `"type": "object"`.
         output_schema: a document of the results; the annotation of the function describes them unless given.
         options: as `tool` takes them.
 
     Raises:
-        SchemaError: a document can't be used, or an option is wrong.
-        ToolError: the function doesn't have one such parameter.
+        SchemaError: with everything that is wrong with the function, the documents and the options.
     """
-    frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
-    made: Any = _of_document(function, schema, frame, options)
+    output = None
     if output_schema is not None:
-        document = SchemaDocument(f"result of {made.name}", output_schema, is_arguments=False)
-        made = made.with_output(DocumentOutput(DocumentCodec(document)))
+        name = options.get("name") or name_of_callee(function) or "tool"
+        document = SchemaDocument(f"result of {name}", output_schema, is_arguments=False)
+        output = DocumentOutput(DocumentCodec(document))
+    frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+    made: Any = make_tool(function, dict(options), frame, schema=schema, output=output)
     found: Tool[P, R] = made
     return found
 
@@ -116,16 +117,4 @@ def tool_of_document(
         options: as there.
     """
     frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose tool it is
-    return _of_document(function, schema, frame, options).with_output(output)
-
-
-def _of_document(
-    function: Callable[..., Any], schema: Mapping[str, Any], frame: FrameType, options: DocumentToolOptions
-) -> Tool[..., Any]:
-    of_codec = codec_options(options)
-    later = {"examples", *of_codec}
-    now: dict[str, Any] = {key: value for key, value in options.items() if key not in later}
-    made = make_tool(function, now, frame)
-    codec = DocumentCodec(SchemaDocument(made.name, schema), **of_codec)
-    made = made.with_input(codec, of_codec)
-    return made.with_(examples=options["examples"]) if "examples" in options else made
+    return make_tool(function, dict(options), frame, schema=schema, output=output)

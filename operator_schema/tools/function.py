@@ -31,6 +31,7 @@ from .input_types import install, make_input_type
 from .metadata import pascal_case, snake_case
 from .options import check_option_names, check_options, codec_options
 from .parameters import class_of, description_in, evaluate_signature, read_parameters
+from .raw_arguments import schema_of_raw
 from .registration import doc_of, make_metadata, register_input
 from .results.output_type import NO_OUTPUT, OutputType
 from .signature import (
@@ -43,9 +44,10 @@ from .signature import (
 from .tool import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import FrameType
 
+    from ..codec.codec import Codec
     from .options import InputToolOptions, ToolOptions
     from .parameters import Parameters
     from .signature import Callee
@@ -191,7 +193,13 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
 
 
 def make_tool(
-    function: Any, options: dict[str, Any], frame: FrameType, *, by_position: bool = False
+    function: Any,
+    options: dict[str, Any],
+    frame: FrameType,
+    *,
+    by_position: bool = False,
+    schema: Mapping[str, Any] | None = None,
+    output: OutputType | None = None,
 ) -> Tool[..., Any]:
     """Make a tool of a function.
 
@@ -200,6 +208,8 @@ def make_tool(
         options: as `tool` takes them.
         frame: of the caller, whose tool it is and whose local names text in annotations may use.
         by_position: whether the description was given without its name.
+        schema: a JSON Schema of its arguments, in place of the parameters.
+        output: writes its results, in place of its annotation.
 
     Raises:
         SchemaError: with everything that is wrong with the function and the options.
@@ -218,9 +228,38 @@ def make_tool(
     namespace: dict[str, Any] = dict(options.get("namespace") or {})
     signature = evaluate_signature(callee, namespace, frame)
     parameters = read_parameters(callee, signature, options, owner)
-    complaints += parameters.complaints
-    output = OutputType(callee.returns, signature.returns, signature.scope, options.get("leaves", ()))
-    complaints += output.complaints(owner, "return")
+    if schema is None:
+        schema = schema_of_raw(parameters.input_annotation, options.get("leaves", ()))
+    complaints += [each for each in parameters.complaints if schema is None or each.code != "unannotated"]
+    if output is None:
+        output = OutputType(callee.returns, signature.returns, signature.scope, options.get("leaves", ()))
+        complaints += output.complaints(owner, "return")
+    codec, doc = (
+        _typed_input(callee, parameters, owner, options, complaints)
+        if schema is None
+        else _described_input(callee, parameters, owner, options, schema, complaints)
+    )
+    takes_all = schema is not None or parameters.input_annotation is not None
+    metadata = make_metadata(name, options, doc_of(codec) if doc is None else doc, codec)
+    plan = CallPlan(callee, parameters.injected, parameters.visible[0].name if takes_all else None)
+    made: Tool[..., Any] = Tool.from_parts(
+        metadata, codec, codec_options(options), output, callee.function, plan, caller_module(frame)
+    )
+    return made
+
+
+def _typed_input(
+    callee: Callee,
+    parameters: Parameters,
+    owner: str,
+    options: Mapping[str, Any],
+    complaints: list[Complaint],
+) -> tuple[Codec[Any], str | None]:
+    """Register the input of a function by its annotations; return it with the documentation of the tool.
+
+    Raises:
+        SchemaError: with all complaints, old and new.
+    """
     if parameters.input_annotation is None:
         annotation, doc = _input_type(callee, parameters), None
     else:
@@ -235,13 +274,31 @@ def make_tool(
 
         complaints[before:] = with_unmarked(complaints[before:], parameters, owner, accepted)
         raise SchemaError(owner, complaints, "function")
-    input_parameter = None if parameters.input_annotation is None else parameters.visible[0].name
-    metadata = make_metadata(name, options, doc_of(codec) if doc is None else doc, codec)
-    plan = CallPlan(callee, parameters.injected, input_parameter)
-    made: Tool[..., Any] = Tool.from_parts(
-        metadata, codec, codec_options(options), output, callee.function, plan, caller_module(frame)
-    )
-    return made
+    return codec, doc
+
+
+def _described_input(
+    callee: Callee,
+    parameters: Parameters,
+    owner: str,
+    options: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    complaints: list[Complaint],
+) -> tuple[Codec[Any], str | None]:
+    """Register a JSON Schema as the input of a function; return it with the documentation of the tool.
+
+    Raises:
+        SchemaError: with all complaints, old and new.
+    """
+    from .document_input import complain_parameters, register_document
+
+    found = complain_parameters(parameters, owner)
+    complaints += found
+    doc = None if found else _input_doc(callee, parameters, owner, complaints)
+    codec = register_document(schema, parameters, owner, options, complaints)
+    if codec is None:
+        raise SchemaError(owner, complaints, "function")
+    return codec, doc
 
 
 def _complain_result(callee: Callee, owner: str) -> list[Complaint]:

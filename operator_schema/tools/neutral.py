@@ -18,9 +18,9 @@ from ..introspect.nodes import (
     RefNode,
     UnionNode,
 )
-from ..introspect.schema_references import with_references_resolved
+from ..introspect.schema_references import rebuilt, with_references_resolved
 from ..introspect.traits import flat_members
-from ..json_values import copy_json
+from ..json_values import copy_json, is_object
 from ..schema import Renderer
 from .raw_arguments import RawArguments
 from .tool import Tool
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Field, Graph, Node, Target
 
-__all__ = ["MAX_EXPANDED", "has_parameters", "parameters_of", "schema_response"]
+__all__ = ["MAX_EXPANDED", "has_parameters", "parameters_of", "schema_of_parameters", "schema_response"]
 
 MAX_EXPANDED = 10_000
 """Objects that are written out with their properties; further ones have only a type."""
@@ -112,6 +112,41 @@ def _tool_response(tool: Tool[..., Any]) -> dict[str, Any]:
         return {**described, "parameters": dict(parameters_of(tool))}
     except SchemaError:
         return {**described, "input_schema": tool.input_schema()}
+
+
+def schema_of_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of an object with parameters as `schema_response` writes them.
+
+    Args:
+        parameters: name to parameter; `required` is a boolean there, and a description may be in two parts.
+    """
+    return _with_required_listed({"type": "object", "properties": dict(parameters)})
+
+
+def _with_required_listed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema that lists what its properties state, at every depth."""
+    copy = rebuilt(document, _with_required_listed)
+    properties: Any = document.get("properties")
+    if not is_object(properties):
+        return copy
+    required = [
+        name for name, inner in properties.items() if is_object(inner) and inner.get("required") is True
+    ]
+    copy["properties"] = {
+        name: _without_statements(inner) if is_object(inner) else inner
+        for name, inner in copy["properties"].items()
+    }
+    return {**copy, "required": required} if required else copy
+
+
+def _without_statements(parameter: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a property without the keys that only a parameter has."""
+    kept = {key: value for key, value in parameter.items() if key not in {"summary", "description"}}
+    if isinstance(kept.get("required"), bool):
+        del kept["required"]
+    texts = [parameter.get(key) for key in ("summary", "description")]
+    text = "\n".join([said for said in texts if isinstance(said, str)])
+    return {**kept, "description": text} if text else kept
 
 
 class _Parameters(Renderer):

@@ -12,9 +12,9 @@ from ..json_values import copy_json
 from ..wording import clip, escape, nearest, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["RawArguments"]
+__all__ = ["RawArguments", "schema_of_raw"]
 
 T = TypeVar("T")
 
@@ -115,8 +115,8 @@ class RawArguments(Value):
         """Return a leaf that gives the model a schema of your own: `Annotated[RawArguments, leaf]`.
 
         Args:
-            json_schema: a JSON Schema document with `"type": "object"`. Only its type is
-                enforced.
+            json_schema: a JSON Schema document with `"type": "object"`. As the only input of a tool, all
+                of it is enforced, as in `document_tool`; inside other types its type alone is.
 
         Raises:
             SchemaError: it isn't such a document.
@@ -126,6 +126,21 @@ class RawArguments(Value):
     @classmethod
     def __schema_leaf__(cls) -> SchemaLeaf[RawArguments]:
         return _LEAF
+
+
+def schema_of_raw(hint: Any, leaves: Iterable[SchemaLeaf[Any]]) -> Mapping[str, Any] | None:
+    """Return the schema that raw arguments are described by; None where there is none, and for other types.
+
+    Args:
+        hint: the annotation of the only parameter.
+        leaves: of the tool.
+    """
+    is_raw = hint is RawArguments or getattr(hint, "__origin__", None) is RawArguments
+    for leaf in (*getattr(hint, "__metadata__", ()), *leaves) if is_raw else ():
+        if isinstance(leaf, SchemaLeaf) and leaf.decode is RawArguments:
+            schema: Mapping[str, Any] = leaf.json_schema
+            return schema
+    return None
 
 
 def _arguments_of(raw: RawArguments) -> Any:

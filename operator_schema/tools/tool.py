@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, ca
 
 from ..errors import MissingContextError, SchemaError, ToolError
 from .awaitables import close_awaitable, is_awaitable
-from .binding import call_arguments, injected_values, taking_all
+from .binding import call_arguments, injected_values
 from .function_attributes import copy_attributes, coroutine_mark, not_a_function
 from .metadata import pascal_case
 from .methods import about_instance, bound, check_first_parameter
@@ -280,21 +280,6 @@ class Tool(ToolArguments, Generic[P, R]):
         if home.partition(".")[0] == __name__.partition(".")[0]:
             home = self._home
         made: Tool[P, R] = self._copy(**content, _home=home, __changed__=True)
-        return made
-
-    def with_input(self, codec: Codec[Any], options: Mapping[str, Any]) -> Tool[P, R]:
-        """Return a copy whose only parameter takes the whole input of another type, for makers of tools.
-
-        Raises:
-            ToolError: the model gives none of its parameters, or several.
-        """
-        plan = taking_all(self.name, self._plan)
-        made: Tool[P, R] = self._copy(_codec=codec, _options=options, _plan=plan)
-        return made
-
-    def with_output(self, output: OutputType) -> Tool[P, R]:
-        """Return a copy whose results are written in another way, for makers of tools."""
-        made: Tool[P, R] = self._copy(_output=output)
         return made
 
     def as_describer(self) -> Tool[P, R]:

@@ -107,7 +107,7 @@ class ToolArguments(ToolProperties):
         expected: Any = RawArguments
         if isinstance(node, UnionNode):  # of plain dicts: those of classes have no function
             node = self._codec.graph.resolve(node.members[0])
-        if isinstance(node, ObjectNode):
+        if isinstance(node, ObjectNode) and self.input_type is not RawArguments:
             expected = dict if node.form == "typed_dict" else node.type
         if not isinstance(given, expected):
             wanted = getattr(self.input_type, "__name__", "input")

@@ -111,7 +111,15 @@ def _remedy(item: object, kind: str) -> str:
         return "give the tools themselves, not their definitions"
     if hasattr(type(item), "__iter__") and not issubclass(type(item), (str, dict)):
         return f"give it alone, or its tools one by one: [*{kind.lower()}, …]"
+    if isinstance(getattr(item, "name", None), str) and any(
+        is_object(getattr(item, k, None)) for k in _SCHEMAS
+    ):
+        return "make one of its function and schema: document_tool(function, schema, name=…)"
     return "give what @tool or @tool_input makes"
+
+
+_SCHEMAS = ("input_schema", "inputSchema", "parameters", "schema", "json_schema", "args_schema")
+"""Where the tools of other programs have a JSON Schema."""
 
 
 def places_of(first: Tool[..., Any], second: Tool[..., Any]) -> tuple[str, str]:

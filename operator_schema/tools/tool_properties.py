@@ -163,7 +163,7 @@ class ToolProperties:
     @property
     def input_type(self) -> Any:
         """The dataclass of its arguments, or the annotation given for them."""
-        return self._codec.type
+        return self._codec.decoded_type
 
     @property
     def output_type(self) -> Any:

@@ -76,7 +76,9 @@ ROOMS = {
     "tools": Room(("tools",), ("tools",)),
     "rounds": Room(("rounds",), ("rounds",)),
     "providers": Room(("providers",), ("providers",)),
-    "documents": Room(("documents",), ("documents", "tools/test_document_tool.py")),
+    "documents": Room(
+        ("documents",), ("documents", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py")
+    ),
     "adapters": Room(("adapters",), ("adapters",)),
     "mcp": Room(
         ("adapters/mcp", "adapters/mcp_client", "cli/serve.py", "cli/contexts.py"),

@@ -185,7 +185,7 @@ def test_an_object_with_a_schema_of_its_own_is_registered() -> None:
 def test_the_function_has_one_parameter_for_all_arguments() -> None:
     def two(one: dict[str, Any], other: int) -> None: ...
 
-    with pytest.raises(ToolError, match="as one dict"):
+    with pytest.raises(SchemaError, match="all arguments are one dict"):
         document_tool(two, SCHEMA, name="two")
     with pytest.raises(SchemaError, match="can't be used"):
         made({"type": "string"})

@@ -15,6 +15,7 @@ from ...json_values import is_array, is_object
 from ...tools.document_tool import DocumentOutput, tool_of_document
 from ...tools.injection.skip import skip
 from ...tools.metadata import is_duration
+from ...tools.neutral import schema_of_parameters
 from ...tools.results.content import Audio, File, Image, Resource, Text
 from ...tools.results.output_type import WrittenOutput
 from ...tools.tool_annotations import STATEMENTS
@@ -122,7 +123,16 @@ def _tools(
 def _is_described(each: object) -> bool:
     if not is_object(each) or not isinstance(each.get("name"), str):
         return False
-    return is_object(each.get("input_schema")) and is_object(each.get("answers", {}))
+    has_schema = is_object(each.get("input_schema")) or is_object(each.get("parameters"))
+    return has_schema and is_object(each.get("answers", {}))
+
+
+def _schema_of(described: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    schema = described.get("input_schema")
+    if is_object(schema):
+        return schema
+    bounded = SchemaDocument(name, {"properties": described["parameters"]})  # whose depth is checked, too
+    return schema_of_parameters(bounded.schema["properties"])
 
 
 def _tool(
@@ -137,7 +147,7 @@ def _tool(
     answers: dict[str, Any] = described.get("answers") or {"answer": {}}
     call = _caller(program, described["name"], name, answers)
     options: dict[str, Any] = {"name": name, **texts, **stated, **limit, **given}
-    return tool_of_document(call, described["input_schema"], _Output.of(described, name), **options)
+    return tool_of_document(call, _schema_of(described, name), _Output.of(described, name), **options)
 
 
 def _caller(program: Program, original: str, name: str, answers: Mapping[str, Any]) -> Callable[..., Any]:
