@@ -51,6 +51,7 @@ class Dialect(Value):
         takes_anything: whether a schema may be empty.
         takes_lookaround: whether a pattern may look around, as in `(?=…)`.
         text_choices: whether enums are of strings alone.
+        whole_request: whether strictness is of a whole request, and not of each tool in it.
         most: keyword to the greatest number that it takes.
         most_tools: strict tools in a request; None for no limit. So for the rest, over a whole request.
         most_properties: properties of all objects.
@@ -78,6 +79,7 @@ class Dialect(Value):
     takes_anything: bool = False
     takes_lookaround: bool = False
     text_choices: bool = False
+    whole_request: bool = False
     most: tuple[tuple[str, int], ...] = ()
     most_tools: int | None = None
     most_properties: int | None = None

@@ -23,6 +23,7 @@ from .dialect import Rules
 from .errors import ResponseError
 from .offered import checked_choice, descriptions_of, fixed, names_of, own_choice, shown_tools
 from .response_json import json_of, what_came
+from .strictness import checked_strict
 from .wire import Wanted
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from .offered import Tools
     from .report import Report, ToolReport
     from .stream import Stream
+    from .strictness import Fit, Strict
     from .tool_forms import ToolForm
     from .wire import Wire
 
@@ -73,7 +75,7 @@ class Provider(Value):
     rules: Rules = Rules()  # it is immutable
 
     def request(
-        self, tools: Tools, /, choice: ToolChoice | None = None, *, strict: bool = False
+        self, tools: Tools, /, choice: ToolChoice | None = None, *, strict: Strict = False
     ) -> dict[str, Any]:
         """Return the part of a request's body that offers tools.
 
@@ -82,7 +84,8 @@ class Provider(Value):
                 list of tools.
             choice: what the model has to do with them; None for the choice of the offer, or for any.
             strict: whether the provider has to hold the model to the schemas. What its strict mode can't say
-                is told in the descriptions, and checked when the arguments are decoded, as always.
+                is told in the descriptions, and checked when the arguments are decoded, as always. With
+                `"auto"` it holds it to those that its strict mode takes; `report` says which.
 
         Returns:
             A fresh dict, to be merged into the body; empty without tools.
@@ -90,60 +93,86 @@ class Provider(Value):
         Raises:
             SchemaError: the provider can't take a tool, or two tools would have the same name.
             TypeError: something isn't a tool, or the choice isn't a `ToolChoice`.
-            ValueError: `strict`, where no strict mode of the provider is known.
+            ValueError: `strict=True`, where no strict mode of the provider is known.
         """
-        self._dialect_in(strict=strict)
+        self._check_strict(strict)
         offered = fixed(tools)
         shown = shown_tools(offered)
         choice = own_choice(offered) if choice is None else checked_choice(choice, shown)
-        forms = self._forms(shown, strict=strict)
+        modes = [fit.strict for fit in self._fits(shown, strict)]
+        forms = self._forms(shown, modes)
         if len({form.name for form in forms}) < len(forms):
             self.names.wire_names([tool.name for tool in shown], self.name)  # raises an error that says which
-        if strict:
-            self._check_size([form.size for form in forms if form.size is not None])
+        self._check_size([form.size for form in forms if form.size is not None])
         sent = [form.original.copy() for form in forms]
         described = descriptions_of(offered)
         texts = [described.get(tool.name, form.description) for tool, form in zip(shown, forms, strict=True)]
         self._check([*self._too_many(shown), *self._too_long(shown, texts)], self.name)
         for place, tool in enumerate(shown if described else ()):
             if tool.name in described:
-                (form,) = self._made([tool], strict=strict, description=described[tool.name])
+                (form,) = self._made([tool], [modes[place]], description=described[tool.name])
                 sent[place] = form.original.copy()
         named = self.names.wire_name(choice.name) if choice.mode == "named" and choice.name else None
-        return self.wire.request(sent, Wanted(choice.mode, named, strict))
+        return self.wire.request(sent, Wanted(choice.mode, named, any(modes)))
 
-    def _forms(self, tools: Sequence[Tool[..., Any]], *, strict: bool) -> list[ToolForm]:
-        """List the forms in which it gets tools; each tool keeps its own."""
-        key = (self.name, strict)
-        kept: list[Any] = [tool.kept_form(key) for tool in tools]
+    def _fits(self, tools: Sequence[Tool[..., Any]], strict: Strict) -> list[Fit]:
+        """Return which tools of a request are strict."""
+        from .strictness import Fit, strict_where_possible
+
+        if strict != "auto":
+            return [Fit(strict)] * len(tools)
+        tried = [] if self.dialect is None else [self._tried(tool) for tool in tools]
+        fits = tried or [()] * len(tools)
+        return strict_where_possible(
+            self.dialect, self.name, [(tool.name, fit) for tool, fit in zip(tools, fits, strict=True)]
+        )
+
+    def _tried(self, tool: Tool[..., Any]) -> Size | tuple[Complaint, ...]:
+        """Return how much of the strict mode a tool takes, or why it doesn't take the tool."""
+        key = (self.name, "tried")
+        kept: tuple[Provider, Size | tuple[Complaint, ...]] | None = tool.kept_form(key)
+        if kept is None or kept[0] != self:
+            kept = tool.keep_form(key, (self, self._size_or_complaints(tool)))
+        return kept[1]
+
+    def _size_or_complaints(self, tool: Tool[..., Any]) -> Size | tuple[Complaint, ...]:
+        try:
+            (form,) = self._forms([tool], [True])
+        except SchemaError as error:
+            return tuple(error.complaints)
+        return () if form.size is None else form.size
+
+    def _forms(self, tools: Sequence[Tool[..., Any]], modes: Sequence[bool]) -> list[ToolForm]:
+        """List the forms in which it gets tools, strict or not; each tool keeps its own."""
+        keys = [(self.name, mode) for mode in modes]
+        kept: list[Any] = [tool.kept_form(key) for tool, key in zip(tools, keys, strict=True)]
         known = [form is not None and (form.provider is self or form.provider == self) for form in kept]
         if all(known):
             return kept
-        missing = [tool for tool, is_known in zip(tools, known, strict=True) if not is_known]
-        made = iter(self._made(missing, strict=strict))
+        missing = [place for place, is_known in enumerate(known) if not is_known]
+        made = iter(self._made([tools[place] for place in missing], [modes[place] for place in missing]))
         return [
             form if is_known else tool.keep_form(key, next(made))
-            for tool, form, is_known in zip(tools, kept, known, strict=True)
+            for tool, key, form, is_known in zip(tools, keys, kept, known, strict=True)
         ]
 
     def _made(
-        self, tools: Sequence[Tool[..., Any]], *, strict: bool, description: str | None = None
+        self, tools: Sequence[Tool[..., Any]], modes: Sequence[bool], *, description: str | None = None
     ) -> list[ToolForm]:
         """Make the forms in which it gets tools.
 
         Args:
             tools: in the order of the request.
-            strict: as for `request`.
+            modes: whether each is strict.
             description: in place of the tool's own.
         """
         from ..json_copies import Original
         from .dialect_limits import size_of
         from .tool_forms import ToolForm
 
-        written = self._schemas(tools, strict=strict)
-        schemas = [None] * len(tools) if written is None else [found.schema for found in written]
         made: list[ToolForm] = []
-        for tool, schema in zip(tools, schemas, strict=True):
+        for tool, strict, written in zip(tools, modes, self._schemas(tools, modes), strict=True):
+            schema = None if written is None else written.schema
             definition = tool.new_definition(self.style)
             if not (
                 schema is not None or self.takes_unions or _UNIONS.isdisjoint(definition["input_schema"])
@@ -224,7 +253,7 @@ class Provider(Value):
             if len(text) > most
         ]
 
-    def report(self, tools: Tools, /, *, strict: bool = False) -> Report:
+    def report(self, tools: Tools, /, *, strict: Strict = False) -> Report:
         """Tell what the provider gets of tools: what is kept, told in words, weakened, refused or renamed.
 
         Unlike `request`, it lists what is refused.
@@ -235,12 +264,12 @@ class Provider(Value):
 
         Raises:
             TypeError: something isn't a tool.
-            ValueError: `strict`, where no strict mode of the provider is known.
+            ValueError: `strict=True`, where no strict mode of the provider is known.
         """
         from .report import Report
         from .tokens import is_estimate
 
-        self._dialect_in(strict=strict)
+        self._check_strict(strict)
         offered = fixed(tools)
         texts = descriptions_of(offered)
         shown = shown_tools(offered)
@@ -249,7 +278,10 @@ class Provider(Value):
             self.names.wire_names([tool.name for tool in shown], self.name)
         except SchemaError as error:
             refused += error.complaints
-        found = [self._reported(tool, texts.get(tool.name), strict=strict) for tool in shown]
+        fits = self._fits(shown, strict)
+        found = [
+            self._reported(tool, texts.get(tool.name), fit) for tool, fit in zip(shown, fits, strict=True)
+        ]
         try:
             self._check_size([size for _, size in found if size is not None])
         except SchemaError as error:
@@ -257,7 +289,7 @@ class Provider(Value):
         return Report(self.name, strict, tuple([one for one, _ in found]), tuple(refused), is_estimate())
 
     def _reported(
-        self, tool: Tool[..., Any], description: str | None, *, strict: bool
+        self, tool: Tool[..., Any], description: str | None, fit: Fit
     ) -> tuple[ToolReport, Size | None]:
         """Return what it gets of a tool, and what that counts against the limits of the strict mode."""
         from ..introspect.places import places_of
@@ -265,20 +297,31 @@ class Provider(Value):
         from .tokens import count_tokens
 
         places = dict.fromkeys([place.path for place in places_of(tool.codec.graph) if place.path])
-        losses = self._losses(tool, strict=strict)
+        losses = self._losses(tool, strict=fit.strict)
         name = self.names.wire_name(tool.name)
-        try:
-            (form,) = self._made([tool], strict=strict, description=description)
-        except SchemaError as error:
+
+        def reported(refused: Sequence[Complaint], size: int | None, tokens: int | None) -> ToolReport:
             return ToolReport(
-                tool.name, name, tuple(places), losses, tuple(error.complaints), None, None
-            ), None
+                tool.name,
+                name,
+                tuple(places),
+                losses,
+                tuple(refused),
+                size,
+                tokens,
+                fit.strict,
+                fit.reasons,
+            )
+
+        try:
+            (form,) = self._made([tool], [fit.strict], description=description)
+        except SchemaError as error:
+            return reported(error.complaints, None, None), None
         too_long = self._too_long([tool], [form.description if description is None else description])
-        text = to_json_text(form.original.copy())
-        size, tokens = len(text.encode(errors="replace")), count_tokens(text)
         if too_long:
-            return ToolReport(tool.name, name, tuple(places), losses, tuple(too_long), None, None), form.size
-        return ToolReport(tool.name, name, tuple(places), losses, (), size, tokens), form.size
+            return reported(too_long, None, None), form.size
+        text = to_json_text(form.original.copy())
+        return reported((), len(text.encode(errors="replace")), count_tokens(text)), form.size
 
     def _losses(self, tool: Tool[..., Any], *, strict: bool) -> tuple[Loss, ...]:
         from ..introspect.places import places_of
@@ -296,27 +339,36 @@ class Provider(Value):
         }
         return (*lost, *[Loss(path, "renamed", wire) for path, wire in renamed_places.items()])
 
-    def _dialect_in(self, *, strict: bool) -> Dialect | None:
-        """Return the dialect of a request; None for all of JSON Schema."""
-        if type(strict) is not bool:
-            message = f"strict is True or False, not {received(strict)}"
-            raise TypeError(message)
-        if strict and self.dialect is None:
+    def _check_strict(self, strict: Strict) -> None:
+        """Check what is given as `strict`.
+
+        Raises:
+            TypeError: it is neither a bool nor `auto`.
+            ValueError: it is True, and no strict mode of the provider is known.
+        """
+        if checked_strict(strict) is True and self.dialect is None:
             message = f"no strict mode of {self.name} is known: leave strict out"
             raise ValueError(message)
+
+    def _dialect_in(self, *, strict: bool) -> Dialect | None:
+        """Return the dialect of a tool, strict or not; None for all of JSON Schema."""
         return self.dialect if strict else self.always
 
-    def _schemas(self, tools: Sequence[Tool[..., Any]], *, strict: bool) -> list[DialectSchema] | None:
-        """Return the schemas in the dialect of a request; None if there is none."""
-        dialect = self._dialect_in(strict=strict)
-        if dialect is None:
-            return None
+    def _schemas(self, tools: Sequence[Tool[..., Any]], modes: Sequence[bool]) -> list[DialectSchema | None]:
+        """Return the schema of each tool in its dialect; None where that is all of JSON Schema."""
         from .dialect_schema import dialect_schema
 
-        what = f"the strict mode of {self.name}" if strict else self.name
-        found = [dialect_schema(tool.codec, dialect, tool.name, what) for tool in tools]
-        self._check([complaint for one in found for complaint in one.complaints], what)
+        found: list[DialectSchema | None] = []
+        for tool, strict in zip(tools, modes, strict=True):
+            dialect = self._dialect_in(strict=strict)
+            what = self._called(strict=strict)
+            found.append(None if dialect is None else dialect_schema(tool.codec, dialect, tool.name, what))
+        complaints = [complaint for one in found if one is not None for complaint in one.complaints]
+        self._check(complaints, self._called(strict=all(modes)))
         return found
+
+    def _called(self, *, strict: bool) -> str:
+        return f"the strict mode of {self.name}" if strict else self.name
 
     def _check_size(self, sizes: Sequence[Size]) -> None:
         """Check that strict tools aren't too much for one request."""
@@ -325,7 +377,7 @@ class Provider(Value):
         remedy = "Offer fewer tools, or leave strict out"
         over = over_limits(self.dialect, sizes) if self.dialect is not None else []
         complaints = [Complaint((), "too_large", self.name, f"there are {what}", remedy) for what in over]
-        self._check(complaints, f"the strict mode of {self.name}")
+        self._check(complaints, self._called(strict=True))
 
     @staticmethod
     def _check(complaints: Sequence[Complaint], what: str) -> None:
@@ -333,7 +385,7 @@ class Provider(Value):
             raise SchemaError(what, complaints, "tool")
 
     def answers(
-        self, response: Any, /, tools: Tools | None = None, *, strict: bool = False
+        self, response: Any, /, tools: Tools | None = None, *, strict: Strict = False
     ) -> tuple[Answer, ...]:
         """Read a response: an answer for each choice or candidate in it.
 
@@ -341,12 +393,13 @@ class Provider(Value):
             response: a dict, JSON text, or the object of the provider's SDK.
             tools: that the request offered, so that calls get the tools' own names where the provider
                 doesn't take these.
-            strict: whether the request was strict. Then the model sends null where it leaves out a property;
-                with the tools given, such a null is left out of the arguments.
+            strict: as for `request`. In a strict mode, the model may have to send null where it leaves out a
+                property; with the tools given, such a null is left out of the arguments.
 
         Raises:
             ResponseError: it is an error of the provider, or has another form.
         """
+        checked_strict(strict)
         body = json_of(response)
         if body is None:
             message = f"a response is a JSON object, not {what_came(response)}"
@@ -361,24 +414,37 @@ class Provider(Value):
         offered = shown_tools(tools)
         own, keys = self._own_names(offered), self._own_keys(offered)
         own_named = [renamed(answer, own, keys) for answer in found] if own or keys else found
-        dialect = self.dialect if strict else self.always
-        if dialect is not None and dialect.required != "any":
-            known = {tool.name: tool for tool in offered}
-            return tuple([answer_without_nulls(answer, known) for answer in own_named])
-        return tuple(own_named)
+        nullable = self._with_null_for_left_out(offered, strict)
+        return tuple(
+            [answer_without_nulls(answer, nullable) for answer in own_named] if nullable else own_named
+        )
 
-    def answer(self, response: Any, /, tools: Tools | None = None, *, strict: bool = False) -> Answer:
+    def _with_null_for_left_out(
+        self, tools: Sequence[Tool[..., Any]], strict: Strict
+    ) -> dict[str, Tool[..., Any]]:
+        """Return the tools, by name, for which the model has to send null where it leaves something out."""
+        possible = (self.dialect, self.always) if strict == "auto" else (self._dialect_in(strict=strict),)
+        if all(dialect is None or dialect.required == "any" for dialect in possible):
+            return {}
+        dialects = [self._dialect_in(strict=fit.strict) for fit in self._fits(tools, strict)]
+        return {
+            tool.name: tool
+            for tool, dialect in zip(tools, dialects, strict=True)
+            if dialect is not None and dialect.required != "any"
+        }
+
+    def answer(self, response: Any, /, tools: Tools | None = None, *, strict: Strict = False) -> Answer:
         """Read the first answer of a response; see `answers`."""
         answers = self.answers(response, tools, strict=strict)
         if not answers:
             raise ResponseError(self.name, "there is no answer in the response")
         return answers[0]
 
-    def calls(self, response: Any, /, tools: Tools | None = None, *, strict: bool = False) -> list[RawCall]:
+    def calls(self, response: Any, /, tools: Tools | None = None, *, strict: Strict = False) -> list[RawCall]:
         """List the calls in the first answer of a response; `answer` has its text and why it stopped."""
         return list(self.answer(response, tools, strict=strict).calls)
 
-    def stream(self, tools: Tools | None = None, /, *, strict: bool = False) -> Stream:
+    def stream(self, tools: Tools | None = None, /, *, strict: Strict = False) -> Stream:
         """Return what reads one streamed response.
 
         Args:

@@ -10,6 +10,7 @@ from ..wording import show_path
 if TYPE_CHECKING:
     from ..complaints import Complaint
     from .dialect_schema import Loss
+    from .strictness import Strict
 
 __all__ = ["Report", "ToolReport"]
 
@@ -27,6 +28,8 @@ class ToolReport(Value):
         refused: what can't be said, with the remedy; then a request raises a `SchemaError`.
         size: bytes of the tool in a request, as JSON on one line; None if it is refused.
         tokens: that it takes, by `tiktoken` or an estimate; None if it is refused.
+        strict: whether the provider holds the model to its schema.
+        not_strict: why it doesn't, where `strict="auto"` left that to what its strict mode takes.
     """
 
     name: str
@@ -36,6 +39,8 @@ class ToolReport(Value):
     refused: tuple[Complaint, ...]
     size: int | None
     tokens: int | None
+    strict: bool = False
+    not_strict: tuple[Complaint, ...] = ()
 
     def fate_of(self, path: tuple[str, ...]) -> tuple[Fate, ...]:
         """Return what becomes of a parameter, or of a part of one."""
@@ -50,14 +55,14 @@ class Report(Value):
 
     Attributes:
         provider: its name.
-        strict: whether the request is strict.
+        strict: as it was given.
         tools: in their order.
         refused: what is wrong with the request as a whole: it is too large, or two tools have the same name.
         is_estimate: whether the numbers of tokens are estimates; with `tiktoken` installed, they aren't.
     """
 
     provider: str
-    strict: bool
+    strict: Strict
     tools: tuple[ToolReport, ...]
     refused: tuple[Complaint, ...]
     is_estimate: bool
@@ -93,7 +98,7 @@ class Report(Value):
     def __str__(self) -> str:
         """Write a line for the request, one for each tool, and one for each thing that isn't kept."""
         about = "an estimate" if self.is_estimate else "by tiktoken"
-        mode = ", strict" if self.strict else ""
+        mode = _MODES[self.strict]
         lines = [f"{self.provider}{mode}: {self.size:,} bytes, {self.tokens:,} tokens ({about})"]
         lines += [f"  refused: {complaint}" for complaint in self.refused]
         for tool in self.tools:
@@ -104,9 +109,11 @@ class Report(Value):
                 f"    {show_path(loss.path)}: {_WORDS[loss.kind]} ({loss.keyword})" for loss in tool.losses
             ]
             lines += [f"    refused: {complaint}" for complaint in tool.refused]
+            lines += [f"    not strict: {complaint}" for complaint in tool.not_strict]
         return "\n".join(lines)
 
 
+_MODES: dict[Strict, str] = {True: ", strict", False: "", "auto": ", strict where possible"}
 _WORDS = {
     "told": "told in the description",
     "null": "required, null means that it is left out",
@@ -116,7 +123,6 @@ _WORDS = {
 
 
 def _tool_as_dict(tool: ToolReport) -> dict[str, Any]:
-    refused = [{"path": list(one.path), "message": one.message, "remedy": one.remedy} for one in tool.refused]
     return {
         "name": tool.name,
         "wire_name": tool.wire_name,
@@ -126,5 +132,11 @@ def _tool_as_dict(tool: ToolReport) -> dict[str, Any]:
         "losses": [
             {"path": list(loss.path), "kind": loss.kind, "keyword": loss.keyword} for loss in tool.losses
         ],
-        "refused": refused,
+        "refused": _complaints_as_dicts(tool.refused),
+        "strict": tool.strict,
+        "not_strict": _complaints_as_dicts(tool.not_strict),
     }
+
+
+def _complaints_as_dicts(complaints: tuple[Complaint, ...]) -> list[dict[str, Any]]:
+    return [{"path": list(one.path), "message": one.message, "remedy": one.remedy} for one in complaints]

@@ -70,7 +70,11 @@ ANTHROPIC_STRICT = Dialect(
 """Source: https://docs.anthropic.com/en/docs/build-with-claude/structured-outputs, and recorded requests"""
 
 DEEPSEEK_STRICT = Dialect(
-    keywords=_NUMBERS | {"pattern"}, formats=_COMMON_FORMATS, required="all", takes_type_lists=False
+    keywords=_NUMBERS | {"pattern"},
+    formats=_COMMON_FORMATS,
+    required="all",
+    takes_type_lists=False,
+    whole_request=True,
 )
 """Source: https://api-docs.deepseek.com/guides/function_calling; only at its `/beta` address."""
 
@@ -81,6 +85,7 @@ GEMINI_VALIDATED = Dialect(
     takes_maps=True,
     takes_tuples=True,
     takes_lookaround=True,
+    whole_request=True,
 )
 """Source: https://ai.google.dev/gemini-api/docs/structured-output; the mode is `VALIDATED`.
 
@@ -97,6 +102,7 @@ GEMINI_PARAMETERS = Dialect(
     takes_references=False,
     takes_recursion=False,
     text_choices=True,
+    whole_request=True,
 )
 """Source: https://ai.google.dev/api/caching#Schema"""
 
@@ -107,6 +113,7 @@ COHERE_STRICT = Dialect(
     closed="as_is",
     takes_type_lists=False,
     takes_recursion=False,
+    whole_request=True,
     most_properties=200,
 )
 """Source: https://docs.cohere.com/docs/structured-outputs, under `strict_tools`"""

@@ -238,7 +238,7 @@ def test_what_isnt_a_tool_is_refused(provider):
 def test_arguments_of_another_kind_are_refused():
     result = Executor(TOOLS).execute_sync(RawCall("1", "now", {}))
     turn_round = TOOLS.round([RawCall("1", "now", {})])
-    with pytest.raises(TypeError, match='strict is True or False, not string "yes"'):
+    with pytest.raises(TypeError, match='strict is True, False or "auto", not string "yes"'):
         openai_chat.request(TOOLS, strict="yes")
     with pytest.raises(TypeError, match=r"results takes a list: write \[result\]"):
         openai_chat.results(result)
