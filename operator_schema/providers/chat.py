@@ -14,14 +14,19 @@ from .answer import Answer
 from .message_text import reasoning_of, text_of
 from .wire import (
     CUSTOM,
+    IMAGES,
     LEGACY,
+    PDF,
     UNNAMED,
     arguments_object,
     arguments_text,
     custom_call,
     custom_input,
+    data_url,
+    file_name,
     is_custom,
     object_of,
+    parts_of,
     text_or_none,
     unnamed_call,
     usage_of,
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..tools.calls import ToolResult
+    from ..tools.results.content import File, Image
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
     from .merger import Merger
@@ -56,10 +62,13 @@ class ChatWire(Value):
     Attributes:
         required: the word that says that some tool has to be called.
         sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
+        takes_images: whether images and PDFs of results follow in a message of the user; if not, they are
+            told in words.
     """
 
     required: str = "required"
     sent_keys: frozenset[str] | None = None
+    takes_images: bool = False
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
@@ -133,8 +142,13 @@ class ChatWire(Value):
         return [{"role": "assistant", "content": None, "tool_calls": [_sent(call) for call in calls]}]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return a message for each result."""
-        return [{**_answered(result), "content": result.content} for result in results]
+        """Return a message for each result; images and PDFs follow in one of the user, if they are taken.
+
+        Source: https://platform.openai.com/docs/guides/images-vision
+        """
+        messages = _messages(results)
+        shown = [part for result in results for part in _shown(result)] if self.takes_images else []
+        return [*messages, {"role": "user", "content": shown}] if shown else messages
 
 
 class CohereWire(ChatWire):
@@ -186,6 +200,10 @@ class CohereWire(ChatWire):
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the assistant's message with calls."""
         return [{"role": "assistant", "tool_calls": [_sent(call) for call in calls]}]
+
+    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
+        """Return a message for each result."""
+        return _messages(results)
 
 
 class OllamaWire(ChatWire):
@@ -266,6 +284,24 @@ def _answered(result: ToolResult) -> dict[str, Any]:
     if result.call_id.startswith(UNNAMED) and not is_custom(result):
         return {"role": "tool", "name": result.name}
     return {"role": "tool", "tool_call_id": result.call_id.removeprefix(CUSTOM)}
+
+
+def _messages(results: Sequence[ToolResult]) -> list[dict[str, Any]]:
+    """Return a message for each result."""
+    return [{**_answered(result), "content": result.content} for result in results]
+
+
+def _shown(result: ToolResult) -> list[dict[str, Any]]:
+    """List what a user would send of a result that isn't text, after a line that says whose it is."""
+    shown = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if not isinstance(part, str)]
+    words = f"What the tool {result.name} returned (call {result.call_id.removeprefix(CUSTOM)}):"
+    return [{"type": "text", "text": words}, *shown] if shown else []
+
+
+def _content(part: Image | File) -> dict[str, Any]:
+    if part.media_type in IMAGES:
+        return {"type": "image_url", "image_url": {"url": data_url(part)}}
+    return {"type": "file", "file": {"filename": file_name(part), "file_data": data_url(part)}}
 
 
 def _call(call: Mapping[str, Any]) -> RawCall:

@@ -5,17 +5,19 @@ Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conv
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import arguments_object, image_data, object_of, usage_of, with_input_object
+from .wire import IMAGES, PDF, arguments_object, file_name, object_of, parts_of, usage_of, with_input_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..tools.calls import ToolResult
+    from ..tools.results.content import File, Image
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
     from .converse_stream import ConverseMerger
@@ -33,7 +35,23 @@ _STOPS: dict[str, StopReason] = {
     "guardrail_intervened": "filtered",
     "content_filtered": "filtered",
 }
-_FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_FORMATS = {
+    "image/png": "png",
+    "image/jpeg": "jpeg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    PDF: "pdf",
+    "text/csv": "csv",
+    "text/html": "html",
+    "text/markdown": "md",
+    "text/plain": "txt",
+    "application/msword": "doc",
+    "application/vnd.ms-excel": "xls",
+    f"{_OFFICE}.spreadsheetml.sheet": "xlsx",
+    f"{_OFFICE}.wordprocessingml.document": "docx",
+}
+"""Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html"""
 
 
 class ConverseWire(Value):
@@ -52,9 +70,15 @@ class ConverseWire(Value):
         }
 
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
-        """Return `toolConfig`; nothing at all without tools, or if none may be called."""
-        if not tools or wanted.mode == "none":
+        """Return `toolConfig`; nothing at all without tools.
+
+        If none may be called, the tools are there without a choice: Converse has no word for it, and refuses
+        a conversation that has calls or results in a request without tools.
+        """
+        if not tools:
             return {}
+        if wanted.mode == "none":
+            return {"toolConfig": {"tools": tools}}
         if wanted.name is not None:
             choice: dict[str, Any] = {"tool": {"name": wanted.name}}
         else:
@@ -98,7 +122,7 @@ class ConverseWire(Value):
         return [{"role": "assistant", "content": blocks}]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return one message with all results; images of the formats that it takes go along."""
+        """Return one message with all results; images and files of the formats that it takes go along."""
         return [{"role": "user", "content": [_block(result) for result in results]}] if results else []
 
 
@@ -120,11 +144,18 @@ def _thoughts(block: Mapping[str, Any]) -> list[str]:
 
 
 def _block(result: ToolResult) -> dict[str, Any]:
-    content = [
-        {"image": {"format": _FORMATS[part.media_type], "source": {"bytes": part.data}}}
-        if kind == "image"
-        else {"text": part}
-        for kind, part in image_data(result, _FORMATS)
-    ]
+    content = [_content(place, part) for place, part in enumerate(parts_of(result, _FORMATS))]
     status = "error" if result.is_error else "success"
     return {"toolResult": {"toolUseId": result.call_id, "content": content, "status": status}}
+
+
+def _content(place: int, part: str | Image | File) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"text": part}
+    source = {"format": _FORMATS[part.media_type], "source": {"bytes": part.data}}
+    if part.media_type in IMAGES:
+        return {"image": source}
+    # Other letters, several spaces, and two files of one name are refused.
+    stem = file_name(part).rpartition(".")[0] or "file"
+    name = re.sub(r"[^A-Za-z0-9()\[\]-]+", " ", stem)[:150].strip() or "file"
+    return {"document": {"name": f"{name} {place}", **source}}

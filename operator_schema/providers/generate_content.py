@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import UNNAMED, arguments_object, image_data, object_of, text_or_none, unnamed_call, usage_of
+from .wire import PDF, UNNAMED, arguments_object, object_of, parts_of, text_or_none, unnamed_call, usage_of
 from .written_calls import written_calls
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ _STOPS: dict[str, StopReason] = {
     "PROHIBITED_CONTENT": "filtered",
     "SPII": "filtered",
 }
-_IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
-"""Source: https://ai.google.dev/gemini-api/docs/image-understanding"""
+_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", PDF})
+"""Source: https://ai.google.dev/gemini-api/docs/image-understanding and .../document-processing"""
 
 _UNREADABLE = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 """Why an answer ended whose calls, if it says them, are text in `finishMessage`."""
@@ -110,15 +110,15 @@ class GenerateContentWire(Value):
         return [_calls_message(calls)]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return one content with all results; images follow as parts of their own."""
+        """Return one content with all results; images and PDFs follow as parts of their own."""
         parts: list[dict[str, Any]] = []
         for result in results:
             said = {"error" if result.is_error else "output": result.content}
             parts.append({"functionResponse": {**_id(result.call_id), "name": result.name, "response": said}})
             parts += [
                 {"inlineData": {"mimeType": part.media_type, "data": part.base64}}
-                for kind, part in image_data(result, _IMAGES)
-                if kind == "image"
+                for part in parts_of(result, _TYPES)
+                if not isinstance(part, str)
             ]
         return [{"role": "user", "parts": parts}] if parts else []
 

@@ -10,12 +10,23 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import arguments_object, image_data, object_of, text_or_none, usage_of, with_input_object
+from .wire import (
+    IMAGES,
+    PDF,
+    arguments_object,
+    file_name,
+    object_of,
+    parts_of,
+    text_or_none,
+    usage_of,
+    with_input_object,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..tools.calls import ToolResult
+    from ..tools.results.content import File, Image
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
     from .messages_stream import MessagesMerger
@@ -91,20 +102,21 @@ class MessagesWire(Value):
         return [{"role": "assistant", "content": blocks}]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return one message with all results, as the API asks; images go along."""
+        """Return one message with all results, as the API asks; images and PDFs go along."""
         return [{"role": "user", "content": [_block(result) for result in results]}] if results else []
 
 
 def _block(result: ToolResult) -> dict[str, Any]:
-    content = [
-        {"type": "text", "text": part}
-        if kind == "text"
-        else {
-            "type": "image",
-            "source": {"type": "base64", "media_type": part.media_type, "data": part.base64},
-        }
-        for kind, part in image_data(result)
-        if part != ""  # the API refuses empty text blocks
-    ]
+    # The API refuses empty text blocks.
+    content = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if part]
     block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
     return {**block, "is_error": True} if result.is_error else block
+
+
+def _content(part: str | Image | File) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    source = {"type": "base64", "media_type": part.media_type, "data": part.base64}
+    if part.media_type in IMAGES:
+        return {"type": "image", "source": source}
+    return {"type": "document", "source": source, "title": file_name(part)}

@@ -12,12 +12,16 @@ from ..tools.calls import RawCall
 from .answer import Answer
 from .wire import (
     CUSTOM,
+    IMAGES,
+    PDF,
     arguments_text,
     custom_call,
     custom_input,
-    image_data,
+    data_url,
+    file_name,
     is_custom,
     object_of,
+    parts_of,
     text_or_none,
     usage_of,
 )
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..tools.calls import ToolResult
+    from ..tools.results.content import File, Image
     from ..tools.tool_properties import ToolDefinition
     from .answer import StopReason
     from .responses_stream import ResponsesMerger
@@ -99,7 +104,7 @@ class ResponsesWire(Value):
         return [_sent(call) for call in calls]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return an item for each result; images go along."""
+        """Return an item for each result; images and PDFs go along."""
         return [
             {
                 "type": "custom_tool_call_output" if is_custom(result) else "function_call_output",
@@ -174,12 +179,15 @@ def _sent(call: RawCall) -> dict[str, Any]:
 
 
 def _output(result: ToolResult) -> Any:
-    parts = image_data(result)
-    if all(kind == "text" for kind, _ in parts):
+    parts = parts_of(result, {*IMAGES, PDF})
+    if all(isinstance(part, str) for part in parts):
         return result.content
-    return [
-        {"type": "input_text", "text": part}
-        if kind == "text"
-        else {"type": "input_image", "image_url": f"data:{part.media_type};base64,{part.base64}"}
-        for kind, part in parts
-    ]
+    return [_content(part) for part in parts]
+
+
+def _content(part: str | Image | File) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "input_text", "text": part}
+    if part.media_type in IMAGES:
+        return {"type": "input_image", "image_url": data_url(part)}
+    return {"type": "input_file", "filename": file_name(part), "file_data": data_url(part)}

@@ -159,6 +159,7 @@ def openai_compatible(
     takes_unions: bool = True,
     dialect: Dialect | None = None,
     sent_keys: frozenset[str] | None = None,
+    takes_images: bool = False,
     rules: Rules = Rules(),  # noqa: B008  # it is immutable
 ) -> Provider:
     """Make a provider that takes OpenAI's Chat Completions, such as vLLM, llama.cpp or OpenRouter.
@@ -170,20 +171,21 @@ def openai_compatible(
         takes_unions: whether the arguments of a tool may be a union.
         dialect: what its strict mode takes; None if it has none.
         sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
+        takes_images: whether images and PDFs in results are sent, in a message of the user after the results.
         rules: what it checks in any mode.
 
     Raises:
         TypeError: the name isn't a string.
     """
     name = checked_text("the name of a provider", name)
-    return Provider(
-        name, ChatWire(required, sent_keys), names, _NO_BOOLEANS, takes_unions, dialect, rules=rules
-    )
+    wire = ChatWire(required, sent_keys, takes_images)
+    return Provider(name, wire, names, _NO_BOOLEANS, takes_unions, dialect, rules=rules)
 
 
 openai_chat = openai_compatible(
     "OpenAI Chat Completions",
     dialect=OPENAI_STRICT,
+    takes_images=True,
     rules=Rules(longest_description=1024, most_tools=128),  # as its errors say; Responses takes more
 )
 openai_responses = Provider(

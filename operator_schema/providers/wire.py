@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from ..tools.calls import ToolResult
+    from ..tools.results.content import File, Image
     from ..tools.tool_properties import ToolDefinition
     from .answer import Answer
     from .merger import Merger
@@ -22,6 +23,7 @@ __all__ = [
     "CUSTOM",
     "IMAGES",
     "LEGACY",
+    "PDF",
     "UNNAMED",
     "Wanted",
     "Wire",
@@ -29,9 +31,11 @@ __all__ = [
     "arguments_text",
     "custom_call",
     "custom_input",
-    "image_data",
+    "data_url",
+    "file_name",
     "is_custom",
     "object_of",
+    "parts_of",
     "parsed_arguments",
     "text_or_none",
     "unnamed_call",
@@ -44,6 +48,8 @@ UNNAMED = "operator_schema_"
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Media types of the images that OpenAI and Anthropic take."""
+
+PDF = "application/pdf"
 
 LEGACY = f"{UNNAMED}function_"
 """What the ids of calls in OpenAI's old `function_call` begin with: their results have another role."""
@@ -211,24 +217,29 @@ def text_or_none(found: Any) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-def image_data(result: ToolResult, formats: Collection[str] = IMAGES) -> list[tuple[str, Any]]:
-    """List the parts of a result, in order: images, and the text of all others.
+def parts_of(result: ToolResult, types: Collection[str]) -> list[str | Image | File]:
+    """List the parts of a result, in order: images and files, and the text of all others.
 
     Args:
         result: of a call.
-        formats: media types of the images that the provider takes; the others are told in words.
-
-    Returns:
-        `("text", str)` and `("image", Image)`.
+        types: media types that the provider takes; what is of another type is told in words.
     """
-    from ..tools.results.content import Image
+    from ..tools.results.content import File, Image
 
     return [
-        ("image", part)
-        if isinstance(part, Image) and part.media_type in formats
-        else ("text", part.as_text())
+        part if isinstance(part, (Image, File)) and part.media_type in types else part.as_text()
         for part in result.parts
     ]
+
+
+def data_url(part: Image | File) -> str:
+    """Return an image or a file as a `data:` URL (RFC 2397)."""
+    return f"data:{part.media_type};base64,{part.base64}"
+
+
+def file_name(part: Image | File) -> str:
+    """Return the name of a file; `file.pdf` for one that has none, as providers ask for a name."""
+    return getattr(part, "name", None) or f"file.{part.media_type.rpartition('/')[2]}"
 
 
 def with_input_object(block: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -135,14 +135,17 @@ def test_one_tool_alone_is_offered_where_none_can_be_named(provider):
 def test_no_call_may_be_wanted():
     none = ToolChoice("none")
     assert cohere.request(TOOLS, none)["tool_choice"] == "NONE"
-    assert ollama.request(TOOLS, none) == bedrock.request(TOOLS, none) == {}
+    assert ollama.request(TOOLS, none) == {}
     assert gemini.request(TOOLS, none)["toolConfig"] == {"functionCallingConfig": {"mode": "NONE"}}
 
 
 def test_a_choice_may_be_given():
     assert openai_chat.request([search], ToolChoice("none"))["tool_choice"] == "none"
     assert anthropic.request(TOOLS, ToolChoice("none"))["tool_choice"] == {"type": "none"}
-    assert bedrock.request(TOOLS, ToolChoice("none")) == {}
+    # A conversation with calls in it is refused where there are no tools.
+    assert bedrock.request(TOOLS, ToolChoice("none")) == {
+        "toolConfig": {"tools": bedrock.request(TOOLS)["toolConfig"]["tools"]}
+    }
     with pytest.raises(ValueError, match='the choice names "now", which isn\'t among the tools'):
         openai_chat.request([search], ToolChoice("named", "now"))
     with pytest.raises(TypeError, match="choice is a ToolChoice, such as"):
@@ -448,7 +451,8 @@ def test_the_form_of_a_tool_is_made_once_and_copied(monkeypatch, strict):
         assert sent == first
         sent["tools"][0]["function"]["parameters"]["properties"].clear()
         sent["tools"][0]["function"]["name"] = "other"
-    equal = openai_compatible(openai_chat.name, dialect=openai_chat.dialect, rules=openai_chat.rules)
+    same = {"dialect": openai_chat.dialect, "rules": openai_chat.rules, "takes_images": True}
+    equal = openai_compatible(openai_chat.name, **same)
     assert equal.request([kept], strict=strict)
 
 

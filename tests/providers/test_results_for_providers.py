@@ -1,16 +1,20 @@
 """Results on their way to providers, as recorded requests sent them and providers took them."""
 
+import re
+
 import pytest
 from provider_traffic import exchanges, provider_of, sent_messages
 
-from operator_schema import Image, RawCall, Text, ToolResult, tool
+from operator_schema import File, Image, RawCall, Text, ToolResult, tool
 from operator_schema.providers import (
     anthropic,
     bedrock,
     cohere,
     gemini,
+    mistral,
     ollama,
     openai_chat,
+    openai_compatible,
     openai_responses,
 )
 
@@ -155,7 +159,7 @@ def test_an_image_is_described_where_the_provider_takes_none():
     bitmap = ToolResult("c", "search", "see", parts=(Image(b"II*\x00" + bytes(40), "image/tiff"),))
     (message,) = bedrock.results([bitmap])
     assert message["content"][0]["toolResult"]["content"] == [{"text": "[image image/tiff, 44 bytes]"}]
-    assert openai_chat.results([SHOWN])[0]["content"] == "see"
+    assert mistral.results([SHOWN]) == [{"role": "tool", "tool_call_id": "c3", "content": "see"}]
     told = "[image image/tiff, 44 bytes]"
     (message,) = anthropic.results([bitmap])
     assert message["content"][0]["content"] == [{"type": "text", "text": told}]
@@ -163,6 +167,72 @@ def test_an_image_is_described_where_the_provider_takes_none():
     assert item["output"] == told
     (message,) = gemini.results([bitmap])
     assert [list(part) for part in message["parts"]] == [["functionResponse"]]
+
+
+PDF = File(b"%PDF-1.7 ...", "application/pdf", "Offer #3 (final).pdf")
+SPREADSHEET = File(b"a,b\n1,2\n", "text/csv", "a__b.csv")
+ARCHIVE = File(b"PK\x03\x04" + bytes(20), "application/zip")
+FILES = ToolResult("c4", "search", "three files", parts=(Text("Look:"), PDF, SPREADSHEET, ARCHIVE))
+TOLD = "[file application/zip, 24 bytes]"
+
+
+def test_files_go_along_where_the_provider_takes_them():
+    (message,) = anthropic.results([FILES])
+    text, pdf, *told = message["content"][0]["content"]
+    assert text == {"type": "text", "text": "Look:"}
+    source = {"type": "base64", "media_type": "application/pdf", "data": PDF.base64}
+    assert pdf == {"type": "document", "source": source, "title": "Offer #3 (final).pdf"}
+    assert [block["text"] for block in told] == ["[file a__b.csv text/csv, 8 bytes]", TOLD]
+
+    (item,) = openai_responses.results([FILES])
+    url = f"data:application/pdf;base64,{PDF.base64}"
+    assert item["output"][1] == {"type": "input_file", "filename": PDF.name, "file_data": url}
+
+    (message,) = bedrock.results([FILES])
+    _, pdf, table, told = message["content"][0]["toolResult"]["content"]
+    assert pdf == {"document": {"name": "Offer 3 (final) 1", "format": "pdf", "source": {"bytes": PDF.data}}}
+    assert table["document"]["format"] == "csv"
+    assert table["document"]["name"] == "a b 2"
+    assert told == {"text": TOLD}
+
+    (message,) = gemini.results([FILES])
+    assert message["parts"][1:] == [{"inlineData": {"mimeType": "application/pdf", "data": PDF.base64}}]
+
+
+@pytest.mark.parametrize(
+    "name", [None, ".pdf", "ä.pdf", "x" * 400, " ", "a\nb.pdf", "../../x.pdf", "[1] (2).pdf"]
+)
+def test_bedrock_takes_the_names_of_files(name):
+    one = File(PDF.data, "application/pdf", name)
+    (message,) = bedrock.results([ToolResult("c", "search", "x", parts=(one, one))])
+    names = [block["document"]["name"] for block in message["content"][0]["toolResult"]["content"]]
+    assert len(set(names)) == 2
+    for shown in names:
+        assert re.fullmatch(r"[A-Za-z0-9()\[\]-]+( [A-Za-z0-9()\[\]-]+)*", shown)
+        assert len(shown) <= 200
+
+
+def test_an_image_that_is_a_file_is_an_image():
+    picture = ToolResult("c", "search", "x", parts=(File(PNG.data, "image/png", "dot.png"),))
+    (message,) = anthropic.results([picture])
+    assert message["content"][0]["content"][0]["type"] == "image"
+
+
+def test_what_chat_completions_has_no_place_for_follows_in_a_message_of_the_user():
+    first, second, user = openai_chat.results([SHOWN, FILES])
+    assert (first["content"], second["content"]) == ("see", "three files")
+    url = f"data:application/pdf;base64,{PDF.base64}"
+    assert user == {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "What the tool search returned (call c3):"},
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG.base64}"}},
+            {"type": "text", "text": "What the tool search returned (call c4):"},
+            {"type": "file", "file": {"filename": PDF.name, "file_data": url}},
+        ],
+    }
+    ours = openai_compatible("ours", takes_images=True)
+    assert ours.results([SHOWN]) == openai_chat.results([SHOWN])
 
 
 def test_an_empty_text_is_no_block_for_anthropic():

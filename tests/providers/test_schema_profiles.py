@@ -58,7 +58,14 @@ def without_unions_and_references(part):
         for member in part.get("anyOf", ()):
             assert not list(GEMINI_JUDGE.iter_errors(without_unions_and_references(member)))
         return {"type": "string"}
-    return {key: without_unions_and_references(value) for key, value in part.items() if key not in TAKEN}
+    return {
+        # The keys of these are names, also such as `anyOf`.
+        key: {name: without_unions_and_references(inner) for name, inner in value.items()}
+        if key in {"properties", "$defs"}
+        else without_unions_and_references(value)
+        for key, value in part.items()
+        if key not in TAKEN
+    }
 
 
 OPENAI_JUDGE = Draft202012Validator(OPENAI["profile"])
