@@ -15,6 +15,7 @@ from ..introspect.limits import LIMITS
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
 from ..wording import count_of, excerpt, listed, quote, received
 from .keywords import UNREAD_PATTERN, limit_of
+from .meant import meant_of
 from .run import MAX_PROBLEMS, same_text
 
 if TYPE_CHECKING:
@@ -345,9 +346,18 @@ def _check_any(run: Run, schemas: Any, value: Any, path: Path, seen: Seen | None
             return True
     if True in verdicts:
         return True
-    if None in verdicts:
-        return None
-    return not run.is_quiet and run.refuse(
+    return None if None in verdicts else _refuse_all(run, schemas, value, path)
+
+
+def _refuse_all(run: Run, schemas: Any, value: Any, path: Path) -> bool:
+    """Say why a value fits none of some schemas: of the one that was meant, if that is known."""
+    if run.is_quiet:
+        return False
+    meant = meant_of(run, schemas, value)
+    if meant is not None:
+        run.check(meant, value, path, None)
+        return False
+    return run.refuse(
         path, "no_match", f"it fits none of the alternatives{run.reasons(schemas, value)}", value
     )
 
@@ -357,15 +367,10 @@ def _check_one(run: Run, schemas: Any, value: Any, path: Path, seen: Seen | None
     number = verdicts.count(True)
     if number > 1:
         message = "it fits more than one of the alternatives, and exactly one is asked for"
-    elif None in verdicts:
+        return not run.is_quiet and run.refuse(path, "no_match", message, value)
+    if None in verdicts:
         return None
-    elif number:
-        return True
-    else:
-        message = "it fits none of the alternatives"
-    if run.is_quiet:
-        return False
-    return run.refuse(path, "no_match", message + ("" if number else run.reasons(schemas, value)), value)
+    return True if number else _refuse_all(run, schemas, value, path)
 
 
 def _check_not(run: Run, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:

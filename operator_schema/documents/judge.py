@@ -107,7 +107,7 @@ class Judge:
                 self._note(where, keyword, REASONS.get(keyword, "it can't be read"))
             elif argument is not NOTHING:
                 types, _, check = KEYWORDS[keyword]
-                rules.append(Rule(types, check, argument, keyword in LAST))
+                rules.append(Rule(keyword, types, check, argument, keyword in LAST))
                 self._is_tracking = self._is_tracking or keyword in LAST
         inside += [
             (step(where, *steps), each) for steps, each in subschemas(shown) if steps[0] not in DEFINITIONS

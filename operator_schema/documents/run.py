@@ -53,12 +53,14 @@ class Rule(NamedTuple):
     """A keyword of one schema.
 
     Attributes:
+        keyword: its name.
         types: the JSON types that it is about; None for all.
         check: decides.
         argument: what it says, as `check` takes it.
         is_last: whether it looks at what the others left over.
     """
 
+    keyword: str
     types: frozenset[str] | None
     check: Check
     argument: Any
@@ -210,7 +212,7 @@ class Run:
             raise TooMuch(TOO_DEEP)
         mine = Seen() if self._is_tracking else None
         verdict: Verdict = True if rules.is_whole else None
-        for types, check, argument, is_last in rules.rules:
+        for _, types, check, argument, is_last in rules.rules:
             self.count(1)
             if types is not None and not fits_types(value, types):
                 continue
@@ -265,6 +267,11 @@ class Run:
         messages = [clip(problem.message, _REASON_LENGTH) for problem in self.found[:_MAX_REASONS]]
         self.found, self._is_brief, self._noted = before, False, noted
         return f": {'; '.join(dict.fromkeys(messages))}" if messages else ""
+
+    def rules_of(self, schema: Any) -> tuple[Rule, ...]:
+        """Return the keywords of a schema; none of one that isn't understood, or says yes or no."""
+        rules = self._rules.get(id(schema))
+        return () if rules is None else rules.rules
 
     def finds(self, pattern: LinearPattern, text: str) -> bool:
         """Return whether an expression is found in a text."""
