@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-frameworks lock-frameworks grammars coverage matrix campaign campaign-expressions code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-frameworks lock-frameworks grammars coverage matrix campaign campaign-expressions campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -55,6 +55,10 @@ campaign: $(VENV)/.test ## compare decoder and schema with two validators (PAIRS
 EXPRESSIONS ?= 100000
 campaign-expressions: $(VENV)/.test ## compare the regular expressions of documents with re (EXPRESSIONS=100000 SEED=0)
 	$(BIN)/python tests/campaign/expressions.py --expressions $(EXPRESSIONS) --seed $(SEED)
+
+SIZE ?= 1000000
+campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (SIZE=1000000)
+	$(BIN)/python tests/campaign/parsers.py --size $(SIZE)
 
 BENCH ?= .venv-bench
 bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9'

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
 __all__ = ["Budget", "SMALLEST"]
 
@@ -66,17 +66,15 @@ class Budget:
         self._left -= _size(text)
         return text
 
-    def items(
-        self, items: Sequence[Item], share: float, what: str, hint: str = "", *, more: int = 0
-    ) -> list[Item]:
+    def items(self, items: Iterable[Item], share: float, what: str, hint: str = "", *, of: int) -> list[Item]:
         """Return as many items as fit.
 
         Args:
-            items: JSON values.
+            items: JSON values; no more are made than fit.
             share: of what is left that they may take.
             what: what they are.
             hint: how to get the rest.
-            more: of them that aren't among `items`.
+            of: how many there are of them, which may be more than `items`.
         """
         room = max(int(self._left * share), 0)
         kept: list[Item] = []
@@ -85,10 +83,9 @@ class Budget:
             if room < 0:
                 break
             kept.append(item)
-        number = len(items) + more
-        if len(kept) < number:
+        if len(kept) < of:
             rest = f": {hint}." if hint else "."
-            self._notes.append(f"{number - len(kept)} of {number} {what} are left out{rest}")
+            self._notes.append(f"{of - len(kept)} of {of} {what} are left out{rest}")
         self._left -= _size(kept)
         return kept
 

@@ -159,7 +159,8 @@ class CodeBase:
         def answer(index: Index) -> SearchResult:
             budget = Budget(self.budget)
             found, more = index.search(pattern.strip(), kind, limit)
-            shown = budget.items([match(index, one, Budget(self.budget)) for one in found], 1, "results")
+            matches = (match(index, one, Budget(self.budget)) for one in found)
+            shown = budget.items(matches, 1, "results", of=len(found))
             result = SearchResult(results=shown)
             if more + len(found) - len(shown):
                 result["more"] = more + len(found) - len(shown)
@@ -249,10 +250,10 @@ class CodeBase:
             SyntaxErrorShown(position=f"{one.line}:{one.column}", message=budget.line(one.message))
             for one in problems
         ]
-        result = SyntaxCheck(valid=not problems, errors=budget.items(errors, 0.9, "errors"))
+        result = SyntaxCheck(valid=not problems, errors=budget.items(errors, 0.9, "errors", of=len(errors)))
         suggestions = list(dict.fromkeys([one.suggestion for one in problems if one.suggestion]))
         if suggestions:
-            result["suggestions"] = budget.items(suggestions, 1, "suggestions")
+            result["suggestions"] = budget.items(suggestions, 1, "suggestions", of=len(suggestions))
         if checked_with is not None:
             result["checked_with"] = checked_with
         if budget.note:

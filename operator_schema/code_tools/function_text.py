@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import repeat
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from .index import Found, full_name
@@ -93,12 +93,12 @@ def _add_uses(result: ReadFunction, index: Index, found: Found, source: bytes, b
     imported = [one for one in imports if one.name in names]
     if imported:
         texts = list(dict.fromkeys([budget.line(one.text) for one in imported]))
-        result["imports_used"] = budget.items(texts, 0.4, "imports")
+        result["imports_used"] = budget.items(texts, 0.4, "imports", of=len(texts))
     calls = list(dict.fromkeys([_short(name) for how, name in used if how == "call"]))
     if calls:
         resolver = _Resolver(index, found, language, {one.name: one for one in imports})
-        each = [_called(index, name, resolver.declared(name)) for name in calls]
-        result["calls"] = budget.items(each, 1, "calls")
+        each = (_called(index, name, resolver.declared(name)) for name in calls)
+        result["calls"] = budget.items(each, 1, "calls", of=len(calls))
 
 
 def _called(index: Index, name: str, found: Found | None) -> CalledFunction:
@@ -112,14 +112,63 @@ def _called(index: Index, name: str, found: Found | None) -> CalledFunction:
 
 def _bases(head: str) -> list[str]:
     """Return the names of the bases in the signature of a class: not those of type arguments and keywords."""
-    inside, before = head.partition("(")[2], ""
-    while inside != before:
-        inside, before = re.sub(r"\[[^\[\]]*\]|\w+\s*=[^,]*", "", inside), inside
-    return re.findall(r"[\w.]+", inside)
+    arguments: list[list[str]] = [[]]
+    level = 0
+    for part in re.findall(r"[\w.]+|[\[\],=]", head.partition("(")[2]):
+        if part in {"[", "]"}:
+            level = max(level + (1 if part == "[" else -1), 0)
+        elif level == 0 and part == ",":
+            arguments.append([])
+        elif level == 0:
+            arguments[-1].append(part)
+    return [name for argument in arguments if "=" not in argument for name in argument]
+
+
+class _Namesakes:
+    """The declarations that share the last part of their names.
+
+    Args:
+        index: that they are from.
+        every: the likeliest first.
+    """
+
+    def __init__(self, index: Index, every: list[Found]) -> None:
+        self._index = index
+        self._alike: dict[tuple[str, str], list[Found]] = {}
+        for one in every:
+            self._alike.setdefault((one.file.path, one.declaration.qualified), []).append(one)
+        self._groups = list(self._alike.values())
+        # Full names, and what they end with after a dot; each to the first group that has it.
+        self._whole: dict[str, int] = {}
+        self._ends: dict[str, int] = {}
+        for place, (first, *_) in enumerate(self._groups):
+            full = full_name(first.file.path, first.declaration)
+            self._whole.setdefault(full, place)
+            for end in _ends(full):
+                self._ends.setdefault(end, place)
+
+    def called(self, full: str) -> Found | None:
+        """Return the likeliest that has a full name; the root may be above or below its package."""
+        places = [self._whole.get(full), self._ends.get(full) if "." in full else None]
+        places += [self._whole.get(end) for end in _ends(full) if not self._is_package(full, end)]
+        known = [place for place in places if place is not None]
+        return implementation_first(self._index, self._groups[min(known)])[0] if known else None
+
+    def _is_package(self, full: str, end: str) -> bool:
+        """Return whether what stands before an end is a package; else it is a folder such as src."""
+        above = full.removesuffix(f".{end}").replace(".", "/")
+        return self._index.file(f"{above}/__init__.py") is not None
+
+
+def _ends(name: str) -> list[str]:
+    """Return what comes after each dot of a name, the longest first."""
+    return [name[place + 1 :] for place, letter in enumerate(name) if letter == "."]
 
 
 class _Resolver:
     """Finds the declarations of what a function calls.
+
+    What it has looked up it keeps, since a function may call thousands.
 
     Args:
         index: to look in.
@@ -133,6 +182,11 @@ class _Resolver:
         self._found = found
         self._language = language
         self._imports = imports
+        receiver = re.match(r"func\s*\(\s*(\w+)", span_text(source_of(index, found), found.declaration.head))
+        self._own_names = language.self_names | (set[str]() if receiver is None else {str(receiver[1])})
+        self._namesakes: dict[str, _Namesakes] = {}
+        self._bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        self._imports_of: dict[str, dict[str, list[Import]]] = {}
 
     def declared(self, name: str) -> Found | None:
         """Return the declaration of a called name; None where it can't be told."""
@@ -141,7 +195,7 @@ class _Resolver:
         if head == _SUPER:
             path = self._found.file.path
             return None if "." in rest else self._inherited(path, owner, rest, set())
-        if rest and self._is_self(head):
+        if rest and head in self._own_names:
             return None if "." in rest else self._method(self._found.file.path, owner, rest, set())
         if head in self._imports:
             target = self._language.import_target(self._imports[head].target, self._found.file.path)
@@ -150,15 +204,6 @@ class _Resolver:
             return None
         module = self._language.module_of(self._found.file.path)
         return self._only(f"{module}.{name}" if module else name)
-
-    def _is_self(self, name: str) -> bool:
-        if name in self._language.self_names:
-            return True
-        receiver = re.match(rf"func\s*\(\s*{re.escape(name)}\b", self._head())
-        return receiver is not None
-
-    def _head(self) -> str:
-        return span_text(source_of(self._index, self._found), self._found.declaration.head)
 
     def _method(self, path: str, owner: str, name: str, seen: set[tuple[str, str]]) -> Found | None:
         """Return a method of a class, or of the first of its bases that has it."""
@@ -171,39 +216,56 @@ class _Resolver:
         if len(seen) > _MOST_BASES:
             return None
         seen.add((path, owner))
-        for one in self._index.named(owner):
-            if one.file.path == path and one.declaration.head.end:
-                for base in map(self._base, repeat(one.file), _bases(head_of(self._index, one))):
-                    where = None if base is None else (base.file.path, base.declaration.qualified)
-                    if where is not None and where not in seen:
-                        found = self._method(*where, name, seen)
-                        if found is not None:
-                            return found
+        for base in self._bases_of(path, owner):
+            if base not in seen:
+                found = self._method(*base, name, seen)
+                if found is not None:
+                    return found
         return None
+
+    def _bases_of(self, path: str, owner: str) -> list[tuple[str, str]]:
+        """Return the bases of a class, each as its file and its name there."""
+        if (path, owner) not in self._bases:
+            here = [
+                one for one in self._index.named(owner) if one.file.path == path and one.declaration.head.end
+            ]
+            names = [
+                (one.file, name) for one in here[:_MOST_BASES] for name in _bases(head_of(self._index, one))
+            ]
+            bases = [self._base(file, name) for file, name in names[:_MOST_BASES]]
+            self._bases[path, owner] = [
+                (base.file.path, base.declaration.qualified) for base in bases if base is not None
+            ]
+        return self._bases[path, owner]
 
     def _base(self, file: SourceFile, name: str) -> Found | None:
         """Return the declaration of a class by the name that a file knows."""
         head, dot, rest = name.partition(".")
-        for one in file.parsed.imports:
-            if one.name == head:
-                return self._only(f"{self._language.import_target(one.target, file.path)}{dot}{rest}")
+        for one in self._imported(file).get(head, [])[:1]:
+            return self._only(f"{self._language.import_target(one.target, file.path)}{dot}{rest}")
         module = self._language.module_of(file.path)
         return self._only(f"{module}.{name}" if module else name)
+
+    def _imported(self, file: SourceFile) -> dict[str, list[Import]]:
+        """Return the imports of a file by the names that it knows them by."""
+        if file.path not in self._imports_of:
+            known = self._imports_of[file.path] = {}
+            for one in file.parsed.imports:
+                known.setdefault(one.name, []).append(one)
+        return self._imports_of[file.path]
 
     def _only(self, name: str) -> Found | None:
         """Return the declaration of a full name, as far as the root shows all of it."""
         waiting = [name]
-        namesakes: dict[str, list[tuple[Found, str]]] = {}
         for full in waiting:  # it grows by what a name may be as well
             last = full.rpartition(".")[2]
-            if last not in namesakes:
-                every = self._index.named(last)
-                namesakes[last] = [(one, full_name(one.file.path, one.declaration)) for one in every]
-            found = [one for one, own in namesakes[last] if self._is_called(own, full)]
-            if found:
-                return implementation_first(self._index, found)[0]
-            if len(waiting) < _MOST_EXPORTS:
-                waiting += [other for other in self._exported(full) if other not in waiting]
+            if last not in self._namesakes:
+                self._namesakes[last] = _Namesakes(self._index, self._index.named(last))
+            found = self._namesakes[last].called(full)
+            if found is not None:
+                return found
+            more = islice(self._exported(full), max(_MOST_EXPORTS - len(waiting), 0))
+            waiting += [other for other in more if other not in waiting]
         return None
 
     def _exported(self, name: str) -> Iterator[str]:
@@ -214,17 +276,8 @@ class _Resolver:
             own = (f"{folder}/__init__.py", f"{folder}.py") if folder else ("__init__.py",)
             for path in own:
                 file = self._index.file(path)
-                for one in () if file is None else file.parsed.imports:
-                    if one.name in {parts[place], "*"}:
-                        target = self._language.import_target(one.target, path)
-                        rest = parts[place:] if one.name == "*" else parts[place + 1 :]
-                        yield ".".join([target, *rest])
-
-    def _is_called(self, full: str, name: str) -> bool:
-        """Return whether a declaration has a full name; the root may be above or below its package."""
-        if full == name or ("." in full and name.endswith(f".{full}")):
-            return True
-        if not full.endswith(f".{name}"):
-            return False
-        above = full.removesuffix(f".{name}").replace(".", "/")
-        return self._index.file(f"{above}/__init__.py") is None  # a folder such as src
+                known = {} if file is None else self._imported(file)
+                for one in [*known.get(parts[place], []), *known.get("*", [])]:
+                    target = self._language.import_target(one.target, path)
+                    rest = parts[place:] if one.name == "*" else parts[place + 1 :]
+                    yield ".".join([target, *rest])

@@ -19,7 +19,7 @@ __all__ = ["GO_TOKENS", "go_problems", "go_wrapper"]
 
 _GRAMMAR = "tree_sitter_go"
 GO_TOKENS = re.compile(
-    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*" | `[^`]*` | '(?:\\.|[^'\\\n])+' | [\[\](){}]""",
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | `[^`]*`? | '(?:\\.|[^'\\\n])+'? | [\[\](){}]""",
     re.DOTALL | re.VERBOSE,
 )
 """Strings, characters and comments as a whole, and brackets."""

@@ -307,10 +307,11 @@ class Index:
             return
         self._files[path] = file
         if before is None or file.parsed is not before.parsed:
-            by_name = self._by_name
+            by_name: dict[str, list[Declaration]] = {}
             for declaration in file.parsed.declarations:
-                places = by_name.setdefault(declaration.name, {})
-                places[path] = (*places.get(path, ()), declaration)
+                by_name.setdefault(declaration.name, []).append(declaration)
+            for name, declarations in by_name.items():
+                self._by_name.setdefault(name, {})[path] = tuple(declarations)
 
 
 def digest_of(source: bytes) -> bytes:

@@ -25,10 +25,14 @@ if TYPE_CHECKING:
     from .budget import Budget
     from .declarations import Span
     from .index import Index
-    from .language import Language
+    from .language import Field, Language
 
 __all__ = ["inspected", "members_of"]
 
+_LONGEST_TYPE = 300
+_LONGEST_VALUE = 100
+_LONGEST_CHARACTER = 4
+"""Bytes of UTF-8."""
 _TYPES = frozenset({"struct", "class", "interface", "protocol", "type"})
 
 
@@ -79,23 +83,22 @@ def _add_members(
     declaration, language = found.declaration, language_of(found.file.path)
     assert language is not None  # noqa: S101  # the index holds nothing else
     source = source_of(index, found)
-    fields = (
-        [_field(source, found, field) for field in language.fields(_own_text(source, declaration.whole))]
-        if declaration.kind in _TYPES
-        else []
-    )
+    own = source[declaration.whole.start : declaration.whole.end]
+    fields = language.fields(own) if declaration.kind in _TYPES else []
     if fields:
-        result["fields"] = budget.items(fields, 0.4, "fields")
+        shown = (_field(own, field) for field in fields)
+        result["fields"] = budget.items(shown, 0.4, "fields", of=len(fields))
     if methods:
-        each = [
+        each = (
             MethodShown(
                 name=one.declaration.name,
                 signature=head_of(index, one),
                 location=location(one),
             )
             for one in methods
-        ]
-        result["methods"] = budget.items(each, 1, "methods", f"search for {declaration.name}.*")
+        )
+        hint = f"search for {declaration.name}.*"
+        result["methods"] = budget.items(each, 1, "methods", hint, of=len(methods))
 
 
 def members_of(index: Index, found: Found, language: Language) -> Iterator[Found]:
@@ -111,23 +114,21 @@ def members_of(index: Index, found: Found, language: Language) -> Iterator[Found
                 yield Found(file, declaration)
 
 
-def _own_text(source: bytes, span: Span) -> bytes:
-    return source[span.start : span.end]
-
-
-def _field(source: bytes, found: Found, field: tuple[str, Span, Span]) -> FieldShown:
-    name, kind, value = field
-    text = _own_text(source, found.declaration.whole)
-    shown = FieldShown(name=name)
-    if kind.end:
-        shown["type"] = one_line(span_text(text, kind))
-    if value.end:
-        shown["value"] = _short(one_line(span_text(text, value)))
+def _field(text: bytes, field: Field) -> FieldShown:
+    """Return what is told of a field: its type and value, of which only the beginning may be shown."""
+    shown = FieldShown(name=field.name)
+    if field.type.end:
+        shown["type"] = _short(text, field.type, _LONGEST_TYPE)
+    if field.value.end:
+        shown["value"] = _short(text, field.value, _LONGEST_VALUE)
     return shown
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 100 else f"{text[:100]}…"  # noqa: PLR2004  # characters
+def _short(text: bytes, span: Span, most: int) -> str:
+    is_cut = span.end - span.start > most * _LONGEST_CHARACTER
+    end = span.start + most * _LONGEST_CHARACTER if is_cut else span.end
+    line = one_line(span_text(text, span._replace(end=end)))
+    return f"{line[:most]}…" if is_cut or len(line) > most else line
 
 
 def _outline(source: bytes, found: Found, methods: list[Found]) -> str:

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LANGUAGES",
+    "LONGEST_NAME",
     "Context",
     "Field",
     "Language",
     "SyntaxProblem",
     "broken_places",
+    "called_name",
     "calls_in",
     "language_named",
     "language_of",
@@ -55,6 +57,9 @@ _SECONDS_A_BYTE = 5e-7
 
 _PART = 1 << 10
 """Bytes that the parser gets at once."""
+
+LONGEST_NAME = 300
+"""Bytes of a dotted name that matter: without an end, the calls of a chain take the square of its text."""
 
 
 class Field(NamedTuple):
@@ -220,6 +225,13 @@ def qualified(owner: str, name: str) -> str:
     return f"{owner}.{name}" if owner else name
 
 
+def called_name(source: bytes, function: Node) -> str:
+    """Return what a call calls, without white space; of a long one the end, after an ellipsis."""
+    start = max(function.start_byte, function.end_byte - LONGEST_NAME)
+    text = "".join(source[start : function.end_byte].decode(errors="replace").split())
+    return text if start == function.start_byte else f"…{text}"
+
+
 def calls_in(
     package: str, source: bytes, called: Collection[str], names: Collection[str]
 ) -> list[tuple[str, str]]:
@@ -235,7 +247,7 @@ def calls_in(
     for node in nodes_in(package, source):
         function = node.child_by_field_name("function") if node.type == "call_expression" else None
         if function is not None and function.type in called:
-            found.append(("call", "".join(text_of(function).split()).replace("::", ".")))
+            found.append(("call", called_name(source, function).replace("::", ".")))
         elif node.type in names:
             found.append(("name", text_of(node)))
     return found

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .declarations import Declaration, Import, Parsed, Span
-from .language import Field, name_of, nodes_in, parse_tree, qualified, span_of, text_of
+from .language import (
+    LONGEST_NAME,
+    Field,
+    called_name,
+    name_of,
+    nodes_in,
+    parse_tree,
+    qualified,
+    span_of,
+    text_of,
+)
 from .python_syntax import python_problems
 
 if TYPE_CHECKING:
@@ -89,17 +99,19 @@ class PythonLanguage:
         for node, is_inside in _statements_of_class(root):
             if node.type != "expression_statement":
                 continue
-            for target, value in _targets(node):
-                name = text_of(target)
-                if target.type == "attribute":
-                    head, _, name = name.partition(".")
-                    if head != "self" or "." in name:
+            assignments = _assignments(node)
+            value = _value(assignments)
+            for assignment in assignments:
+                kind = span_of(assignment.child_by_field_name("type"))
+                for target in _targets(assignment):
+                    name = text_of(target)
+                    if target.type == "attribute":
+                        head, _, name = name.partition(".")
+                        if head != "self" or "." in name:
+                            continue
+                    elif is_inside or target.type != "identifier":
                         continue
-                elif is_inside or target.type != "identifier":
-                    continue
-                type_node = value.child_by_field_name("type")
-                right = value.child_by_field_name("right")
-                found.setdefault(name, Field(name, span_of(type_node), span_of(right)))
+                    found.setdefault(name, Field(name, kind, span_of(value)))
         return list(found.values())
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
@@ -109,7 +121,7 @@ class PythonLanguage:
             if node.type == "call":
                 function = node.child_by_field_name("function")
                 if function is not None and function.type in {"identifier", "attribute"}:
-                    found.append(("call", "".join(text_of(function).split())))
+                    found.append(("call", called_name(source, function)))
             elif node.type == "identifier":
                 found.append(("name", text_of(node)))
         return found
@@ -197,49 +209,63 @@ def _doc(body: Node) -> Span:
     return Span(text.children[0].end_byte, text.children[-1].start_byte)
 
 
-def _targets(statement: Node) -> Iterator[tuple[Node, Node]]:
-    """Yield each target of an assignment, with the assignment that is next to its value."""
+def _assignments(statement: Node) -> list[Node]:
+    """List the assignments of a statement from left to right: `a = b = 1` has two."""
+    found: list[Node] = []
     node: Node | None = statement.named_children[0] if statement.named_child_count else None
     while node is not None and node.type == "assignment":
-        left = node.child_by_field_name("left")
-        if left is not None:
-            names = left.named_children if left.type in {"pattern_list", "tuple_pattern"} else [left]
-            for name in names:
-                yield name, node
+        found.append(node)
         node = node.child_by_field_name("right")
+    return found
+
+
+def _value(assignments: list[Node]) -> Node | None:
+    """Return what all targets of a statement are set to."""
+    return assignments[-1].child_by_field_name("right") if assignments else None
+
+
+def _targets(assignment: Node) -> list[Node]:
+    """List what stands on the left of one `=`."""
+    left = assignment.child_by_field_name("left")
+    if left is None:
+        return []
+    return left.named_children if left.type in {"pattern_list", "tuple_pattern"} else [left]
 
 
 def _assigned(statement: Node, owner: str) -> Iterator[Declaration]:
-    for target, assignment in _targets(statement):
-        if target.type == "identifier":
-            name = text_of(target)
-            value = assignment.child_by_field_name("right")
-            while value is not None and value.type == "assignment":
-                value = value.child_by_field_name("right")
-            yield Declaration(
-                name,
-                qualified(owner, name),
-                _kind_of_value(name, assignment, value),
-                target.start_point[0] + 1,
-                statement.end_point[0] + 1,
-                span_of(statement),
-                Span(),
-                Span(),
-                span_of(value),
-            )
+    assignments = _assignments(statement)
+    value = _value(assignments)
+    makes_type = _makes_type(value)
+    for assignment in assignments:
+        kind = "type" if makes_type else _annotated_kind(assignment)
+        for target in _targets(assignment):
+            if target.type == "identifier":
+                name = text_of(target)
+                yield Declaration(
+                    name,
+                    qualified(owner, name),
+                    kind or ("const" if name.isupper() else "var"),
+                    target.start_point[0] + 1,
+                    statement.end_point[0] + 1,
+                    span_of(statement),
+                    Span(),
+                    Span(),
+                    span_of(value),
+                )
 
 
-def _kind_of_value(name: str, assignment: Node, value: Node | None) -> Kind:
+def _makes_type(value: Node | None) -> bool:
+    function = value.child_by_field_name("function") if value is not None and value.type == "call" else None
+    return function is not None and _last_part(function) in _TYPE_MAKERS
+
+
+def _annotated_kind(assignment: Node) -> Kind | None:
+    """Return what an annotation makes of the name before it; None if that is up to its letters."""
     annotation = assignment.child_by_field_name("type")
     said = "" if annotation is None else text_of(annotation)
     if said.endswith("TypeAlias"):
         return "type"
-    if value is not None and value.type == "call":
-        function = value.child_by_field_name("function")
-        if function is not None and _last_part(function) in _TYPE_MAKERS:
-            return "type"
-    is_final = said.partition("[")[0].rpartition(".")[2] == "Final"
-    return "const" if is_final or name.isupper() else "var"
+    return "const" if said.partition("[")[0].rpartition(".")[2] == "Final" else None
 
 
 def _alias(node: Node, owner: str) -> Iterator[Declaration]:
@@ -265,6 +291,8 @@ def _alias(node: Node, owner: str) -> Iterator[Declaration]:
 def _imports(node: Node) -> Iterator[Import]:
     origin = node.child_by_field_name("module_name")
     base = "" if origin is None else text_of(origin)
+    if len(base) > LONGEST_NAME:  # each name would have it once more
+        return
     for part in node.named_children:
         if origin is not None and part.start_byte == origin.start_byte:
             continue

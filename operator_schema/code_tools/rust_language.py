@@ -6,7 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from .declarations import Declaration, Import, Parsed, Span
-from .language import Field, calls_in, name_of, nodes_in, parse_tree, qualified, span_of, text_of
+from .language import (
+    LONGEST_NAME,
+    Field,
+    calls_in,
+    name_of,
+    nodes_in,
+    parse_tree,
+    qualified,
+    span_of,
+    text_of,
+)
 from .wrapped import Wrapper, one_item, wrapped_problems
 
 if TYPE_CHECKING:
@@ -34,7 +44,8 @@ _KINDS: Mapping[str, Kind] = {
 }
 _CALLED = frozenset({"field_expression", "identifier", "scoped_identifier"})
 _TOKENS = re.compile(
-    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | r(\#*)".*?"\1 | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\\n])' | [\[\](){}]""",
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | r(\#*)".*?(?:"\1|\Z) | "(?:\\.|[^"\\])*(?:"|\\?\Z) |
+        '(?:\\.|[^'\\\n])' | [\[\](){}]""",
     re.DOTALL | re.VERBOSE,
 )
 
@@ -69,7 +80,7 @@ class RustLanguage:
                 imports += _imports(node)
             elif node.type in _KINDS:
                 declarations.append(_made(node, owner, doc))
-                inside = declarations[-1].qualified
+                inside = declarations[-1].name
             elif node.type == "impl_item":
                 kind = node.child_by_field_name("type")
                 inside = "" if kind is None else text_of(kind).partition("<")[0].rpartition("::")[2]
@@ -136,6 +147,8 @@ def _made(node: Node, owner: str, doc: Span) -> Declaration:
 def _imports(node: Node) -> Iterator[Import]:
     text = " ".join(text_of(node).split()).removesuffix(";").partition("use ")[2]
     base, brace, inside = text.partition("{")
+    if len(base) > LONGEST_NAME and brace:  # each name would have it once more
+        return
     for part in inside.rstrip("} ").split(",") if brace else [text]:
         target, _, alias = part.strip().partition(" as ")
         full = f"{base}{target}" if brace else target

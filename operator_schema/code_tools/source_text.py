@@ -85,10 +85,10 @@ def implementation_first(index: Index, all_found: list[Found]) -> list[Found]:
     ]
     if len(alike) == 1:
         return all_found
-    overloads = [one for one in alike if _is_overload(_parts_of_head(index, one)[0])]
-    if not overloads or len(overloads) == len(alike):
+    overloaded = [_is_overload(_parts_of_head(index, one)[0]) for one in alike]
+    if not any(overloaded) or all(overloaded):
         return all_found
-    chosen = next(one for one in alike if one not in overloads)
+    chosen = alike[overloaded.index(False)]
     return [chosen, *[one for one in all_found if one is not chosen]]
 
 
@@ -106,7 +106,7 @@ def _parts_of_head(index: Index, found: Found) -> tuple[str, str]:
 
 
 def _decorators(text: str) -> list[str]:
-    return list(dict.fromkeys(re.findall(r"^\s*(@[\w.]+)", text, re.MULTILINE)))
+    return list(dict.fromkeys(re.findall(r"^[^\S\n]*(@[\w.]+)", text, re.MULTILINE)))
 
 
 def _is_overload(decorators: str) -> bool:
@@ -120,8 +120,10 @@ def span_text(source: bytes, span: Span) -> str:
 
 def one_line(text: str) -> str:
     """Return a text that spans lines as one."""
-    joined = re.sub(r"\s*\n\s*", " ", text.strip())
-    return re.sub(r",? ([)\]])", r"\1", re.sub(r"([(\[]) ", r"\1", joined)) if "\n" in text else joined
+    if "\n" not in text:
+        return text.strip()
+    joined = " ".join(filter(None, map(str.strip, text.split("\n"))))
+    return re.sub(r",? ([)\]])", r"\1", re.sub(r"([(\[]) ", r"\1", joined))
 
 
 def whole_text(source: bytes, declaration: Declaration) -> str:
@@ -176,6 +178,4 @@ def others_shown(index: Index, others: Sequence[Found], budget: Budget, what: st
         match(index, other, budget, is_short=place >= _WITH_SIGNATURE)
         for place, other in enumerate(others[:MOST_OTHERS])
     ]
-    return budget.items(
-        shown, 0.2, f"{what} of this name", "give the path too, path:name", more=len(others) - len(shown)
-    )
+    return budget.items(shown, 0.2, f"{what} of this name", "give the path too, path:name", of=len(others))
