@@ -6,7 +6,12 @@ act on. Standard library only. Every name is loaded when it is first used.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
+
+if sys.version_info < (3, 11):  # noqa: UP036  # installers refuse it, but a copied folder has none
+    _MESSAGE = "operator_schema needs Python 3.11 or newer, and this is Python {}.{}.{}"
+    raise ImportError(_MESSAGE.format(*sys.version_info[:3]))
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult as URL  # noqa: N814  # the name that a user looks for
@@ -274,7 +279,7 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOMES[name], __name__), name)
     else:
         message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message, name=name, obj=__import__("sys").modules[__name__])
+        raise AttributeError(message, name=name, obj=sys.modules[__name__])
     globals()[name] = value
     return value
 

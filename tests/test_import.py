@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -160,3 +161,37 @@ def test_vendored(tmp_path):
             [sys.executable, "-I", *alone, "-c", found_there], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
+
+
+OLD = "operator_schema needs Python 3.11 or newer, and this is Python 3.10.4"
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize(
+    "import_it", ["import operator_schema", "from operator_schema import tool", "import operator_schema.cli"]
+)
+def test_an_older_python_is_answered_with_what_is_needed(import_it):
+    code = f"import sys\nsys.version_info = (3, 10, 4, 'final', 0)\n{import_it}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=PACKAGE.parent
+    )
+    assert done.stderr.splitlines()[-1] == f"ImportError: {OLD}"
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize("version", ["3.7", "3.8", "3.9", "3.10"])
+def test_so_is_a_real_one(version, tmp_path):
+    python = shutil.which(f"python{version}")
+    if python is None or subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode != 0:
+        pytest.skip(f"Python {version} isn't installed")
+    shutil.copytree(PACKAGE, tmp_path / "copied", ignore=shutil.ignore_patterns("__pycache__"))
+    command = [python, "-B", "-c", "from copied import tool"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert f"needs Python 3.11 or newer, and this is Python {version}." in done.stderr.splitlines()[-1]
+
+
+def test_the_package_says_the_same_to_installers():
+    metadata = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'requires-python = ">=3.11"' in metadata
+    for version in (7, 8, 9, 10):  # what they read before they see the message
+        ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"), feature_version=(3, version))
