@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, TypeVar, get_args
 
+from .. import CallError
 from ..wording import checked_text, nearest_names, quote, received
 from .budget import SMALLEST, Budget
 from .declarations import KINDS
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from .declarations import Kind
 
-__all__ = ["CodeBase"]
+__all__ = ["LONGEST_NAME", "LONGEST_SNIPPET", "MOST_PATTERN", "CodeBase"]
 
 Result = TypeVar("Result")
 
@@ -36,15 +37,18 @@ _TRIES = 5
 _MOST_RESULTS = 200
 _MOST_NEAREST = 5
 _MOST_COMPARED = 50
-_MOST_PATTERN = 200
-_LONGEST_SNIPPET = 200_000
+LONGEST_NAME = 1_000
+"""Characters of a name with its path that a model may send."""
+MOST_PATTERN = 200
+LONGEST_SNIPPET = 200_000
 
 
 class CodeBase:
     """The source files under a folder that git would not ignore; nothing of them is run or imported.
 
     Each call sees the files as they are now: what is new or has changed is read again before it answers.
-    Calls may come from several threads; they take turns.
+    Calls may come from several threads; they take turns. A `CallError` says that the
+    files change all the time, so that no answer is of one state of them.
 
     Args:
         root: the folder. Links in it are not followed.
@@ -122,7 +126,7 @@ class CodeBase:
             if found:
                 return inspected(index, found, Budget(self.budget))
             nearest, note = self._missed(index, name)
-            result = Inspection(found=False, name=name[:_MOST_PATTERN])
+            result = Inspection(found=False, name=name[:MOST_PATTERN])
             if nearest:
                 result["nearest"] = nearest
             if note:
@@ -146,8 +150,8 @@ class CodeBase:
                 out of bounds.
         """
         pattern = checked_text("the pattern", pattern)
-        if len(pattern) > _MOST_PATTERN:
-            message = f"a pattern has at most {_MOST_PATTERN} characters"
+        if len(pattern) > MOST_PATTERN:
+            message = f"a pattern has at most {MOST_PATTERN} characters"
             raise ValueError(message)
         if kind is not None and kind not in KINDS:
             message = f"the kind is one of {', '.join(KINDS)}, not {received(kind)}"
@@ -194,7 +198,7 @@ class CodeBase:
                 return read_function(
                     index, functions, budget, line_numbers=line_numbers, first_line=first_line
                 )
-            result = ReadFunction(found=False, name=name[:_MOST_PATTERN])
+            result = ReadFunction(found=False, name=name[:MOST_PATTERN])
             if found:
                 kind = found[0].declaration.kind
                 result["note"] = f"This name is a {kind}, not a function: call inspect."
@@ -232,8 +236,8 @@ class CodeBase:
         if context not in get_args(Context):
             message = f"the context is one of {', '.join(get_args(Context))}, not {received(context)}"
             raise ValueError(message)
-        if len(code) > _LONGEST_SNIPPET:
-            message = f"the code is longer than {_LONGEST_SNIPPET:,} characters"
+        if len(code) > LONGEST_SNIPPET:
+            message = f"the code is longer than {LONGEST_SNIPPET:,} characters"
             return SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
         try:
             problems = language_named(language).problems(code, context)
@@ -271,11 +275,11 @@ class CodeBase:
                 except ChangedError:
                     continue
         message = "the files change while they are read: try again"
-        raise RuntimeError(message)
+        raise CallError(message)
 
     def _missed(self, index: Index, name: str, *, functions: bool = False) -> tuple[list[str], str | None]:
         """Return names that are like one that wasn't found, and what may explain it."""
-        last = re.split(r"[.:/]", name.strip())[-1][:_MOST_PATTERN].replace("*", "").replace("?", "")
+        last = re.split(r"[.:/]", name.strip())[-1][:MOST_PATTERN].replace("*", "").replace("?", "")
         words = [word for word in re.findall(r"[A-Z]?[a-z\d]+|[A-Z]+", last) if len(word) > 3]  # noqa: PLR2004  # shorter words are everywhere
         patterns = [f"*{word}*" for word in sorted(words, key=len, reverse=True)[:2]]
         patterns += [f"{last[:3]}*", f"*{last[-4:]}"] if len(last) > 3 else [last]  # noqa: PLR2004  # as above

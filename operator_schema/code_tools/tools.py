@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from .. import Registry, tool
-from .code_base import CodeBase
+from .code_base import LONGEST_NAME, LONGEST_SNIPPET, MOST_PATTERN, CodeBase
 from .declarations import Kind  # noqa: TC001  # the tools read it
 from .errors import missing_package
 from .results import Inspection, ReadFunction, SearchResult, SyntaxCheck  # noqa: TC001  # the tools read them
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import os
 
 try:
-    from annotated_types import Ge, Le
+    from annotated_types import Ge, Le, MaxLen
 except ModuleNotFoundError as error:
     raise missing_package(error, "annotated-types") from None
 
@@ -35,7 +35,7 @@ class CodeTools:
         self.code_base = code_base
 
     @tool(read_only=True)
-    def inspect(self, name: str) -> Inspection:
+    def inspect(self, name: Annotated[str, MaxLen(LONGEST_NAME)]) -> Inspection:
         """Get the definition of a class, interface, function, method, constant, variable or type.
 
         Args:
@@ -46,7 +46,10 @@ class CodeTools:
 
     @tool(read_only=True)
     def search(
-        self, pattern: str, kind: Kind | None = None, limit: Annotated[int, Ge(1), Le(200)] = 10
+        self,
+        pattern: Annotated[str, MaxLen(MOST_PATTERN)],
+        kind: Kind | None = None,
+        limit: Annotated[int, Ge(1), Le(200)] = 10,
     ) -> SearchResult:
         """Find declarations whose names fit a pattern.
 
@@ -60,7 +63,11 @@ class CodeTools:
 
     @tool(read_only=True)
     def read_func(
-        self, name: str, *, line_numbers: bool = False, first_line: int | None = None
+        self,
+        name: Annotated[str, MaxLen(LONGEST_NAME)],
+        *,
+        line_numbers: bool = False,
+        first_line: int | None = None,
     ) -> ReadFunction:
         """Read the implementation of a function or method, with the imports it uses and what it calls.
 
@@ -74,7 +81,7 @@ class CodeTools:
     @tool(read_only=True)
     def check_syntax(
         self,
-        code: str,
+        code: Annotated[str, MaxLen(LONGEST_SNIPPET)],
         context: Literal["file", "function_body", "expression", "statements"] = "file",
         *,
         type_check: bool = False,

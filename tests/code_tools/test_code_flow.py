@@ -11,6 +11,7 @@ pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema import Executor, RawCall
 from operator_schema.code_tools import CodeBase, code_tools
+from operator_schema.code_tools.source_text import ChangedError
 
 GO = Path(__file__).parent / "go_sample"
 OURS = Path(__file__).parents[2] / "operator_schema"
@@ -167,6 +168,36 @@ def test_search_counts_takes_both_cases_and_kinds(ours):
 def test_search_refuses_what_is_out_of_bounds(ours, arguments):
     with pytest.raises(ValueError, match=r"at most 200|from 1 to 200"):
         ours.search(**arguments)
+
+
+def _texts():
+    for each in code_tools(GO):
+        for name, schema in each.input_schema()["properties"].items():
+            parts = schema.get("anyOf", [schema])
+            if any(part.get("type") == "string" and "enum" not in part for part in parts):
+                yield each.name, name, schema
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument", "schema"), list(_texts()), ids=lambda part: part if isinstance(part, str) else ""
+)
+def test_a_text_that_is_too_long_is_refused_with_its_limit(tool, argument, schema):
+    most = schema["maxLength"]
+    tools = code_tools(GO)
+    refused = Executor(tools).execute_sync(RawCall(None, tool, {argument: "x" * (most + 1)}))
+    assert refused.is_error
+    assert f"{argument}:" in refused.content
+    assert str(most) in refused.content.replace(",", "")
+    assert not Executor(tools).execute_sync(RawCall(None, tool, {argument: "x" * most})).is_error
+
+
+def test_a_model_reads_that_files_keep_changing(monkeypatch):
+    def changing(*_):
+        raise ChangedError
+
+    monkeypatch.setattr("operator_schema.code_tools.code_base.inspected", changing)
+    result = Executor(code_tools(GO)).execute_sync(RawCall(None, "inspect", {"name": "UserRepository"}))
+    assert result.content == "the files change while they are read: try again"
 
 
 @pytest.mark.parametrize("budget", [1000, 3000])

@@ -17,6 +17,7 @@ pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from operator_schema import CallError
 from operator_schema.code_tools import CodeBase
 from operator_schema.code_tools.errors import missing_package
 from operator_schema.code_tools.index import Index
@@ -123,7 +124,7 @@ def test_files_that_change_while_they_are_read(tmp_path):
             try:
                 (one,) = base.search("f*")["results"]
                 found = base.read_func(one["name"])
-            except RuntimeError as error:
+            except CallError as error:
                 assert "change while they are read" in str(error)
                 continue
             if found["found"]:
@@ -465,7 +466,7 @@ def test_an_answer_is_of_one_state_of_the_files(tmp_path, ask):
     found = getattr(base, ask)("one")
     assert (found["results"][0] if ask == "search" else found)["location"] == "a.py:4"
     base.edits = 100
-    with pytest.raises(RuntimeError, match="the files change while they are read: try again"):
+    with pytest.raises(CallError, match="the files change while they are read: try again"):
         getattr(base, ask)("one")
 
 
