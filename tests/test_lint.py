@@ -137,7 +137,7 @@ def test_two_tools_with_the_same_first_sentence():
         """Search  for flights. Those with one stop."""
         return ""
 
-    (finding,) = lint([direct, onestop])
+    (finding,) = lint([direct, onestop])  # and not once more that it seems to do the same
     assert (finding.code, finding.tool) == ("same_first_sentence", "onestop")
     assert finding.message == 'its first sentence is that of "direct"'
 
@@ -241,7 +241,7 @@ def test_what_is_no_tool_or_provider_is_refused():
 
 def test_each_check_has_its_test():
     checks = {*CODEC_CHECKS, *TOOL_CHECKS, *SET_CHECKS}
-    assert len(checks) == 10
+    assert len(checks) == 22
 
 
 def test_each_place_is_there_once():

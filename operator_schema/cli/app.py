@@ -12,6 +12,7 @@ import click
 from .. import __version__
 from ..errors import SchemaError
 from ..wording import escape, nearest
+from .arguments import NearChoice
 from .lint_command import lint
 from .modules import WrongUse
 from .output import Output
@@ -91,7 +92,7 @@ examples:
   operator-schema completion fish > ~/.config/fish/completions/operator-schema.fish
 """
 )
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=NearChoice(["bash", "zsh", "fish"]))
 @click.pass_obj
 def completion(outputs: tuple[Output, Output], /, shell: str) -> int:
     """Print what makes a shell complete commands and options."""

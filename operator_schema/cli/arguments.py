@@ -8,13 +8,23 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from ..codec.options import UnknownFields
+from ..misnamed import names_meant
 from ..wording import escape
 from .lookup import ObjectName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MODULE", "NAME", "REGISTRY", "TOOL", "TYPE", "traceback_option", "unknown_fields_option"]
+__all__ = [
+    "MODULE",
+    "NAME",
+    "REGISTRY",
+    "TOOL",
+    "TYPE",
+    "NearChoice",
+    "traceback_option",
+    "unknown_fields_option",
+]
 
 
 class _NameType(click.ParamType[ObjectName]):
@@ -75,6 +85,21 @@ REGISTRY = _NameType("REGISTRY", "app:registry", optional=True)
 MODULE = _NameType("NAME", "tools", optional=True)
 
 
+class NearChoice(click.Choice[str]):
+    """One of some words; a wrong one is answered with those that were probably meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the word.
+
+        Raises:
+            click.BadParameter: it is none of them.
+        """
+        meant = names_meant(value, self.choices) if value not in self.choices else []
+        if meant:
+            self.fail(f"there is no {escape(value)}; did you mean {' or '.join(meant)}?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def traceback_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option --traceback."""
     text = "If a module can't be imported, or a tool fails, show the whole traceback."
@@ -85,7 +110,7 @@ def unknown_fields_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option --unknown-fields."""
     return click.option(
         "--unknown-fields",
-        type=click.Choice(get_args(UnknownFields)),
+        type=NearChoice(get_args(UnknownFields)),
         default="ignore",
         help="What to do with a key that names no field (default: ignore).",
     )(command)

@@ -9,8 +9,9 @@ import click
 
 from .. import providers as provider_table
 from ..wording import escape, show_path
-from .arguments import REGISTRY, traceback_option
+from .arguments import REGISTRY, NearChoice, traceback_option
 from .lookup import find_tools
+from .modules import WrongUse
 from .output import count
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ examples:
     "--provider",
     "names",
     multiple=True,
-    type=click.Choice([*PROVIDERS, "all"]),
+    type=NearChoice([*PROVIDERS, "all"]),
     metavar="NAME",
     help=f"A provider that gets the tools, or all; may be given several times: {', '.join(PROVIDERS)}.",
 )
@@ -49,13 +50,13 @@ examples:
 @click.option(
     "--format",
     "shape",
-    type=click.Choice(["text", "json", "github"]),
+    type=NearChoice(["text", "json", "github"]),
     default="text",
     help="What is printed: a table, JSON, or annotations of GitHub Actions (default: text).",
 )
 @click.option(
     "--fail-on",
-    type=click.Choice(list(_FAILS)),
+    type=NearChoice(list(_FAILS)),
     default="error",
     help="What makes the exit status 1 (default: error).",
 )
@@ -82,8 +83,12 @@ def lint(
     chosen = [getattr(provider_table, name) for name in wanted]
     from ..lint import lint as lint_tools
 
-    tools = [tool for target in targets for tool in find_tools(target, show_traceback=show_traceback)[0]]
-    tools = list({id(tool): tool for tool in tools}.values())  # a module, and a toolset in it
+    named = [(target, find_tools(target, show_traceback=show_traceback)[0]) for target in targets]
+    empty = [escape(":".join(filter(None, target))) for target, tools in named if not tools]
+    if empty:  # in a CI this would pass for ever
+        message = f"there are no tools in {' and '.join(empty)}: decorate functions with @tool"
+        raise WrongUse(message)
+    tools = list({id(tool): tool for _, each in named for tool in each}.values())  # a module, and its toolset
     found = lint_tools(tools, chosen, strict=strict)
     shown = [finding for finding in found if notes or finding.severity != "note"]
     if shape == "json":

@@ -13,7 +13,7 @@ import click
 from ..errors import DuplicateToolError, MissingContextError
 from ..immutable import Value
 from ..wording import escape, listed
-from .arguments import NAME, REGISTRY, traceback_option
+from .arguments import NAME, REGISTRY, NearChoice, traceback_option
 from .client_config import CLIENTS, config_of, place_of
 from .factory_options import TargetCommand, factory_of, given_to_factory
 from .lookup import ObjectName, find_context, find_offered
@@ -82,7 +82,7 @@ examples:
 )
 @click.option(
     "--structured",
-    type=click.Choice(["objects", "all", "none"]),
+    type=NearChoice(["objects", "all", "none"]),
     default="objects",
     help="Which results are sent as data beside the text (default: objects).",
 )
@@ -99,7 +99,7 @@ examples:
 @click.option(
     "--print-config",
     "client",
-    type=click.Choice(CLIENTS),
+    type=NearChoice(CLIENTS),
     help="Print the JSON by which this client uses the server, and serve nothing.",
 )
 @traceback_option

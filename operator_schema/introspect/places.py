@@ -26,12 +26,14 @@ class Place(Value):
         node: what may be there, without reference.
         field: that it is; None for items and members of unions.
         level: of objects and arrays around it.
+        member: what the member of a union is called that it is in; None outside of unions.
     """
 
     path: tuple[str, ...]
     node: Node
     field: Field | None
     level: int
+    member: str | None = None
 
 
 def places_of(graph: Graph) -> Iterator[Place]:
@@ -53,11 +55,19 @@ def _places(graph: Graph, root: Node) -> Iterator[Place]:
         inner: list[tuple[Place, bool]] = []
         for path, node, field in _inside(place.node) if is_new else ():
             level = place.level + (not isinstance(place.node, UnionNode))
-            found = Place((*place.path, *path), graph.resolve(node), field, level)
+            resolved = graph.resolve(node)
+            found = Place((*place.path, *path), resolved, field, level, _member(place, resolved))
             inner.append((found, not isinstance(node, RefNode) or node.target not in seen))
             if isinstance(node, RefNode):
                 seen.add(node.target)
         waiting += reversed(inner)
+
+
+def _member(place: Place, inner: Node) -> str | None:
+    """Return the name of the member of a union in which a part of a place is."""
+    if isinstance(place.node, UnionNode) and isinstance(inner, ObjectNode):
+        return inner.name
+    return place.member
 
 
 def _inside(node: Node) -> Iterator[tuple[tuple[str, ...], Node, Field | None]]:

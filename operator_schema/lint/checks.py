@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, UnionNode
+from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, UnionNode
 from ..introspect.places import places_of
 from ..json_values import to_json_text
 from ..wording import quote
+from .meanings import (
+    choices_in_words,
+    dates_as_text,
+    json_in_text,
+    opposite_flags,
+    repeated_parameter_names,
+    same_in_other_words,
+    secrets,
+    unlimited_result,
+    unmarked_deletion,
+    without_unit,
+)
+from .weakness import Weakness, weakness_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -16,28 +29,15 @@ if TYPE_CHECKING:
     from ..codec.codec import Codec
     from ..tools.tool import Tool
 
-__all__ = ["CODEC_CHECKS", "SET_CHECKS", "TOOL_CHECKS", "Weakness"]
+__all__ = ["CODEC_CHECKS", "SET_CHECKS", "TOOL_CHECKS"]
 
 MOST_CHOICES = 100
 MOST_BYTES = 8_000
 MOST_LEVELS = 5
 MOST_TOOLS = 40
-
-
-class Weakness(NamedTuple):
-    """What a check finds.
-
-    Attributes:
-        code: what kind of thing it is.
-        path: where it is.
-        message: what it is.
-        remedy: what to do about it.
-    """
-
-    code: str
-    path: tuple[str, ...]
-    message: str
-    remedy: str
+MOST_PARAMETERS = 15
+MOST_CHARACTERS = 1_024
+"""OpenAI takes no more in the description of a tool."""
 
 
 def no_docstring(tool: Tool[..., Any]) -> Iterator[Weakness]:
@@ -63,28 +63,43 @@ def large_definition(tool: Tool[..., Any]) -> Iterator[Weakness]:
         yield Weakness("large_definition", (), message, remedy)
 
 
+def long_description(tool: Tool[..., Any]) -> Iterator[Weakness]:
+    """Yield that a description is too long, for a model and for OpenAI."""
+    size = len(tool.description)
+    if size > MOST_CHARACTERS:
+        message = f"its description has {size:,} characters, of which OpenAI takes {MOST_CHARACTERS:,}"
+        remedy = "Shorten it; details can go to the parameters, or to tool.documentation"
+        yield Weakness("long_description", (), message, remedy)
+
+
+def many_parameters(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield that there are more parameters than a model fills in well."""
+    root = codec.graph.resolve_root()
+    if isinstance(root, ObjectNode) and len(root.fields) > MOST_PARAMETERS:
+        message = f"it has {len(root.fields)} parameters; models mix them up"
+        remedy = "Make several tools, or leave to your program what it knows"
+        yield Weakness("many_parameters", (), message, remedy)
+
+
 def undescribed(codec: Codec[Any]) -> Iterator[Weakness]:
     """Yield the fields without a description; where only a member of a union has one, say so."""
-    members: dict[tuple[str, ...], bool] = {}
-    bare: list[tuple[str, ...]] = []
     for place in places_of(codec.graph):
-        if place.field is not None and not _is_described(place.field.description, place.node.description):
-            bare.append(place.path)
-            if isinstance(place.node, UnionNode):
-                members[place.path] = any(member.description for member in place.node.members)
-    for path in bare:
-        if members.get(path):
+        if place.field is None or place.field.description or place.node.description:
+            continue
+        if isinstance(place.node, UnionNode) and any(member.description for member in place.node.members):
             message = "only a member of its union has a description, which some providers move or drop"
-            yield Weakness("description_in_union", path, message, "Describe the parameter itself")
+            yield weakness_at(place, "description_in_union", message, "Describe the parameter itself")
         else:
-            yield Weakness("undescribed", path, "it has no description", "Say what it is, and in which unit")
+            yield weakness_at(
+                place, "undescribed", "it has no description", "Say what it is, and in which unit"
+            )
 
 
 def anything(codec: Codec[Any]) -> Iterator[Weakness]:
     """Yield the places that take a value of any type."""
     for place in places_of(codec.graph):
         if isinstance(place.node, AnyNode):
-            yield Weakness("any_value", place.path, "Any says nothing about the value", "Name the type")
+            yield weakness_at(place, "any_value", "Any says nothing about the value", "Name the type")
 
 
 def numbered_choices(codec: Codec[Any]) -> Iterator[Weakness]:
@@ -93,7 +108,7 @@ def numbered_choices(codec: Codec[Any]) -> Iterator[Weakness]:
         node = place.node
         if isinstance(node, EnumNode) and node.values == tuple(range(1, len(node.values) + 1)):
             message = f"{node.type.__name__} shows a model numbers; give its members text"
-            yield Weakness("numbered_choices", place.path, message, 'Write RED = "red" in place of RED = 1')
+            yield weakness_at(place, "numbered_choices", message, 'Write RED = "red" in place of RED = 1')
 
 
 def many_choices(codec: Codec[Any]) -> Iterator[Weakness]:
@@ -105,7 +120,7 @@ def many_choices(codec: Codec[Any]) -> Iterator[Weakness]:
             remedy = (
                 "Take text, and answer a wrong one with the nearest names; or offer a tool that searches them"
             )
-            yield Weakness("many_choices", place.path, message, remedy)
+            yield weakness_at(place, "many_choices", message, remedy)
 
 
 def deep(codec: Codec[Any]) -> Iterator[Weakness]:
@@ -114,7 +129,7 @@ def deep(codec: Codec[Any]) -> Iterator[Weakness]:
     deepest = max(places, key=lambda place: place.level)
     if deepest.level > MOST_LEVELS:
         message = f"it nests {deepest.level} levels of objects and arrays; models lose their way in these"
-        yield Weakness("deep", deepest.path, message, "Make a flat list of parameters, or several tools")
+        yield weakness_at(deepest, "deep", message, "Make a flat list of parameters, or several tools")
 
 
 def same_first_sentence(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Weakness]]:
@@ -143,6 +158,14 @@ CODEC_CHECKS: tuple[Callable[[Codec[Any]], Iterator[Weakness]], ...] = (
     numbered_choices,
     many_choices,
     deep,
+    many_parameters,
+    choices_in_words,
+    opposite_flags,
+    secrets,
+    without_unit,
+    dates_as_text,
+    json_in_text,
+    repeated_parameter_names,
 )
 """What may be wrong with an input."""
 
@@ -150,18 +173,18 @@ TOOL_CHECKS: tuple[Callable[[Tool[..., Any]], Iterator[Weakness]], ...] = (
     no_docstring,
     repeated_name,
     large_definition,
+    long_description,
+    unmarked_deletion,
+    unlimited_result,
 )
 """What may be wrong with a tool beside its input."""
 
 SET_CHECKS: tuple[Callable[[Sequence[Tool[..., Any]]], Iterator[tuple[str, Weakness]]], ...] = (
     same_first_sentence,
+    same_in_other_words,
     many_tools,
 )
 """What may be wrong with tools together; the name of the tool comes first, empty for all."""
-
-
-def _is_described(*texts: str | None) -> bool:
-    return any(texts)
 
 
 def _words(text: str) -> str:

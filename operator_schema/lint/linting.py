@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from ..complaints import Complaint
     from ..tools.tool import Tool
-    from .checks import Weakness
     from .finding import Severity
+    from .weakness import Weakness
 
 __all__ = ["lint"]
 

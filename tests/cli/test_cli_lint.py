@@ -79,9 +79,30 @@ def test_lint_prints_annotations_for_github(mail):
     )
 
 
-def test_lint_of_a_module_without_tools_and_wrong_use(mail):
-    assert mail("lint", "json") == (0, "0 tools: 0 errors, 0 warnings, 0 notes\n", "")
-    status, _, err = mail("lint", "--provider", "opena", "lint_mail")
+def test_lint_of_a_module_without_tools_fails_in_a_ci(mail):
+    remedy = ": decorate functions with @tool\n"
+    assert mail("lint", "json") == (2, "", f"operator-schema: error: there are no tools in json{remedy}")
+    status, out, err = mail("lint", "--fail-on", "never", "lint_mail", "json", "email")
+    assert (status, out) == (2, "")
+    assert err.endswith(f"there are no tools in json and email{remedy}")
+
+
+@pytest.mark.parametrize(
+    ("options", "meant"),
+    [
+        (["--provider", "openai"], "there is no openai; did you mean openai_chat or openai_responses?"),
+        (["--provider", "Gemni"], "there is no Gemni; did you mean gemini?"),
+        (["--provider", "parameters"], "there is no parameters; did you mean gemini_parameters?"),
+        (["--format", "jsno"], "there is no jsno; did you mean json?"),
+        (["--fail-on", "warnings"], "there is no warnings; did you mean warning?"),
+        (["--provider", "watson"], "'watson' is not one of 'anthropic'"),
+    ],
+)
+def test_a_word_that_is_nearly_right_is_answered_with_the_right_one(mail, options, meant):
+    status, _, err = mail("lint", *options, "lint_mail")
     assert status == 2
-    assert "'opena' is not one of" in err
+    assert meant in err
+
+
+def test_lint_of_a_module_that_isnt_there(mail):
     assert mail("lint", "no_such_module")[0] == 2

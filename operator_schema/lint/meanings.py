@@ -1,0 +1,219 @@
+"""What names and descriptions say of a tool, and its types and hints don't: a function for each check."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ..introspect.nodes import ObjectNode, ScalarNode, UnionNode
+from ..introspect.places import places_of
+from ..wording import listed, quote
+from .vocabulary import (
+    DATES,
+    DELETING,
+    LIMITS,
+    LISTING,
+    MEASURED,
+    OPPOSITES,
+    SECRETS,
+    STAMPED,
+    UNIT,
+    content_words,
+    meaning,
+    words_of,
+)
+from .weakness import Weakness, weakness_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..codec.codec import Codec
+    from ..introspect.nodes import Node
+    from ..introspect.places import Place
+    from ..tools.tool import Tool
+
+__all__ = [
+    "choices_in_words",
+    "dates_as_text",
+    "json_in_text",
+    "opposite_flags",
+    "repeated_parameter_names",
+    "same_in_other_words",
+    "secrets",
+    "unlimited_result",
+    "unmarked_deletion",
+    "without_unit",
+]
+
+
+def choices_in_words(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield the texts whose description lists what they may be."""
+    for place in _texts(codec):
+        choices = _choices_in(_description_of(place))
+        if choices:
+            message = f"its description lists its values: {listed([quote(one) for one in choices])}"
+            literal = ", ".join([quote(one) for one in choices])
+            yield weakness_at(place, "choices_in_words", message, f"Write Literal[{literal}]")
+
+
+def secrets(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield the texts that a model has no business to know."""
+    for place in _texts(codec):
+        words = words_of(place.path[-1])
+        if any(one in (words[start : start + len(one)] for start in range(len(words))) for one in SECRETS):
+            message = "by its name it is a secret, which the model and the history would see"
+            remedy = "Give it in your program: Annotated[…, skip] hides a parameter from the model"
+            yield weakness_at(place, "secret", message, remedy)
+
+
+def dates_as_text(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield the dates and times that are any text."""
+    for place in _texts(codec):
+        words = words_of(place.path[-1])
+        is_stamp = words[-1:] in {("at",), ("on",)} and not STAMPED.isdisjoint(words[-2:-1])
+        if is_stamp or not DATES.isdisjoint(words[-1:]):
+            message = "by its name it is a date or a time, and it takes any text"
+            remedy = "Write date, datetime or time of the module datetime"
+            yield weakness_at(place, "date_as_text", message, remedy)
+
+
+_JSON = re.compile(
+    r"\bjson[- ](?:array|encoded|list|object|string|text)\b|\b(?:as|serialized|in) json\b", re.IGNORECASE
+)
+
+
+def json_in_text(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield the texts that hold JSON."""
+    for place in _texts(codec):
+        if words_of(place.path[-1])[-1:] == ("json",) or _JSON.search(_description_of(place)):
+            message = "it is JSON inside a text, which models get wrong, and nothing says what is in it"
+            yield weakness_at(
+                place, "json_in_text", message, "Take the value itself: a dataclass, or a list of one"
+            )
+
+
+def without_unit(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield the described numbers that have a unit, and don't say which."""
+    for place in places_of(codec.graph):
+        if place.field is None or not _is_a(place.node, "integer", "number"):
+            continue
+        words, description = words_of(place.path[-1]), _description_of(place)
+        said = f"{' '.join(words)} {description}"
+        if description and not MEASURED.isdisjoint(words) and not UNIT.search(said):
+            remedy = f"Say it in the name or in the description: {place.path[-1]}_…, or “in seconds”"
+            yield weakness_at(place, "no_unit", "nothing says in which unit it is", remedy)
+
+
+def repeated_parameter_names(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield the descriptions of parameters that say no more than the name."""
+    for place in places_of(codec.graph):
+        description = _description_of(place)
+        if place.field is None or not description:
+            continue
+        name = content_words(" ".join(words_of(place.path[-1]))) | {place.path[-1].casefold()}
+        if content_words(description) <= name:
+            message = f"its description only repeats its name: {quote(description)}"
+            remedy = "Say what it is, where it comes from, and in which form"
+            yield weakness_at(place, "description_repeats_name", message, remedy)
+
+
+def opposite_flags(codec: Codec[Any]) -> Iterator[Weakness]:
+    """Yield the flags of which one is the opposite of another, so that both can be true."""
+    for place in places_of(codec.graph):
+        if not isinstance(place.node, ObjectNode):
+            continue
+        flags = [field.name for field in place.node.fields if _is_a(field.node, "boolean")]
+        for number, flag in enumerate(flags):
+            other = next((one for one in flags[:number] if _are_opposite(one, flag)), None)
+            if other is not None:
+                path = (*place.path, flag)
+                message = f"it is the opposite of {quote(other)}, and a model may say yes to both"
+                remedy = "Keep one of them, or write one parameter with a Literal"
+                yield Weakness("opposite_flags", path, message, remedy)
+
+
+def unmarked_deletion(tool: Tool[..., Any]) -> Iterator[Weakness]:
+    """Yield that a tool takes something away, and its hints don't say so."""
+    hints = tool.annotations
+    verb = words_of(tool.name)[:1]
+    if not DELETING.isdisjoint(verb) and hints.destructive is None and hints.read_only is None:
+        message = f"by its name it may {verb[0]} something, and its hints don't say so"
+        remedy = "Write @tool(destructive=True), and confirm=True if a person has to agree"
+        yield Weakness("unmarked_deletion", (), message, remedy)
+
+
+def unlimited_result(tool: Tool[..., Any]) -> Iterator[Weakness]:
+    """Yield that a tool returns a list of any length, and the model can't say how long."""
+    root = tool.codec.graph.resolve_root()
+    if LISTING.isdisjoint(words_of(tool.name)[:1]) or not isinstance(root, ObjectNode):
+        return
+    said = [word for field in root.fields for word in words_of(field.name)]
+    if LIMITS.isdisjoint(said) and (tool.output_schema() or {}).get("type") == "array":
+        message = "it returns a list of any length, all of which goes into the history"
+        remedy = "Take a parameter such as limit, with a default"
+        yield Weakness("unlimited_result", (), message, remedy)
+
+
+def same_in_other_words(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Weakness]]:
+    """Yield the tools whose name or description means what that of another one means."""
+    names: dict[frozenset[str], str] = {}
+    summaries: dict[frozenset[str], tuple[str, str]] = {}
+    for tool in tools:
+        said = tuple(re.findall(r"[^\W_]+", tool.summary.casefold()))
+        other = names.setdefault(meaning(words_of(tool.name)), tool.name)
+        if other == tool.name and len(meaning(said)) > 1:
+            like, text = summaries.setdefault(meaning(said), (tool.name, " ".join(said)))
+            other = like if text != " ".join(said) else other  # the same words are a finding of their own
+        if other != tool.name:
+            message = f"it seems to do the same as {quote(other)}, in other words"
+            yield (
+                tool.name,
+                Weakness("same_in_other_words", (), message, "Keep one, or say when to use which"),
+            )
+
+
+def _texts(codec: Codec[Any]) -> Iterator[Place]:
+    """Yield the fields that take any text."""
+    for place in places_of(codec.graph):
+        if place.field is not None and _is_a(place.node, "string"):
+            yield place
+
+
+def _is_a(node: Node, *types: str) -> bool:
+    """Return whether a node takes values of these JSON types alone, beside null."""
+    members = node.members if isinstance(node, UnionNode) else (node,)
+    kinds = {one.type if isinstance(one, ScalarNode) else "" for one in members} - {"null"}
+    return bool(kinds) and kinds <= set(types)
+
+
+def _description_of(place: Place) -> str:
+    own = None if place.field is None else place.field.description
+    return own or place.node.description or ""
+
+
+_QUOTED = re.compile(r"""(?<!\w)(?:"[^"\s]+"|'[^'\s]+'|`[^`\s]+`|“[^”\s]+”)""")
+_INTRODUCED = re.compile(
+    r"\b(?:one of|either|must be|can be|may be|allowed|possible|values?|choices?|options?)\b", re.IGNORECASE
+)
+_EXAMPLES = re.compile(r"\b(?:such as|like|for example|for instance|e\.g\.)", re.IGNORECASE)
+_PLAIN = re.compile(r"\bone of:? ([\w-]+(?:(?:, or |, | or )[\w-]+)+)[.;]?$", re.IGNORECASE | re.MULTILINE)
+
+
+def _choices_in(description: str) -> list[str]:
+    """List the values that a description says are all there are."""
+    if _EXAMPLES.search(description):
+        return []
+    quoted = [found[0].strip("\"'`“”") for found in _QUOTED.finditer(description)]
+    if len(quoted) > 1 and _INTRODUCED.search(description):
+        return list(dict.fromkeys(quoted))
+    plain = _PLAIN.search(description)
+    return re.split(r", or |, | or ", plain[1]) if plain else []
+
+
+def _are_opposite(first: str, second: str) -> bool:
+    """Return whether the names of two flags differ in nothing but a word and its opposite, or in `no`."""
+    one, other = words_of(first), words_of(second)
+    if other in {("no", *one), ("not", *one)} or one in {("no", *other), ("not", *other)}:
+        return True
+    apart = [frozenset(pair) for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    return len(one) == len(other) and len(apart) == 1 and apart[0] in OPPOSITES
