@@ -17,7 +17,8 @@ from operator_schema.adapters.dspy import to_tool, to_tools
 TURNS = {
     "good": OURS,
     "problems": OURS,
-    "malformed": "never comes: its adapters read the JSON, and what they can't read ends the run",
+    "malformed": "never comes: its adapters read the JSON, and complete what ends early, so that such a call"
+    " may run; what they can't read ends the run",
     "unknown": "ends the run: a name that isn't in its list is an answer that it can't read",
     "call_error": OURS,
     "exception": OURS,
@@ -54,6 +55,19 @@ def test_an_unknown_tool_ends_the_run():
     model = DummyLM([step(CALLS["unknown"][0])] * 4 + [END])
     with dspy.context(lm=model), pytest.raises(AdapterParseError):
         dspy.ReAct("question -> answer", tools=to_tools(TOOLS))(question="go")
+
+
+def test_arguments_that_end_early_are_completed_by_its_adapters_and_the_call_runs():
+    ran = []
+
+    @tool
+    def fetch(url: str = "") -> str:
+        """Fetch a page."""
+        ran.append(url)
+        return url
+
+    assert talk(to_tools([fetch]), [Call("fetch", '{"url": "http')])[0].text == "http"
+    assert ran == ["http"]
 
 
 def test_images_are_text_unless_they_are_its_own():
