@@ -20,6 +20,7 @@ MAX_DOCUMENT = 1_000_000
 """Characters and values of a document, a value counting for ten."""
 
 _MAX_DEPTH = 200
+_TEXT = frozenset({str})
 _VALUE = 10
 
 
@@ -77,34 +78,41 @@ def _fault(schema: object) -> str | None:
     left = MAX_DOCUMENT
     level: list[Any] = [schema]
     for _ in range(_MAX_DEPTH):
+        left -= _VALUE * len(level) + sum([len(value) for value in level if isinstance(value, str)])
+        if left < 0:
+            return "it is too large"
         inside: list[Any] = []
-        for value in level:
-            left -= _VALUE + (len(value) if isinstance(value, str) else 0)
-            if left < 0:
-                return "it is too large"
-            fault = _value_fault(value)
-            if fault is not None:
-                return fault
-            if is_object(value):
-                inside += [*value, *value.values()]
-            elif is_array(value):
-                inside += value
-        if not inside:
-            return None
+        fault = _level_fault(level, inside)
+        if fault is not None or not inside:
+            return fault
         level = inside
     return "it nests too deep"
 
 
-def _value_fault(value: object) -> str | None:
-    if isinstance(value, str):
-        return "a text in it has a lone surrogate" if has_surrogate(value) else None
-    if is_object(value):
-        return None if all(isinstance(key, str) for key in value) else "a key in it isn't a text"
+def _level_fault(level: list[Any], inside: list[Any]) -> str | None:
+    """Return what is wrong with some values, None if nothing is; add what is in them to `inside`."""
+    for value in level:
+        if isinstance(value, str):
+            if has_surrogate(value):
+                return "a text in it has a lone surrogate"
+        elif is_object(value):
+            if not _TEXT.issuperset(map(type, value)) and not all(isinstance(key, str) for key in value):
+                return "a key in it isn't a text"
+            inside += value
+            inside += value.values()
+        elif is_array(value):
+            inside += value
+        else:
+            fault = _scalar_fault(value)
+            if fault is not None:
+                return fault
+    return None
+
+
+def _scalar_fault(value: object) -> str | None:
     if isinstance(value, float):
         return None if isfinite(value) else "a number in it isn't finite"
-    if value is None or isinstance(value, (int, list)):
-        return None
-    return f"{received(value)} isn't a value of JSON"
+    return None if value is None or isinstance(value, int) else f"{received(value)} isn't a value of JSON"
 
 
 class Left(Value):

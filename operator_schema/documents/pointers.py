@@ -18,7 +18,10 @@ MAX_REFERENCE: Final = 2000
 
 def step(pointer: str, *steps: str) -> str:
     """Return the pointer to what is some steps below."""
-    return "".join([pointer, *["/" + each.replace("~", "~0").replace("/", "~1") for each in steps]])
+    path = "/".join(steps)
+    if "~" in path or path.count("/") >= len(steps):
+        path = "/".join([each.replace("~", "~0").replace("/", "~1") for each in steps])
+    return f"{pointer}/{path}"
 
 
 def resolve_pointer(document: Any, reference: object) -> tuple[str, Any] | None:

@@ -43,7 +43,7 @@ from .pointers import resolve_pointer, step
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..introspect.nodes import Node
+    from ..introspect.nodes import Node, ScalarType
 
 __all__ = ["MAX_SCHEMAS", "Reading", "read_document"]
 
@@ -59,6 +59,11 @@ _MOST_COMPARED = 100
 _MOST_TRIED = 200  # alternatives that are arrays or objects: a decoder may go through all of a value for each
 _EVERY: Final = frozenset(JSON_TYPES)
 _OBJECT: Final = frozenset({"object"})
+_COMBINED: Final = ("anyOf", "oneOf", "allOf")
+_PLAIN: Final = tuple([keyword for json_type in JSON_TYPES for keyword in OF_TYPE.get(json_type, ())])
+_ALL_PLAIN: Final = frozenset(_PLAIN)
+_ALL_UNREADABLE: Final = frozenset(UNREADABLE)
+_NO_LIMITS: Final = Constraints()
 
 
 class Reading(Value):
@@ -170,25 +175,30 @@ class _Reader:
 
     def read(self, schema: Any, where: str, name: str, within: frozenset[str] = _EVERY) -> Node:
         """Return the node of a schema, for values of these JSON types."""
+        node, description = self._described(schema, where, name, within)
+        return node if description is None else node.replace(description=description)
+
+    def _described(
+        self, schema: Any, where: str, name: str, within: frozenset[str] = _EVERY
+    ) -> tuple[Node, str | None]:
+        """Return the node of a schema, and its description apart from it where it has one."""
         self.count += 1
         if self.count > MAX_SCHEMAS or self.depth >= _MAX_DEPTH:
             self.note(where, "", "the document is too large, or nests too deep")
-            return ANY
+            return ANY, None
         if schema is True:
-            return self._of_types({}, within, where, name)
+            return self._of_types({}, within, where, name), None
         if not is_object(schema):
             self.note(where, "", "nothing fits" if schema is False else "it isn't a schema")
-            return ANY
+            return ANY, None
         self.depth += 1
         node = self._assertions(schema, where, name, within)
         self.depth -= 1
-        description = schema.get("description")
-        if isinstance(description, str) and description.strip():
-            node = node.replace(description=description)
         if isinstance(node, UnionNode):
             keyword = "oneOf" if "oneOf" in schema else "anyOf"
             self.unions.append((where, keyword, node))
-        return node
+        description = schema.get("description")
+        return node, description if isinstance(description, str) and description.strip() else None
 
     def _assertions(self, schema: dict[str, Any], where: str, name: str, within: frozenset[str]) -> Node:
         if where in self.banned:
@@ -200,19 +210,21 @@ class _Reader:
         if "$ref" in schema:
             self._note_all(schema, BESIDE, where, "it stands beside a reference")
             return self._reference(schema["$ref"], where, within)
-        self._note_all(schema, UNREADABLE, where, "it can't be decoded")
+        if not _ALL_UNREADABLE.isdisjoint(schema):
+            self._note_all(schema, UNREADABLE, where, "it can't be decoded")
         types = self._types(schema, where) & within
         if not types:
             self.note(where, "type", "no value fits")
             return ANY
-        plain = [keyword for json_type in JSON_TYPES for keyword in OF_TYPE.get(json_type, ())]
         if "enum" in schema or "const" in schema:
             found = self._choice(schema, where, types)
             if found is not None:
-                self._note_all(schema, [*plain, "anyOf", "oneOf", "allOf"], where, "it stands beside choices")
+                self._note_all(
+                    schema, [*_PLAIN, "anyOf", "oneOf", "allOf"], where, "it stands beside choices"
+                )
                 return found
-        combined = [keyword for keyword in ("anyOf", "oneOf", "allOf") if keyword in schema]
-        if combined and not any(keyword in schema for keyword in plain):
+        combined = [keyword for keyword in _COMBINED if keyword in schema]
+        if combined and _ALL_PLAIN.isdisjoint(schema):
             self._note_all(schema, combined[1:], where, "it stands beside other alternatives")
             return self._combined(schema[combined[0]], combined[0], where, name, types)
         self._note_all(schema, combined, where, "it stands beside other keywords")
@@ -326,24 +338,21 @@ class _Reader:
             return ANY
         if "number" in types:
             types -= {"integer"}
-        found = [
-            getattr(self, f"_{json_type}")(schema, where, name)
-            for json_type in JSON_TYPES
-            if json_type in types
-        ]
+        names = types if len(types) == 1 else [json_type for json_type in JSON_TYPES if json_type in types]
+        found = [getattr(self, f"_{json_type}")(schema, where, name) for json_type in names]
         return UnionNode(tuple(found), None) if len(found) > 1 else found[0]
 
     def _null(self, _schema: object, _where: str, _name: str) -> Node:
         return NULL
 
     def _boolean(self, _schema: object, _where: str, _name: str) -> Node:
-        return ScalarNode("boolean")
+        return _SCALARS["boolean"]
 
     def _integer(self, schema: dict[str, Any], where: str, _name: str) -> Node:
-        return ScalarNode("integer", self._limits(schema, "integer", where))
+        return _scalar("integer", self._limits(schema, "integer", where))
 
     def _number(self, schema: dict[str, Any], where: str, _name: str) -> Node:
-        return ScalarNode("number", self._limits(schema, "number", where))
+        return _scalar("number", self._limits(schema, "number", where))
 
     def _string(self, schema: dict[str, Any], where: str, _name: str) -> Node:
         limits = self._limits(schema, "string", where)
@@ -358,11 +367,14 @@ class _Reader:
         if limits is None and placeholder is not None:
             document = {"type": "string", "format": said}
             return LeafNode(trusted_leaf(str, document, _as_it_is, _as_it_is, placeholder), None)
-        return ScalarNode("string", limits)
+        return _scalar("string", limits)
 
     def _limits(self, schema: dict[str, Any], json_type: str, where: str) -> Constraints | None:
         found: dict[str, Any] = {}
-        for keyword, slot in LIMITS_BY_TYPE[json_type].items():
+        rows = LIMITS_BY_TYPE[json_type]
+        if rows.keys().isdisjoint(schema):
+            return None
+        for keyword, slot in rows.items():
             if keyword in schema:
                 limit = limit_of(keyword, schema[keyword])
                 if limit is None:
@@ -375,7 +387,7 @@ class _Reader:
     # --- arrays ----------------------------------------------------------------------------------
 
     def _array(self, schema: dict[str, Any], where: str, _name: str) -> Node:
-        limits = self._limits(schema, "array", where) or Constraints()
+        limits = self._limits(schema, "array", where) or _NO_LIMITS
         if schema.get("uniqueItems", False) is not False:
             self.note(where, "uniqueItems", "it isn't checked")
         first, rest, keyword = schema.get("prefixItems"), schema.get("items", True), "prefixItems"
@@ -397,7 +409,9 @@ class _Reader:
         if rest is False:
             limits = limits.replace(max_length=0)
         items = ANY if rest is False else self._item(rest, where, "items")
-        return ArrayNode(items, list, list, None if limits == Constraints() else limits, None)
+        return ArrayNode(
+            items, list, list, None if limits is _NO_LIMITS or limits == _NO_LIMITS else limits, None
+        )
 
     def _item(self, schema: Any, where: str, *steps: str) -> Node:
         self.levels += 1
@@ -452,24 +466,39 @@ class _Reader:
 
     def _field(self, key: str, schema: Any, is_required: bool, where: str) -> Field:  # noqa: FBT001  # as the attribute
         self.levels += 1
-        node = self.read(schema, step(where, "properties", key), _title(schema) or key)
+        node, description = self._described(schema, step(where, "properties", key), _title(schema) or key)
         self.levels -= 1
+        if node.description is not None:  # of what it refers to, or of its only alternative
+            description = description or node.description
+            node = node.replace(description=None)
         known: Mapping[str, Any] = schema if is_object(schema) else {}
         default = known.get("default", MISSING)
         examples = known.get("examples")
         return Field(
             key,
             key,
-            node.replace(description=None) if node.description is not None else node,
+            node,
             is_required,
             copy_json(default) if default is not MISSING and _fits(node, default) else MISSING,
             False,  # noqa: FBT003  # by position alone
             False,  # noqa: FBT003  # as above
-            node.description,
+            description,
             tuple([copy_json(each) for each in examples[:_MAX_EXAMPLES] if _fits(node, each)])
             if is_array(examples)
             else (),
         )
+
+
+_SCALARS: Final[Mapping[str, ScalarNode]] = {
+    "boolean": ScalarNode("boolean"),
+    "integer": ScalarNode("integer"),
+    "number": ScalarNode("number"),
+    "string": STRING,
+}
+
+
+def _scalar(json_type: ScalarType, limits: Constraints | None) -> ScalarNode:
+    return _SCALARS[json_type] if limits is None else ScalarNode(json_type, limits)
 
 
 def _as_it_is(value: Any) -> Any:

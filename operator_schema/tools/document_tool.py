@@ -31,28 +31,33 @@ R = TypeVar("R")
 class DocumentOutput(OutputType):
     """The result of a tool, as a JSON Schema document describes it.
 
+    The document is read when the first result is written: most tools of a large server never run.
+
     Args:
-        codec: of the document; None if the results aren't described.
+        document: None if the results aren't described.
     """
 
-    __slots__ = ("_of_document",)
+    __slots__ = ("_document", "_of_document")
 
-    def __init__(self, codec: DocumentCodec | None) -> None:
+    def __init__(self, document: SchemaDocument | None) -> None:
         super().__init__(MISSING, MISSING, Scope(None, {}))
-        self._of_document = codec
+        self._document = document
+        self._of_document: DocumentCodec | None = None
 
     @property
     def is_declared(self) -> bool:
         """Whether the results are described."""
-        return self._of_document is not None
+        return self._document is not None
 
     @property
     def type(self) -> Any:
         """The document; None if the results aren't described."""
-        return None if self._of_document is None else self._of_document.type
+        return self._document
 
     def codec(self) -> DocumentCodec | None:
         """Return the codec of the document; None if the results aren't described."""
+        if self._of_document is None and self._document is not None:
+            self._of_document = DocumentCodec(self._document)
         return self._of_document
 
     def with_leaves(self, leaves: Iterable[SchemaLeaf[Any]]) -> OutputType:  # noqa: ARG002  # a document has no types
@@ -61,7 +66,7 @@ class DocumentOutput(OutputType):
 
     def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
         """Write a JSON value."""
-        codec = self._of_document
+        codec = self.codec()
         if codec is None:
             return NO_OUTPUT.write(value, name, is_lenient=is_lenient)
         json, notes = codec.encode_leniently(value) if is_lenient else (codec.encode(value), ())
@@ -94,8 +99,7 @@ def document_tool(
     output = None
     if output_schema is not None:
         name = options.get("name") or name_of_callee(function) or "tool"
-        document = SchemaDocument(f"result of {name}", output_schema, is_arguments=False)
-        output = DocumentOutput(DocumentCodec(document))
+        output = DocumentOutput(SchemaDocument(f"result of {name}", output_schema, is_arguments=False))
     frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
     made: Any = make_tool(function, dict(options), frame, schema=schema, output=output)
     found: Tool[P, R] = made

@@ -20,7 +20,6 @@ from operator_schema import (
     Toolset,
     document_tool,
 )
-from operator_schema.documents.codec import DocumentCodec
 from operator_schema.documents.document import SchemaDocument
 from operator_schema.tools.document_tool import DocumentOutput, tool_of_document
 
@@ -100,7 +99,7 @@ def test_registries_executors_and_toolsets_take_it() -> None:
 
 def test_results_fit_the_document_of_results() -> None:
     count = {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}
-    output = DocumentOutput(DocumentCodec(SchemaDocument("find", count, is_arguments=False)))
+    output = DocumentOutput(SchemaDocument("find", count, is_arguments=False))
 
     def total(arguments: dict[str, Any]) -> Any:
         return {"total": len(arguments)}
@@ -112,7 +111,7 @@ def test_results_fit_the_document_of_results() -> None:
     assert own.write_output({"total": "x"}, is_lenient=True).notes[0].code == "wrong_type"
     assert own.with_(leaves=()).output_schema() == count
     assert output.type == SchemaDocument("find", count, is_arguments=False)
-    text = DocumentOutput(DocumentCodec(SchemaDocument("find", {"type": "string"}, is_arguments=False)))
+    text = DocumentOutput(SchemaDocument("find", {"type": "string"}, is_arguments=False))
     assert text.write("a", "find", is_lenient=False).text == "a"
     nothing = DocumentOutput(None)
     assert (nothing.type, nothing.codec(), nothing.is_declared) == (None, None, False)

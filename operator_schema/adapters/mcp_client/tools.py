@@ -284,7 +284,7 @@ class _Output(DocumentOutput):
         if schema is None:
             return cls(None)
         try:
-            return cls(DocumentCodec(SchemaDocument(name, schema, is_arguments=False)))
+            return cls(SchemaDocument(name, schema, is_arguments=False))
         except SchemaError:
             return cls(None)
 

@@ -7,7 +7,6 @@ from binascii import a2b_base64
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ...documents.codec import DocumentCodec
 from ...documents.document import SchemaDocument
 from ...errors import CallError, NeedsInput, SchemaError, ToolError
 from ...immutable import Value
@@ -239,7 +238,7 @@ class _Output(DocumentOutput):
         if not is_object(schema):
             return cls(None)
         try:
-            return cls(DocumentCodec(SchemaDocument(name, schema, is_arguments=False)))
+            return cls(SchemaDocument(name, schema, is_arguments=False))
         except SchemaError:
             return cls(None)
 
