@@ -253,8 +253,8 @@ examples:
 def describe(outputs: tuple[Output, Output], target: ObjectName, *, show_traceback: bool) -> int:
     """Print the whole documentation of a tool.
 
-    This is what a model gets from the tool that describe_tools makes, with every parameter that has a
-    description, and one line that names every parameter with its type.
+    This is what a model gets from the tool that describe_tools makes, with every parameter, and field
+    inside of one, that has a description, and one line that names every parameter with its type.
     """
     tool = find_tool(target, show_traceback=show_traceback)
     outputs[0].text(documentation_of(tool, with_summaries=True))
