@@ -306,3 +306,24 @@ def test_the_examples_of_the_readme_can_be_pasted_into_a_prompt(capsys):
     shown = capsys.readouterr()
     assert "9.00 CHF" in shown.out
     assert shown.err == ""
+
+
+NUMBERS = {12: "twelve", 15: "fifteen"}
+"""The numbers that pages say in words."""
+
+
+def test_pages_count_providers_and_frameworks_right():
+    from operator_schema import providers
+
+    known = [getattr(providers, name) for name in providers.__all__]
+    number = NUMBERS[sum(isinstance(each, providers.Provider) for each in known)]
+    sections = (ROOT / "docs" / "frameworks.md").read_text(encoding="utf-8")
+    frameworks = set(re.findall(r"operator_schema\.adapters\.(\w+) import", sections)) - {"schema_changes"}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").lower()
+    assert f"[{number} providers](" in readme
+    assert f"[{NUMBERS[len(frameworks)]} frameworks](" in readme
+    for page in (ROOT / "docs").glob("*.md"):
+        said = re.findall(
+            r"\b(\w+teen|ten|eleven|twelve)\b(?= \[?providers)", page.read_text(encoding="utf-8").lower()
+        )
+        assert set(said) <= {number}, page.name

@@ -8,7 +8,7 @@ from ..json_values import is_object, to_json_text
 from .neutral import has_parameters, parameters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from .tool import Tool
 
@@ -43,13 +43,13 @@ def documentation_of(tool: Tool[..., Any], *, with_summaries: bool = False) -> s
     return "\n\n".join([part for part in parts if part])
 
 
-def _all_in(path: str, parameter: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _all_in(path: str, parameter: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """List a parameter and all fields inside of it, by paths such as `lines[].price`."""
     yield path, parameter
     yield from _inside(path, parameter)
 
 
-def _inside(path: str, parameter: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _inside(path: str, parameter: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for member in parameter.get("anyOf", ()):
         yield from _inside(path, member)
     for name, field in parameter.get("properties", {}).items():
