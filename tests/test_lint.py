@@ -5,9 +5,11 @@ from enum import Enum
 from typing import Annotated, Any, Literal
 
 import pytest
+from annotated_types import Ge
 
 from operator_schema import Registry, Toolset, tool, tool_input
 from operator_schema.introspect.places import places_of
+from operator_schema.json_values import to_json_text
 from operator_schema.lint import lint
 from operator_schema.lint.checks import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS
 from operator_schema.providers import anthropic, gemini, gemini_parameters, mistral, openai_chat
@@ -117,6 +119,26 @@ def test_deep_arguments():
 def test_a_large_definition():
     long = tool_input(Note, name="note", description="x" * 9000)
     assert ("large_definition", "note", "") in codes(long)
+
+
+def test_the_size_of_a_definition_is_counted_in_bytes():
+    def sized(length):
+        made = tool_input(Note, name="note", description="x" * length)
+        return len(to_json_text(made.definition())), [code for code, _, _ in codes(made)]
+
+    least = sized(1)[0]
+    assert sized(8_001 - least) == (8_000, ["long_description"])
+    assert sized(8_002 - least) == (8_001, ["large_definition", "long_description"])
+
+
+def test_errors_come_first_and_notes_last():
+    @tool
+    def bare(place: Annotated[int, Ge(1)], labels: dict[str, int]) -> str:
+        return f"{place} {labels}"
+
+    found = [finding.severity for finding in lint([bare], [gemini_parameters, anthropic], strict=True)]
+    assert found == sorted(found, key=["error", "warning", "note"].index)
+    assert set(found) == {"error", "warning", "note"}
 
 
 @dataclass

@@ -9,6 +9,7 @@ import pytest
 
 from operator_schema import tool, tool_input
 from operator_schema.lint import lint
+from operator_schema.lint.vocabulary import content_words, meaning, words_of
 
 
 def found_in(name, annotation, description="What it is about.", **more):
@@ -90,7 +91,17 @@ def test_a_number_is_no_secret():
 
 @pytest.mark.parametrize(
     "name",
-    ["start_date", "date", "created_at", "birthday", "endDate", "departure_time", "sent_on", "timestamp"],
+    [
+        "start_date",
+        "date",
+        "created_at",
+        "birthday",
+        "endDate",
+        "departure_time",
+        "sent_on",
+        "timestamp",
+        "order_created_at",
+    ],
 )
 def test_dates_as_text(name):
     assert found_in(name, str) == ["date_as_text"]
@@ -99,7 +110,19 @@ def test_dates_as_text(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["look_at", "date_format", "timezone", "update", "at", "on", "created", "runtime"]
+    "name",
+    [
+        "look_at",
+        "sent_mail_on",
+        "mail_sent",
+        "date_format",
+        "timezone",
+        "update",
+        "at",
+        "on",
+        "created",
+        "runtime",
+    ],
 )
 def test_no_dates(name):
     assert found_in(name, str) == []
@@ -200,6 +223,7 @@ def test_opposite_flags(first, second):
         ("on", "open"),
         ("start_on", "stop_off"),
         ("start", "stop_all"),
+        ("stop_all", "start"),
         ("verify", "yes_verify"),
         ("on", "on_off"),
     ],
@@ -235,6 +259,7 @@ def test_a_tool_that_deletes_says_so(name):
 
     (finding,) = lint([tool(act, name=name)])
     assert (finding.code, finding.path) == ("unmarked_deletion", ())
+    assert finding.message == f"by its name it may {words_of(name)[0]} something, and its hints don't say so"
     for hints in ({"destructive": True}, {"destructive": False}, {"read_only": True}):
         assert lint([tool(act, name=name, **hints)]) == []
     assert lint([tool(act, name=f"un{name}"), tool(act, name="order_delete", description="Once more.")]) == []
@@ -307,6 +332,72 @@ def test_names_that_mean_something_else(first, second):
         tool(one_thing, name=second, description="Start."),
     ]
     assert lint(tools) == []
+
+
+def test_a_word_alone_isnt_a_meaning():
+    tools = [
+        tool(one_thing, name="first", description="Get it."),
+        tool(one_thing, name="second", description="Fetch it."),
+    ]
+    assert lint(tools) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("api_key", ("api", "key")),
+        ("apiKey", ("api", "key")),
+        ("APIKey2", ("api", "key", "2")),
+        ("userID", ("user", "id")),
+        ("A", ("a",)),
+        ("_", ()),
+    ],
+)
+def test_words_of_names(name, words):
+    assert words_of(name) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The orders of a customer_id", {"order", "customer", "id"}),
+        ("Us, gas and glass", {"us", "ga", "glass"}),
+        ("A", {"a"}),
+        ("Which of the", {"which", "of", "the"}),
+        ("", set()),
+    ],
+)
+def test_what_a_text_speaks_of(text, words):
+    assert content_words(text) == words
+
+
+def test_what_words_mean():
+    assert meaning(("fetch", "the", "orders")) == {"get", "order"}
+    assert meaning(("show", "find")) == {"show", "find"}
+    assert meaning(()) == set()
+
+
+def test_the_name_is_that_of_the_field_itself():
+    made = make_dataclass(
+        "Inner",
+        [
+            ("password", Annotated[str, "To log in."]),
+            ("due_date", Annotated[str, "Last one."]),
+            ("rows_json", Annotated[str, "All of it."]),
+            ("timeout", Annotated[int, "How long."]),
+            ("city", Annotated[str, "The city."]),
+        ],
+    )
+    outer = make_dataclass("Input", [("part", Annotated[made, "What to do."])])
+    findings = lint([tool_input(outer, name="do_it", description="Do it well.")])
+    assert [(finding.code, finding.path) for finding in findings] == [
+        ("secret", ("part", "password")),
+        ("no_unit", ("part", "timeout")),
+        ("date_as_text", ("part", "due_date")),
+        ("json_in_text", ("part", "rows_json")),
+        ("description_repeats_name", ("part", "city")),
+    ]
+    assert findings[1].remedy.startswith("Say it in the name or in the description: timeout_…, ")
 
 
 def test_long_descriptions():

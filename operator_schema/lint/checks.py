@@ -136,7 +136,7 @@ def same_first_sentence(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, 
     """Yield the tools whose first sentence is that of another one."""
     first: dict[str, str] = {}
     for tool in tools:
-        text = " ".join(re.split(r"(?<=[.!?])\s", tool.summary.strip(), maxsplit=1)[0].casefold().split())
+        text = " ".join(tool.summary.casefold().split())
         other = first.setdefault(text, tool.name)
         if other != tool.name and not tool.summary.endswith("Auto generated."):
             message = f"its first sentence is that of {quote(other)}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lint"]
 
-_ORDER = {"error": 0, "warning": 1, "note": 2}
+_ORDER = ("error", "warning", "note")
 
 
 def lint(
@@ -54,7 +54,7 @@ def lint(
         if strict and provider.dialect is None:
             findings.append(_without_strict_mode(provider))
     named = [_placed(finding, places.get(finding.tool)) for finding in findings]
-    return sorted(named, key=lambda finding: _ORDER[finding.severity])
+    return sorted(named, key=lambda finding: _ORDER.index(finding.severity))
 
 
 def _check_providers(providers: Any) -> None:

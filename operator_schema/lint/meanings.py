@@ -59,7 +59,7 @@ def choices_in_words(codec: Codec[Any]) -> Iterator[Weakness]:
 def secrets(codec: Codec[Any]) -> Iterator[Weakness]:
     """Yield the texts that a model has no business to know."""
     for place in _texts(codec):
-        words = words_of(place.path[-1])
+        words = words_of(_name_of(place))
         if any(one in (words[start : start + len(one)] for start in range(len(words))) for one in SECRETS):
             message = "by its name it is a secret, which the model and the history would see"
             remedy = "Give it in your program: Annotated[…, skip] hides a parameter from the model"
@@ -69,7 +69,7 @@ def secrets(codec: Codec[Any]) -> Iterator[Weakness]:
 def dates_as_text(codec: Codec[Any]) -> Iterator[Weakness]:
     """Yield the dates and times that are any text."""
     for place in _texts(codec):
-        words = words_of(place.path[-1])
+        words = words_of(_name_of(place))
         is_stamp = words[-1:] in {("at",), ("on",)} and not STAMPED.isdisjoint(words[-2:-1])
         if is_stamp or not DATES.isdisjoint(words[-1:]):
             message = "by its name it is a date or a time, and it takes any text"
@@ -85,7 +85,7 @@ _JSON = re.compile(
 def json_in_text(codec: Codec[Any]) -> Iterator[Weakness]:
     """Yield the texts that hold JSON."""
     for place in _texts(codec):
-        if words_of(place.path[-1])[-1:] == ("json",) or _JSON.search(_description_of(place)):
+        if words_of(_name_of(place))[-1:] == ("json",) or _JSON.search(_description_of(place)):
             message = "it is JSON inside a text, which models get wrong, and nothing says what is in it"
             yield weakness_at(
                 place, "json_in_text", message, "Take the value itself: a dataclass, or a list of one"
@@ -97,10 +97,10 @@ def without_unit(codec: Codec[Any]) -> Iterator[Weakness]:
     for place in places_of(codec.graph):
         if place.field is None or not _is_a(place.node, "integer", "number"):
             continue
-        words, description = words_of(place.path[-1]), _description_of(place)
+        words, description = words_of(_name_of(place)), _description_of(place)
         said = f"{' '.join(words)} {description}"
         if description and not MEASURED.isdisjoint(words) and not UNIT.search(said):
-            remedy = f"Say it in the name or in the description: {place.path[-1]}_…, or “in seconds”"
+            remedy = f"Say it in the name or in the description: {_name_of(place)}_…, or “in seconds”"
             yield weakness_at(place, "no_unit", "nothing says in which unit it is", remedy)
 
 
@@ -110,7 +110,7 @@ def repeated_parameter_names(codec: Codec[Any]) -> Iterator[Weakness]:
         description = _description_of(place)
         if place.field is None or not description:
             continue
-        name = content_words(" ".join(words_of(place.path[-1]))) | {place.path[-1].casefold()}
+        name = content_words(" ".join(words_of(_name_of(place)))) | {_name_of(place).casefold()}
         if content_words(description) <= name:
             message = f"its description only repeats its name: {quote(description)}"
             remedy = "Say what it is, where it comes from, and in which form"
@@ -135,9 +135,9 @@ def opposite_flags(codec: Codec[Any]) -> Iterator[Weakness]:
 def unmarked_deletion(tool: Tool[..., Any]) -> Iterator[Weakness]:
     """Yield that a tool takes something away, and its hints don't say so."""
     hints = tool.annotations
-    verb = words_of(tool.name)[:1]
-    if not DELETING.isdisjoint(verb) and hints.destructive is None and hints.read_only is None:
-        message = f"by its name it may {verb[0]} something, and its hints don't say so"
+    verb = (*words_of(tool.name), "")[0]
+    if verb in DELETING and hints.destructive is None and hints.read_only is None:
+        message = f"by its name it may {verb} something, and its hints don't say so"
         remedy = "Write @tool(destructive=True), and confirm=True if a person has to agree"
         yield Weakness("unmarked_deletion", (), message, remedy)
 
@@ -166,10 +166,8 @@ def same_in_other_words(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, 
             other = like if text != " ".join(said) else other  # the same words are a finding of their own
         if other != tool.name:
             message = f"it seems to do the same as {quote(other)}, in other words"
-            yield (
-                tool.name,
-                Weakness("same_in_other_words", (), message, "Keep one, or say when to use which"),
-            )
+            remedy = "Keep one, or say when to use which"
+            yield tool.name, Weakness("same_in_other_words", (), message, remedy)
 
 
 def _texts(codec: Codec[Any]) -> Iterator[Place]:
@@ -177,6 +175,10 @@ def _texts(codec: Codec[Any]) -> Iterator[Place]:
     for place in places_of(codec.graph):
         if place.field is not None and _is_a(place.node, "string"):
             yield place
+
+
+def _name_of(place: Place) -> str:
+    return place.path[-1]
 
 
 def _is_a(node: Node, *types: str) -> bool:
