@@ -115,3 +115,27 @@ def test_a_wide_union_is_looked_at_in_counted_steps() -> None:
     ]
     codec = codec_of("anyOf", members, {})
     assert [path for path, _ in told(codec, {"op": 2999, "x": [1, 1]})] == [("what", "x", 1)]
+
+
+GRAPH: dict[str, tuple[dict[str, Any], Any, tuple[str | int, ...]]] = {
+    "type": ({"properties": {"x": {"type": "string"}}}, 3, ("x",)),
+    "minLength": ({"properties": {"x": {"type": "string", "minLength": 2}}}, "a", ("x",)),
+    "maximum": ({"properties": {"x": {"type": "integer", "maximum": 2}}}, 3, ("x",)),
+    "enum": ({"properties": {"x": {"enum": ["a", "b"]}}}, "c", ("x",)),
+    "items": ({"properties": {"x": {"type": "array", "items": {"type": "string"}}}}, ["a", 3], ("x", 1)),
+    "required": ({"properties": {"y": {"type": "string"}}, "required": ["op", "y"]}, 3, ("y",)),
+    "additionalProperties": ({"additionalProperties": False}, 3, ("x",)),
+}
+"""What a graph holds of a document, as in `BEYOND`."""
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("beyond", GRAPH)
+def test_what_a_graph_holds_is_told_of_the_member_that_the_tag_names(keyword: str, beyond: str) -> None:
+    said, wrong, place = GRAPH[beyond]
+    put = {"type": "object", "required": ["op"], **said}
+    put["properties"] = {"op": {"const": "put"}, **said.get("properties", {})}
+    for members in ([put, OTHER], [OTHER, put], [{"type": "string"}, OTHER, put]):
+        found = told(codec_of(keyword, members, put), {"op": "put", "x": wrong})
+        assert [path for path, _ in found] == [("what", *place)]
+        assert "none of" not in found[0][1]
