@@ -54,7 +54,8 @@ def remedy_for(annotation: Any, *, is_root: bool) -> str:
         if isinstance(annotation, (dict, list, bytes, int, float)):
             return "Give the annotation first: Codec(annotation), decode(annotation, value)"
     if not isinstance(annotation, type) and hasattr(kind, "input_type"):
-        return "Give the input_type of the tool"
+        own = ", or ask the tool itself: tool.decode(…), tool.input_schema(), tool.codec"
+        return f"Give the input_type of the tool{own if is_root else ''}"
     if not is_annotation(annotation):
         return _inside_annotated(annotation, kind) or _as_literal(annotation, kind) or _GIVE_A_TYPE
     if kind is type and annotation.__module__.partition(".")[0] in _LIBRARIES:

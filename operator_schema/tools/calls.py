@@ -44,6 +44,10 @@ tool says `confirm=True` · the model's answer ended before the call was complet
 _SHOWN_EXCEPTION = 1000
 
 
+_ID = "in RawCall(id, name, arguments), the id of a call"
+_NAME = "in RawCall(id, name, arguments), the name of a call"
+
+
 class RawCall(Value):
     """One call as the model sent it.
 
@@ -91,8 +95,8 @@ class RawCall(Value):
         if is_cut_off is not True and is_cut_off is not False:
             message = f"is_cut_off is True or False, not {received(is_cut_off)}"
             raise TypeError(message)
-        known = _new_id() if id is None else checked_text("the id of a call", id)
-        super().__init__(known, checked_text("the name of a call", name), arguments, is_cut_off)
+        known = _new_id() if id is None else checked_text(_ID, id)
+        super().__init__(known, checked_text(_NAME, name), arguments, is_cut_off)
 
     def __repr__(self) -> str:
         cut = ", is_cut_off=True" if self.is_cut_off else ""

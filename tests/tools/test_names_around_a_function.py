@@ -20,9 +20,11 @@ import pytest
 from tool_samples import Derived, Point, T, codes_of, many, quick, wrapping
 
 from operator_schema import (
+    Codec,
     MissingContextError,
     RawArguments,
     SchemaError,
+    decode,
     json_schema,
     schema_response,
     tool,
@@ -430,8 +432,15 @@ def test_what_is_no_input_is_told_what_it_lacks():
         with pytest.raises(SchemaError) as caught:
             tool_input(wrong)
         assert codes_of(caught) == ["unsupported"]
-    with pytest.raises(SchemaError, match="Give the input_type of the tool"):
-        json_schema(tool(quick))
+
+
+def test_a_tool_in_place_of_a_type_is_answered_with_what_it_has_itself():
+    itself = r"Give the input_type of the tool, or ask the tool itself: tool\.decode\(…\)"
+    for wrong in (json_schema, Codec, lambda own: decode(own, {})):
+        with pytest.raises(SchemaError, match=itself):
+            wrong(tool(quick))
+    with pytest.raises(SchemaError, match=r"Give the input_type of the tool\.$"):
+        Codec(list[tool(quick)])
 
 
 def test_one_example_alone_is_no_list():
