@@ -12,7 +12,7 @@ from ..json_values import copy_json, is_object
 from ..schema import Renderer
 from ..wording import quote
 from .foreign_schema import CannotSay, foreign_schema, types_in
-from .told import SAID, TOLD, or_null, said, says_null, short_json, with_told, written_out
+from .told import SAID, TOLD, or_null, said_of, says_null, short_json, with_told, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -304,6 +304,10 @@ class DialectRenderer(Renderer):
             document["additionalProperties"] = False
         elif self._dialect.closed == "none":
             document.pop("additionalProperties", None)
+        if not self._dialect.lenient:
+            # A member of a union whose tag was left out couldn't be told from the others.
+            needed = [field.key for field in node.fields if field.required or self._is_tag(field)]
+            document.update({"required": needed} if needed else {})
         if self._dialect.required == "all":
             document["required"] = [field.key for field in node.fields]
         elif self._dialect.required == "one" and node.fields and "required" not in document:
@@ -317,7 +321,10 @@ class DialectRenderer(Renderer):
     def field(self, field: Field) -> dict[str, Any]:
         """Render a field of an object."""
         self._path.append(field.name)
-        document = self._fitted(super().field(field))
+        document = super().field(field)
+        if self._is_tag(field):
+            document.pop("default", None)  # the only choice says the same
+        document = self._fitted(document)
         if self._dialect.required == "all" and not field.required and not self._is_tag(field):
             document = self._nullable(document)
         self._path.pop()
@@ -344,17 +351,18 @@ class DialectRenderer(Renderer):
 
     def _fitted(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a schema in which the dialect takes each keyword; the others are kept as words."""
-        told: list[str] = list(document.get(TOLD, ()))
         kept: dict[str, Any] = {}
+        told: dict[str, Any] = {}
         for keyword, value in document.items():
             if keyword == TOLD:
                 continue
             if keyword not in SAID or self._takes(keyword, value):
                 kept[keyword] = value
                 continue
-            told.append(said(keyword, value))
+            told[keyword] = value
             self._found.losses.append(Loss(tuple(self._path), "told", keyword))
-        return {**kept, TOLD: told} if told else kept
+        words = [*document.get(TOLD, ()), *said_of(told)]
+        return {**kept, TOLD: words} if words else kept
 
     def _takes(self, keyword: str, value: Any) -> bool:
         dialect = self._dialect

@@ -10,7 +10,7 @@ from ..wording import clip
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SAID", "TOLD", "or_null", "said", "says_null", "short_json", "with_told", "written_out"]
+__all__ = ["SAID", "TOLD", "or_null", "said_of", "says_null", "short_json", "with_told", "written_out"]
 
 TOLD = "<told>"
 """The key under which a schema keeps what moves to its description, until it is written out."""
@@ -41,17 +41,39 @@ SAID: Mapping[str, str] = {
 """Keyword to the words that say the same in a description."""
 
 
-def said(keyword: str, value: Any) -> str:
-    """Return the words that say what a keyword says.
+_EXACTLY = {
+    ("minLength", "maxLength"): "exactly {} characters",
+    ("minItems", "maxItems"): "exactly {} items",
+    ("minProperties", "maxProperties"): "exactly {} keys",
+}
+
+
+def said_of(keywords: Mapping[str, Any]) -> list[str]:
+    """Return the words that say what keywords say.
 
     Args:
-        keyword: of `SAID`.
-        value: of the keyword.
+        keywords: of `SAID`, with their values.
     """
-    words = SAID[keyword].format(_shown(keyword, value))
-    return (
-        words.removesuffix("s") if value == 1 and words.endswith(("characters", "items", "keys")) else words
-    )
+    exactly = {
+        least: (most, words)
+        for (least, most), words in _EXACTLY.items()
+        if least in keywords and keywords[least] == keywords.get(most)
+    }
+    once = {most for most, _ in exactly.values()}
+    return [
+        _in_number(exactly[keyword][1].format(value), value) if keyword in exactly else _said(keyword, value)
+        for keyword, value in keywords.items()
+        if keyword not in once
+    ]
+
+
+def _said(keyword: str, value: Any) -> str:
+    return _in_number(SAID[keyword].format(_shown(keyword, value)), value)
+
+
+def _in_number(words: str, value: Any) -> str:
+    is_one = value == 1 and words.endswith(("characters", "items", "keys"))
+    return words.removesuffix("s") if is_one else words
 
 
 def short_json(value: Any) -> str:

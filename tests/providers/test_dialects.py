@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 import pytest
-from annotated_types import Gt, Le, MaxLen
+from annotated_types import Gt, Le, MaxLen, MinLen
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from patience import PATIENCE
@@ -20,6 +20,7 @@ from operator_schema.introspect.nodes import UnionNode
 from operator_schema.providers import (
     anthropic,
     cohere,
+    deepseek,
     gemini,
     gemini_parameters,
     ollama,
@@ -465,3 +466,70 @@ def test_what_a_document_says_beyond_the_graph_is_weakened_or_refused(schema, pr
     found = document_tool(find, {"type": "object", "properties": {"a": schema}}, name="find")
     (report,) = provider.report([found], strict=strict).tools
     assert report.refused or "weakened" in report.fate_of(("a",))
+
+
+# --- tags and exact numbers ------------------------------------------------------------------------
+
+
+@dataclass
+class ByDay:
+    """Once a day."""
+
+    hour: int
+    kind: Literal["day"] = "day"
+
+
+@dataclass
+class ByWeek:
+    """Once a week."""
+
+    weekday: int
+    kind: Literal["week"] = "week"
+
+
+@pytest.mark.parametrize("provider", [anthropic, cohere, deepseek, gemini, openai_chat, xai])
+def test_a_tag_is_required_and_says_its_value_once(provider):
+    @tool
+    def plan(when: ByDay | ByWeek) -> str:
+        """Plan it."""
+        return str(when)
+
+    report = provider.report([plan], strict=True)
+    assert {loss.path for loss in report.tools[0].losses} == set()
+    sent = json.dumps(provider.request([plan], strict=True))
+    assert '["hour", "kind"]' in sent
+    assert '["weekday", "kind"]' in sent
+    assert "efault" not in sent
+
+
+def test_a_lenient_dialect_requires_no_tag():
+    @tool
+    def plan(when: ByDay) -> str:
+        """Plan it."""
+        return str(when)
+
+    assert '["hour"]' in json.dumps(ollama.request([plan]))
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ((MinLen(3), MaxLen(3)), "Exactly 3 items."),
+        ((MinLen(3), MaxLen(4)), "At least 3 items; at most 4 items."),
+        ((MinLen(3),), "At least 3 items."),
+        ((MaxLen(3),), "At most 3 items."),
+        ((MaxLen(1),), "At most 1 item."),
+    ],
+)
+def test_an_exact_number_is_said_once(limits, words):
+    found = tool_input(make_dataclass("Input", [("rows", Annotated[list[str], *limits])]))
+    (sent,) = anthropic.request([found], strict=True)["tools"]
+    assert sent["input_schema"]["properties"]["rows"]["description"] == words
+    told = [loss.keyword for loss in anthropic.report([found], strict=True).tools[0].losses]
+    assert told == [word for word in ("minItems", "maxItems") if word in str(found.input_schema())]
+
+
+def test_an_exact_length_of_one_is_singular():
+    found = tool_input(make_dataclass("Input", [("code", Annotated[str, MinLen(1), MaxLen(1)])]))
+    (sent,) = anthropic.request([found], strict=True)["tools"]
+    assert sent["input_schema"]["properties"]["code"]["description"] == "Exactly 1 character."
