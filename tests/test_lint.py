@@ -236,6 +236,23 @@ def test_a_provider_without_a_strict_mode_is_told():
     assert lint([good], [mistral]) == []
 
 
+def test_where_strictness_is_left_to_the_provider_notes_say_what_isnt_strict():
+    found = lint([good, render], [openai_chat, mistral], strict="auto")
+    assert [(one.code, one.tool, one.path, one.provider) for one in found if one.code == "not_strict"] == [
+        ("not_strict", "3d_render", ("sizes",), "OpenAI Chat Completions"),
+        ("not_strict", "good", (), "Mistral"),
+        ("not_strict", "3d_render", (), "Mistral"),
+    ]
+    assert {one.severity for one in found} == {"note"}
+    first, second, _ = [one.message for one in found if one.code == "not_strict"]
+    assert first.startswith(
+        "without strict for OpenAI Chat Completions: it is an object with free keys, which "
+    )
+    assert second == "without strict for Mistral: no strict mode of Mistral is known"
+    with pytest.raises(TypeError, match='strict is True, False or "auto", not string "yes"'):
+        lint([good], [openai_chat], strict="yes")
+
+
 def test_a_finding_says_where_the_tool_is():
     @tool
     def run() -> str:

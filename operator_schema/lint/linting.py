@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..complaints import Complaint
+    from ..providers.strictness import Strict
     from ..tools.tool import Tool
     from .finding import Severity
     from .weakness import Weakness
@@ -27,15 +28,15 @@ _ORDER = ("error", "warning", "note")
 
 
 def lint(
-    tools: Iterable[Tool[..., Any]], providers: Sequence[Provider] = (), *, strict: bool = False
+    tools: Iterable[Tool[..., Any]], providers: Sequence[Provider] = (), *, strict: Strict = False
 ) -> list[Finding]:
     """List what is wrong with tools for a model, and what providers refuse or get in another way.
 
     Args:
         tools: a list, a registry or a toolset.
         providers: of `operator_schema.providers`; none for the checks that hold for all.
-        strict: whether the requests are strict. Providers without a strict mode are then asked without it,
-            and a warning says so.
+        strict: as for `Provider.request`. With True, providers without a strict mode are asked without it,
+            and a warning says so. With `"auto"`, notes say which tools aren't strict, and why.
 
     Returns:
         The findings: errors first, then warnings and notes, each in the order of the tools.
@@ -50,9 +51,9 @@ def lint(
     places = {tool.name: _place_of(tool) for tool in found}
     findings = [*_weaknesses(found)]
     for provider in providers:
-        findings += _of_provider(provider, found, strict=strict and provider.dialect is not None)
-        if strict and provider.dialect is None:
-            findings.append(_without_strict_mode(provider))
+        lacks = strict is True and provider.dialect is None
+        findings += _of_provider(provider, found, strict=False if lacks else strict)
+        findings += [_without_strict_mode(provider)] if lacks else []
     named = [_placed(finding, places.get(finding.tool)) for finding in findings]
     return sorted(named, key=lambda finding: _ORDER.index(finding.severity))
 
@@ -85,11 +86,15 @@ def _warning(tool: str, weakness: Weakness) -> Finding:
     return Finding(weakness.code, "warning", tool, weakness.path, weakness.message, weakness.remedy)
 
 
-def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict: bool) -> Iterator[Finding]:
+def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict: Strict) -> Iterator[Finding]:
     report = provider.report(tools, strict=strict)
     yield from [_refused("", one, provider) for one in report.refused]
     for tool in report.tools:
         yield from [_refused(tool.name, one, provider) for one in tool.refused]
+        for reason in tool.not_strict:
+            message = f"without strict for {provider.name}: {reason.message}"
+            remedy = reason.remedy
+            yield Finding("not_strict", "note", tool.name, reason.path, message, remedy, provider.name)
         if tool.wire_name != tool.name:
             message = f"{provider.name} doesn't take its name, and gets {tool.wire_name} in its place"
             remedy = f"{_GIVE_TOOLS}, or rename it: tool.with_(name=…)"

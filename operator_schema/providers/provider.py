@@ -131,7 +131,7 @@ class Provider(Value):
         """Return how much of the strict mode a tool takes, or why it doesn't take the tool."""
         key = (self.name, "tried")
         kept: tuple[Provider, Size | tuple[Complaint, ...]] | None = tool.kept_form(key)
-        if kept is None or kept[0] != self:
+        if kept is None or not (kept[0] is self or kept[0] == self):
             kept = tool.keep_form(key, (self, self._size_or_complaints(tool)))
         return kept[1]
 
