@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 from functools import cache
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from .declarations import Span
@@ -57,6 +59,16 @@ _SECONDS_A_BYTE = 5e-7
 
 _PART = 1 << 10
 """Bytes that the parser gets at once."""
+
+_SMALL = 4 * _PART
+"""Bytes of a text that never takes long: the parser gets it as a whole, since it keeps the parts it gets."""
+
+_READ_AGAIN: Mapping[str, re.Pattern[bytes]] = {
+    "tree_sitter_python": re.compile(rb"\\\r?\n[ \t\f]*(?=\\\r?\n)")
+}
+"""Where a grammar reads what follows once more, in parts that stay in memory: continued empty lines."""
+
+_MOST_READ_AGAIN = 1000
 
 LONGEST_NAME = 300
 """Bytes of a dotted name that matter: without an end, the calls of a chain take the square of its text."""
@@ -181,6 +193,12 @@ def parse_tree(package: str, source: bytes) -> Node:
     """
     from tree_sitter import Parser
 
+    parser = Parser(_grammar(package))
+    if len(source) <= _SMALL:
+        return parser.parse(source).root_node
+    again = _READ_AGAIN.get(package)
+    if again is not None and next(islice(again.finditer(source), _MOST_READ_AGAIN, None), None):
+        raise TooHardError
     end = time.thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
 
     def is_over(*_: object) -> bool:
@@ -190,7 +208,7 @@ def parse_tree(package: str, source: bytes) -> Node:
         return source[start : start + _PART]
 
     try:
-        return Parser(_grammar(package)).parse(part, progress_callback=is_over).root_node
+        return parser.parse(part, progress_callback=is_over).root_node
     except ValueError:  # what the package makes of a parse that was stopped
         raise TooHardError from None
 

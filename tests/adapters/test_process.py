@@ -190,6 +190,20 @@ def test_a_wrong_request_is_answered_too(request_: object) -> None:
     assert (answered["type"], answered["code"]) == ("error", "invalid_request")
 
 
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        ('{"action": "schema",}', "the request isn't JSON: "),
+        ("{", "the request isn't JSON: "),
+        ("[]", 'a request is an object whose "action" is one of'),
+        ('{"action": "run"}', 'the "tool" of a request is the name of a tool'),
+        ('{"action": "run", "tool": "add", "answers": []}', 'the "answers" of a request are an object'),
+    ],
+)
+def test_a_wrong_request_is_told_what_is_wrong(request_: str, said: str) -> None:
+    assert answer([add], request_)["message"].startswith(said)
+
+
 def test_tools_that_are_off_are_not_described_and_not_run() -> None:
     registry = Registry([add, ask])
     registry.switch("add", enabled=False)
@@ -341,7 +355,9 @@ answers = {
     "type": {"type": "done"},
     "question": {"type": "needs_input", "question": {"id": "other", "text": "Really?"}},
     "error": {"type": "error", "message": "the disk is full"},
-    "part": {"type": "success", "content": "x", "parts": [{"type": "image", "data": "%%%"},
+    "part": {"type": "success", "content": "x", "parts": [
+        *[{"type": "image", "data": data, "media_type": "image/png"}
+          for data in ("%%%", "a*b=", "YQ=", "YQ==YQ==")],
         {"type": "file", "data": "YQ==", "media_type": "text/plain"}]},
     "plain": {"type": "success", "content": "x"},
 }
@@ -360,7 +376,7 @@ def test_programs_in_other_words() -> None:
     plain, error, part, *others = executor.execute_all_sync(calls)
     assert plain.json == "x"
     assert error.content == "the disk is full"
-    assert [type(each).__name__ for each in part.parts] == ["Text", "File"]
+    assert [type(each).__name__ for each in part.parts] == [*["Text"] * 4, "File"]
     faults = [str((each.details or {})["exception"]) for each in others]
     assert "isn't an object" in faults[0]
     assert "neither" in faults[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import tracemalloc
 
 import pytest
 
@@ -139,6 +140,33 @@ def test_a_text_that_takes_the_parser_too_long_is_said_in_time(tmp_path):
     assert time.process_time() - started < 15  # without a limit, minutes
     assert [one["valid"] for one in checked] == [False, False, False]
     assert "too long to parse" in checked[2]["errors"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        (CONTINUED, "python"),
+        ("\\\r\n \t" * 30_000, "python"),
+        ("a\\\n" * 50_000, "python"),
+        ("case a:\n" * 20_000, "go"),
+        ("def f(): ...\n" * 300, "python"),
+        (";" * 100_000, "rust"),
+    ],
+)
+def test_no_memory_is_kept_of_what_was_checked(base, code, language):
+    tracemalloc.start()
+    try:
+        base.check_syntax(code, "file", language=language)
+        before = tracemalloc.get_traced_memory()[0]
+        base.check_syntax(code, "file", language=language)
+        kept = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert kept < 10_000 + 5 * len(code)  # the parser keeps the parts that it got of a long text
+
+
+def test_a_few_continued_lines_are_read(base):
+    assert base.check_syntax("x = 1 + " + "\\\n" * 900 + "2\n", language="python")["valid"]
 
 
 def test_a_file_that_takes_the_parser_too_long_is_skipped_and_said(tmp_path):

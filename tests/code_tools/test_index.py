@@ -526,8 +526,24 @@ def test_what_is_asked_wrongly_is_told(tmp_path):
     base = CodeBase(tmp_path)
     with pytest.raises(ValueError, match=r'the kind is one of struct, class, .* not string "function"'):
         base.search("x", "function")
-    with pytest.raises(ModuleNotFoundError, match="pip install 'operator-schema"):
-        raise missing_package(ModuleNotFoundError("no module", name="tree_sitter_go"), "tree-sitter-go")
+
+
+@pytest.mark.parametrize(("missing", "told"), [("other_one", "other-one"), (None, "tree-sitter-go")])
+def test_the_package_that_is_missing_is_named(missing, told):
+    error = missing_package(ModuleNotFoundError("no module", name=missing), "tree_sitter_go")
+    assert str(error) == f"the code tools need {told}: pip install 'operator-schema[code]'"
+    assert error.name == missing
+
+
+@pytest.mark.parametrize("first", ["p/a.py:one", "one"])
+def test_a_path_in_one_question_says_nothing_about_the_next(tmp_path, first):
+    write(tmp_path / "p/a.py", "one = 1\n")
+    write(tmp_path / "b.py", "one = 2\ntwo = 2\n")
+    base = CodeBase(tmp_path)
+    base.search(first)
+    assert [one["location"] for one in base.search("p/a.py:*")["results"]] == ["p/a.py:1"]
+    assert [one["location"] for one in base.search("two")["results"]] == ["b.py:2"]
+    assert len(base.search("one")["results"]) == 2
 
 
 def test_what_is_asked_is_text(tmp_path):

@@ -135,7 +135,9 @@ def test_links_that_come_and_go_while_tools_read_lead_nowhere(tmp_path):
     swapper.start()
     seen = set()
     try:
-        for number in range(10_000):
+        number = 0
+        while number < 10_000 or swaps <= 100:  # on a busy machine one of the two comes late
+            number += 1
             content = read_source(str(root), "a/core.py")
             said = content.source.decode() if isinstance(content, Content) else ""
             if number % 20 == 0:
@@ -148,7 +150,6 @@ def test_links_that_come_and_go_while_tools_read_lead_nowhere(tmp_path):
     finally:
         is_done.set()
         swapper.join()
-    assert swaps > 100
     assert seen == {"Inside"}
 
 
