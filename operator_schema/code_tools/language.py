@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import time
 from functools import cache
 from importlib import import_module
-from itertools import islice
+from time import thread_time
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from .declarations import Span
@@ -63,12 +61,8 @@ _PART = 1 << 10
 _SMALL = 4 * _PART
 """Bytes of a text that never takes long: the parser gets it as a whole, since it keeps the parts it gets."""
 
-_READ_AGAIN: Mapping[str, re.Pattern[bytes]] = {
-    "tree_sitter_python": re.compile(rb"\\\r?\n[ \t\f]*(?=\\\r?\n)")
-}
-"""Where a grammar reads what follows once more, in parts that stay in memory: continued empty lines."""
-
-_MOST_READ_AGAIN = 1000
+_MOST_READ = 8
+"""How often the parser may get a text: for some it reads what follows from each place, and keeps all that."""
 
 LONGEST_NAME = 300
 """Bytes of a dotted name that matter: without an end, the calls of a chain take the square of its text."""
@@ -196,21 +190,47 @@ def parse_tree(package: str, source: bytes) -> Node:
     parser = Parser(_grammar(package))
     if len(source) <= _SMALL:
         return parser.parse(source).root_node
-    again = _READ_AGAIN.get(package)
-    if again is not None and next(islice(again.finditer(source), _MOST_READ_AGAIN, None), None):
-        raise TooHardError
-    end = time.thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
+    end = thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
+    reader = _Reader(source, _MOST_READ * len(source))
 
     def is_over(*_: object) -> bool:
-        return time.thread_time() > end
-
-    def part(start: int, _: object) -> bytes:
-        return source[start : start + _PART]
+        return reader.is_empty or thread_time() > end
 
     try:
-        return parser.parse(part, progress_callback=is_over).root_node
+        root = parser.parse(reader, progress_callback=is_over).root_node
     except ValueError:  # what the package makes of a parse that was stopped
         raise TooHardError from None
+    if reader.is_empty:
+        raise TooHardError
+    reader.most = None
+    return root
+
+
+class _Reader:
+    """Gives the parser a text in parts, and then the nodes their texts.
+
+    Args:
+        source: the text.
+        most: bytes that are given; None for any number.
+    """
+
+    def __init__(self, source: bytes, most: int | None) -> None:
+        self._source = source
+        self._given = 0
+        self.most = most
+
+    def __call__(self, start: int, _: object) -> bytes:
+        """Return what begins at a byte; nothing where too much was given."""
+        if self.is_empty:
+            return b""
+        part = self._source[start : start + _PART]
+        self._given += len(part)
+        return part
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether too much was given."""
+        return self.most is not None and self._given > self.most
 
 
 def nodes_in(package: str, source: bytes) -> Iterator[Node]:
