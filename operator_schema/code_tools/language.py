@@ -61,8 +61,9 @@ _PART = 1 << 10
 _SMALL = 4 * _PART
 """Bytes of a text that never takes long: the parser gets it as a whole, since it keeps the parts it gets."""
 
-_MOST_READ = 8
-"""How often the parser may get a text: for some it reads what follows from each place, and keeps all that."""
+_MOST_READ, _MOST_READ_EACH = 1 << 22, 16
+"""Bytes that the parser may get, and how many for each of a text. It keeps them all, and reads some texts
+from each line once more: real code with long comments gets up to the half of this."""
 
 LONGEST_NAME = 300
 """Bytes of a dotted name that matter: without an end, the calls of a chain take the square of its text."""
@@ -191,7 +192,7 @@ def parse_tree(package: str, source: bytes) -> Node:
     if len(source) <= _SMALL:
         return parser.parse(source).root_node
     end = thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
-    reader = _Reader(source, _MOST_READ * len(source))
+    reader = _Reader(source, _MOST_READ + _MOST_READ_EACH * len(source))
 
     def is_over(*_: object) -> bool:
         return reader.is_empty or thread_time() > end
