@@ -138,6 +138,10 @@ class Codec(Generic[T]):
         """The meaning of the type, as a graph of nodes."""
         return self._graph
 
+    def again(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> Self:
+        """Return a codec of the same kind, for the same type or one that took its place."""
+        return type(self)(annotation, **options)
+
     def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
         """Return the JSON Schema 2020-12 document of the type.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..codec.codec import ResultCodec
 from ..codec.options import checked_options
@@ -21,7 +21,7 @@ from .reader import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Unpack
+    from typing import Self, Unpack
 
     from ..codec.options import CodecOptions
     from ..codec.report import Repair
@@ -66,6 +66,46 @@ def _complain_descriptions(document: SchemaDocument, descriptions: Mapping[str, 
     return complaints
 
 
+class _Whole(NamedTuple):
+    """A document that was read.
+
+    Attributes:
+        asked: document, other descriptions, and whether keys without a name are refused.
+        shown: the schema, with other descriptions.
+        graph: takes every value that the document takes.
+        beyond: what the document says beyond that.
+        judge: checks what is beyond, if anything is.
+        complaints: about descriptions of properties that there aren't.
+    """
+
+    asked: tuple[SchemaDocument, Mapping[str, str], bool]
+    shown: dict[str, Any]
+    graph: Graph
+    beyond: tuple[Left, ...]
+    judge: Judge | None
+    complaints: list[Complaint]
+
+
+def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_closed: bool) -> _Whole:  # noqa: FBT001  # as the attribute
+    shown = document.with_descriptions(descriptions) if descriptions else document
+    patterns = Patterns()
+    reading = read_document(
+        shown.schema,
+        document.name,
+        is_closed=is_closed,
+        is_arguments=document.is_arguments,
+        patterns=patterns,
+    )
+    return _Whole(
+        (document, descriptions, is_closed),
+        shown.schema,
+        reading.graph,
+        tuple(reading.left),
+        Judge(document.schema, patterns) if reading.left else None,
+        _complain_descriptions(document, descriptions),
+    )
+
+
 class DocumentCodec(ResultCodec[Any]):
     """Check values against a JSON Schema document of somebody else.
 
@@ -83,36 +123,32 @@ class DocumentCodec(ResultCodec[Any]):
         SchemaError: a description is of a property that there isn't.
     """
 
-    _shown: dict[str, Any]
-    _beyond: tuple[Left, ...]
-    _judge: Judge | None
+    _whole: _Whole
 
     def __init__(self, document: SchemaDocument, /, **options: Unpack[CodecOptions]) -> None:
         options.setdefault("name", document.name)
         checked = checked_options(options)
         descriptions: Mapping[str, str] = checked["param_descriptions"] or {}
-        complaints = _complain_descriptions(document, descriptions)
-        shown = document.with_descriptions(descriptions) if descriptions else document
-        is_closed = checked["unknown_fields"] == "reject"
-        patterns = Patterns()
-        reading = read_document(
-            shown.schema,
-            document.name,
-            is_closed=is_closed,
-            is_arguments=document.is_arguments,
-            patterns=patterns,
-        )
-        set_once(self, "_walk_class", partial(_Read, reading.graph, complaints))
+        asked = (document, descriptions, checked["unknown_fields"] == "reject")
+        whole: _Whole | None = self.__dict__.get("_whole")
+        if whole is None or whole.asked != asked:
+            whole = _read_whole(*asked)
+        set_once(self, "_walk_class", partial(_Read, whole.graph, whole.complaints))
         super().__init__(document, **options)
         del self.__dict__["_walk_class"]
-        set_once(self, "_shown", shown.schema)
-        set_once(self, "_beyond", tuple(reading.left))
-        set_once(self, "_judge", Judge(document.schema, patterns) if reading.left else None)
+        set_once(self, "_whole", whole)
+
+    def again(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> Self:
+        """Return a codec of the same kind, which shares what was read if nothing of that is another."""
+        made = object.__new__(type(self))
+        set_once(made, "_whole", self._whole)
+        made.__init__(annotation, **options)  # type: ignore[misc]  # of the same class
+        return made
 
     @property
     def left(self) -> tuple[Left, ...]:
         """What the document says and isn't checked, in the order in which it was met; 100 at most."""
-        return () if self._judge is None else self._judge.left
+        return () if self._whole.judge is None else self._whole.judge.left
 
     @property
     def beyond(self) -> tuple[Left, ...]:
@@ -120,7 +156,7 @@ class DocumentCodec(ResultCodec[Any]):
 
         It is checked when values are decoded, apart from what `left` lists.
         """
-        return self._beyond
+        return self._whole.beyond
 
     @property
     def decoded_type(self) -> Any:
@@ -135,7 +171,7 @@ class DocumentCodec(ResultCodec[Any]):
         style = style_of(options) if options else None
         if style is not None and style.inline:
             return super().json_schema(**options)
-        document: dict[str, Any] = copy_json(self._shown)
+        document: dict[str, Any] = copy_json(self._whole.shown)
         if style is None:
             return document
         from ..host_schema import restyled
@@ -190,7 +226,8 @@ class DocumentCodec(ResultCodec[Any]):
         return copy_json(value)
 
     def _judged(self, value: object) -> tuple[Problem, ...]:
-        return () if self._judge is None else tuple(self._judge.problems(value))
+        judge = self._whole.judge
+        return () if judge is None else tuple(judge.problems(value))
 
     def _report(self, value: object, repairs: tuple[Repair, ...]) -> DecodeReport[Any]:
         repaired, more = self._repaired(value)

@@ -15,7 +15,7 @@ from .parameters import class_of
 from .raw_arguments import RawArguments
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 __all__ = ["changed_metadata", "doc_of", "make_metadata", "register_input"]
 
@@ -25,7 +25,7 @@ def register_input(
     name: str,
     options: Mapping[str, Any],
     complaints: list[Complaint],
-    make: type[Codec[Any]] = Codec,
+    make: Callable[..., Codec[Any]] = Codec,
 ) -> Codec[Any] | None:
     """Register an input type; return None if there are complaints, old or new."""
     try:

@@ -267,8 +267,8 @@ class Tool(ToolArguments, Generic[P, R]):
                 before: Mapping[str, str] = self._options.get("param_descriptions") or {}
                 changed["param_descriptions"] = {**before, **changed["param_descriptions"]}
             options = {**self._options, **changed}
-            made_by = type(self._codec)
-            codec = register_input(self._codec.type, name, {**given, **options}, complaints, made_by)
+            again = self._codec.again
+            codec = register_input(self._codec.type, name, {**given, **options}, complaints, again)
             if codec is None:
                 raise SchemaError(name, complaints, "tool")
             content = {"_codec": codec, "_options": options}
