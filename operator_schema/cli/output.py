@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import re
 import stat
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Output", "count", "to_json"]
 
 _DIM = "dim"
-_COMMANDS = ("::", "##[", "##vso[")
-_CI = ("GITHUB_ACTIONS", "TF_BUILD")
+_COMMAND = re.compile(r"^(\s*)(:)(?=:)|()(#)(?=#(?:vso|teamcity)?\[)", re.IGNORECASE | re.MULTILINE)
+_CI = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 """Variables that say that a CI reads what is printed."""
 
 
@@ -66,7 +67,7 @@ class Output:
 
     def json(self, value: Any, indent: int | None = None) -> None:
         """Write a JSON value, on one line unless an indent is given."""
-        text = to_json(value, indent, ascii_only=not _is_unicode(self._encoding))
+        text = _without_commands(to_json(value, indent, ascii_only=not _is_unicode(self._encoding)))
         if self._console is None:
             self.line(text)
             return
@@ -84,9 +85,13 @@ class Output:
 
     def styled(self, *parts: tuple[str, str]) -> None:
         """Write one line made of texts, each with its style."""
+        plain = "".join([text for text, _ in parts])
+        safe = _without_commands(plain)
         if self._console is None:
-            self._write(_without_command("".join([text for text, _ in parts])))
+            self._write(safe)
             return
+        if safe != plain:  # a command may begin in one part and end in the next
+            parts = ((safe, parts[0][1]),)
         from rich.text import Text
 
         self._console.print(Text.assemble(*parts))
@@ -165,16 +170,18 @@ class Output:
                 bar.stop()
 
 
-def _without_command(line: str) -> str:
-    """Return a line that no CI takes for a command, with its first character escaped as in JSON if need be.
+def _without_commands(text: str) -> str:
+    """Return a text that no CI takes for a command: the first character of each is escaped as in JSON.
 
-    GitHub Actions and Azure Pipelines read commands at the beginning of any line that a program prints.
-    Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+    GitHub Actions, Azure Pipelines and TeamCity read commands in all that a program prints: those with `##`
+    anywhere in a line, those with `::` where it begins.
+    Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions,
+    https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands,
+    https://www.jetbrains.com/help/teamcity/service-messages.html
     """
-    text = line.lstrip()
-    if not text.startswith(_COMMANDS) or not any(os.environ.get(name) for name in _CI):
-        return line
-    return f"{line[: len(line) - len(text)]}\\u{ord(text[0]):04x}{text[1:]}"
+    if not any(os.environ.get(name) for name in _CI):
+        return text
+    return _COMMAND.sub(lambda found: f"{found[1] or ''}\\u{ord(found[2] or found[4]):04x}", text)
 
 
 def to_json(value: Any, indent: int | None = None, *, ascii_only: bool = False) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 
 import pytest
@@ -47,15 +48,44 @@ def test_the_package_and_its_command_line_do_not_import_rich(folder):
     assert process(["-c", code], folder, program=(sys.executable,)) == (0, "\n", "")
 
 
+COMMANDS = (
+    *("::warning::x", "  ::set-env name=a::b", "::set-output name=a::b"),
+    *("##[error]x", "##vso[task.x]y", "a: ##vso[task.x]y", "###[x]", "x ##teamcity[message text='x']"),
+)
+
+
+def is_command(line):
+    return re.match(r"\s*::", line) or re.search(r"##(\[|vso\[|teamcity\[)", line)
+
+
 @pytest.mark.needs_process
-@pytest.mark.parametrize("variable", ["GITHUB_ACTIONS", "TF_BUILD"])
-@pytest.mark.parametrize("command", ["::warning::x", "  ::set-env name=a::b", "##[error]x", "##vso[task.x]y"])
-def test_no_text_of_a_tool_is_a_command_of_a_ci(folder, variable, command):
-    call = ["call", "host:count_named", json.dumps({"table": f"a\n{command}\n:: b"})]
-    plain = process(call, folder)[1]
-    assert plain == f"a\n{command}\n:: b\n"
+@pytest.mark.parametrize("variable", ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"])
+def test_no_text_of_a_tool_is_a_command_of_a_ci(folder, variable):
+    call = ["call", "host:count_named", json.dumps({"table": "\n".join(["a", *COMMANDS, ":: b"])})]
+    assert process(call, folder)[1] == "".join([f"{line}\n" for line in ("a", *COMMANDS, ":: b")])
     status, shown, _ = process(call, folder, **{variable: "true"})[:3]
     assert status == 0
-    lines = shown.splitlines()
-    assert not any(line.lstrip().startswith(("::", "##[", "##vso[")) for line in lines)
-    assert lines[1].lstrip()[:6] in {"\\u003a", "\\u0023"}
+    assert [line for line in shown.splitlines() if is_command(line)] == []
+    assert shown.count("\\u003a:") == 4
+    assert shown.count("\\u0023#") == 5
+
+
+@pytest.mark.parametrize("coloured", [False, True])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_nothing_that_is_written_is_a_command_of_a_ci(monkeypatch, command, coloured):
+    monkeypatch.setenv("TF_BUILD", "True")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    (monkeypatch.setenv if coloured else monkeypatch.delenv)("FORCE_COLOR", *["1"] if coloured else [False])
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    output = Output(stream)
+    half = len(command) // 2
+    output.line(command, "red")
+    output.styled((command[:half], "bold"), (command[half:], "red"))
+    output.report("", f"wrong\n{command}")
+    output.json({"a": command, command: [command]}, 2)
+    output.json([command])
+    stream.flush()
+    written = re.sub(r"\x1b\[[\d;]*m", "", stream.buffer.getvalue().decode())
+    assert [line for line in written.splitlines() if is_command(line)] == []
+    *_, last = written.splitlines()
+    assert json.loads(last) == [command]
