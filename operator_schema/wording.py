@@ -250,6 +250,21 @@ def fold(name: str) -> str:
     return name.casefold().replace("_", "").replace("-", "").replace(" ", "")
 
 
+def key_step(key: object) -> str:
+    """Return the step of a path for a key of a map that isn't written yet: the text that it is, or shows.
+
+    Args:
+        key: of a dict in Python, so anything that has a hash.
+    """
+    if isinstance(key, str):
+        return str.__str__(key)
+    from enum import Enum
+
+    if isinstance(key, Enum) and type_of(key) is None:
+        return clip(escape(f"{type(key).__name__}.{key._name_}"), EXCERPT_LENGTH)  # `name` may be anything
+    return excerpt(key)
+
+
 def show_path(path: Sequence[str | int]) -> str:
     """Write a path as a reader would: `attendees[2].email`, `headers["x-trace"]`.
 

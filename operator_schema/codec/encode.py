@@ -31,7 +31,7 @@ from ..introspect.nodes import (
 )
 from ..introspect.traits import flat_members, is_exactly, may_be
 from ..json_values import copy_json, fits_types, in_order, is_object
-from ..wording import count_of, excerpt
+from ..wording import count_of, key_step
 from .limits import MAX_PROBLEMS
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS, constraint_checks
@@ -304,10 +304,9 @@ class EncodeRun:
         valid = limits is None or self._has_length(limits, entries, path, "keys")
         encoded: dict[str, Any] = {}
         for key, item in entries.items():
-            name = self._key(node.keys, key, (path, excerpt(key)))
-            result = self.encode(
-                node.values, item, (path, name if isinstance(name, str) else excerpt(key)), depth + 1
-            )
+            name = self._key(node.keys, key, (path, key_step(key)))
+            step = name if isinstance(name, str) else key_step(key)
+            result = self.encode(node.values, item, (path, step), depth + 1)
             if name is INVALID or result is INVALID:
                 valid = False
             elif name in encoded:

@@ -27,7 +27,7 @@ from ..introspect.nodes import (
 )
 from ..introspect.traits import flat_members, received_types, shape_of
 from ..json_values import choice_key, copy_json, fits_types, is_array, is_object, type_of
-from ..wording import count_of, excerpt
+from ..wording import count_of, key_step
 from .limits import MAX_KEY_DIGITS, HashCounter
 from .problems import INVALID, Problems, Trial
 from .scalars import SCALARS, constraint_checks
@@ -330,7 +330,7 @@ class DecodeRun:
         decoded: dict[Any, Any] = {}
         hashes = HashCounter(len(value))
         for key, item in value.items():
-            step = (path, key if isinstance(key, str) else excerpt(key))
+            step = (path, key_step(key))
             name = self.decode_key(node.keys, key, step)
             result = self.decode(node.values, item, step, depth + 1)
             if name is INVALID or result is INVALID:

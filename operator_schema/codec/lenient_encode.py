@@ -29,7 +29,7 @@ from ..introspect.nodes import (
 )
 from ..introspect.traits import flat_members
 from ..json_values import has_surrogate, without_surrogates
-from ..wording import count_of, excerpt
+from ..wording import count_of, excerpt, key_step
 from .constraint_checks import check_length
 from .encode import EncodeRun, EncodeState, is_array_of
 from .limits import MAX_LENIENT_VALUES
@@ -314,7 +314,7 @@ class _LenientRun(EncodeRun):
         encoded: dict[str, Any] = {}
         for key, item in entries:
             name = self._name_of(keys, key, path, depth)
-            step = name if isinstance(name, str) else excerpt(key)
+            step = name if isinstance(name, str) else key_step(key)
             result = self.encode(node_of(step), item, (path, step), depth + 1)
             if name is INVALID or result is INVALID:
                 valid = False
@@ -327,7 +327,7 @@ class _LenientRun(EncodeRun):
     def _name_of(self, keys: Node | None, key: Any, path: Path, depth: int) -> Any:
         if keys is None and type(key) is str and not has_surrogate(key):
             return key
-        step = (path, str.__str__(key) if isinstance(key, str) else excerpt(key))
+        step = (path, key_step(key))
         written = self.encode(ANY if keys is None else keys, key, step, depth)
         if isinstance(written, (dict, list)):
             return self._refuse(step, key)

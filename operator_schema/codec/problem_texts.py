@@ -16,7 +16,7 @@ from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, Objec
 from ..introspect.traits import received_types, shape_of, spread_members
 from ..json_values import fits_types, is_array, is_object, type_of
 from ..schema import INTEGER_KEY
-from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, kind, nearest, quote, received
+from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
 from .expected import EXPECTED_LENGTH, expected, expected_field, fitted, show_choice
 from .json_in_strings import quoted_scalar, quoted_type
 from .limits import MAX_INTEGER_DIGITS
@@ -87,7 +87,7 @@ def missing_tag(steps: Steps, choices: LiteralNode) -> Problem:
 
 def unknown(steps: Steps, key: object, node: ObjectNode, sent: Collection[object]) -> Problem:
     names = [known.key for known in node.fields]
-    name = key if isinstance(key, str) else excerpt(key)
+    name = key_step(key)
     near = nearest(name, [known for known in names if known not in sent])
     fields = fitted(names, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES) if names else "none"
     message = f"unknown key; the keys are {fields}" if names else "unknown key; this object takes no keys"

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..wording import excerpt, nearest
+from ..wording import key_step, nearest
 from .limits import MAX_PROBLEMS
 
 if TYPE_CHECKING:
@@ -256,6 +256,6 @@ def ignored_keys(problems: Problems) -> list[tuple[Steps, str | None]]:
         keys = [field.key for field in node.fields]
         unknown = (key for key in value if key not in keys)
         for key in islice(unknown, MAX_PROBLEMS - len(found)):
-            name = key if isinstance(key, str) else excerpt(key)
+            name = key_step(key)
             found.append(((*steps_of(path), name), nearest(name, keys)))
     return found

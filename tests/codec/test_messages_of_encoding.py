@@ -60,6 +60,44 @@ def test_a_leaf_is_shown_as_its_json_type_and_what_it_holds():
     )
 
 
+class Colour(enum.Enum):
+    RED = "r"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Hostile:
+    def __repr__(self) -> str:
+        raise ValueError
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("key", "step"),
+    [
+        ("b", "b"),
+        (Colour.RED, "Colour.RED"),
+        (Level.LOW, "1"),
+        (5, "5"),
+        (None, "null"),
+        (date(2026, 1, 31), "date"),
+        (Hostile(), "Hostile"),
+        (enum.Enum("Many", {"A" * 100: 1})["A" * 100], "Many." + "A" * 54 + "…"),
+    ],
+    ids=["text", "member", "number of a member", "number", "null", "date", "hostile", "long name"],
+)
+def test_a_key_that_does_not_fit_is_found_by_its_path(key: Any, step: str, compiled: bool):
+    codec = Codec(dict[Literal["a"], int])
+    if compiled:
+        codec.compile()
+    with pytest.raises(EncodeError) as caught:
+        codec.encode({key: "x"})
+    assert [problem.path for problem in caught.value.problems] == [(step,), (step,)]
+    assert codec.problems({key: 1})[0].path == (step,)
+
+
 class Mode(enum.StrEnum):
     FAST = "fast"
 
