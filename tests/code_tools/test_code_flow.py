@@ -388,3 +388,79 @@ def test_methods_of_all_bases_are_found(tmp_path):
         "super().f": None,
         "super": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("files", "call", "place"),
+    [
+        ({"__init__.py": "def f(): g()", "b.py": "def g(): ..."}, "g", None),
+        ({"__init__.py": "def f(): g()\n\ndef g(): ...", "b.py": "def g(): ..."}, "g", "__init__.py:3"),
+        (
+            {"c.py": "import a\ndef f(): a.g()", "a.py": "def g(): ...", "x/a.py": "def g(): ..."},
+            "a.g",
+            "a.py:1",
+        ),
+        ({"c.py": "import a\ndef f(): a.g()", "src/a.py": "def g(): ..."}, "a.g", "src/a.py:1"),
+        ({"c.py": "import p.a\ndef f(): p.a.g()", "a.py": "def g(): ..."}, "p.a.g", "a.py:1"),
+        (
+            {"c.py": "import p.a\ndef f(): p.a.g()", "a.py": "def g(): ...", "p/__init__.py": ""},
+            "p.a.g",
+            None,
+        ),
+        ({"c.py": "def f(): g()\n" + "def g(): ...\n" * 3}, "g", "c.py:2"),
+    ],
+)
+def test_a_call_has_the_place_of_its_full_name(tmp_path, files, call, place):
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(f"{text}\n")
+    (called,) = CodeBase(tmp_path).read_func("f")["calls"]
+    assert (called["name"], called.get("location")) == (call, place)
+
+
+@pytest.mark.parametrize(
+    ("bases", "place"),
+    [
+        ("B", "a.py:1"),
+        ("X, k=B", None),
+        ("X, k=B, *B", "a.py:1"),
+        ("X[B], Y[Z[B]]", None),
+        ("X[Z[B]], B", "a.py:1"),
+        ("X=[B], metaclass=B", None),
+        (", ".join([*[f"X{i}" for i in range(19)], "B"]), "a.py:1"),
+        (", ".join([*[f"X{i}" for i in range(20)], "B"]), None),
+    ],
+)
+def test_a_method_is_that_of_a_base_and_of_no_argument(tmp_path, bases, place):
+    (tmp_path / "a.py").write_text(
+        f"class B:\n def g(self): ...\nclass A({bases}):\n def f(self): self.g()\n"
+    )
+    (called,) = CodeBase(tmp_path).read_func("A.f")["calls"]
+    assert called.get("location") == (None if place is None else "a.py:2")
+
+
+def test_of_a_long_chain_of_calls_the_end_is_told(tmp_path):
+    (tmp_path / "a.py").write_text(f"def f():\n a{'.b()' * 200}\n {'c' * 301}()\n {'d.' * 149}de()\n")
+    names = [one["name"] for one in CodeBase(tmp_path).read_func("f")["calls"]]
+    assert names == ["….b", "a.b", f"…{'c' * 300}", "d." * 149 + "de"]
+
+
+def test_a_type_or_value_that_many_fields_share_is_cut(tmp_path):
+    kind = f"struct {{ {'b int; ' * 60}}}"
+    (tmp_path / "a.go").write_text(f"package p\ntype A struct {{\n x, y {kind}\n z int\n}}\n")
+    x, y, z = CodeBase(tmp_path).inspect("A")["fields"]
+    assert x == {"name": "x", "type": f"{kind[:300]}…"}
+    assert y["type"] == x["type"]
+    assert z == {"name": "z", "type": "int"}
+    value = f"[{', '.join(['1'] * 200)}]"
+    (tmp_path / "b.py").write_text(f"class B:\n x = y = {value}\n z = '{'é' * 98}'\n")
+    fields = CodeBase(tmp_path).inspect("B")["fields"]
+    assert [one["value"] for one in fields] == [f"{value[:100]}…", f"{value[:100]}…", f"'{'é' * 98}'"]
+
+
+@pytest.mark.parametrize(("length", "is_told"), [(300, True), (301, False)])
+def test_imports_from_a_name_without_end_are_left_out(tmp_path, length, is_told):
+    (tmp_path / "a.py").write_text(f"from {'a' * length} import b, c\ndef f(): b(), c()\n")
+    (tmp_path / "a.rs").write_text(f"use {'a' * (length - 2)}::{{b, c}};\nfn g() {{ b(); c(); }}\n")
+    base = CodeBase(tmp_path)
+    assert ["imports_used" in base.read_func(name) for name in ("f", "g")] == [is_told, is_told]
