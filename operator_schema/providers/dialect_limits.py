@@ -63,19 +63,21 @@ def over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
         dialect: of the provider.
         sizes: of the inputs of all strict tools of the request.
     """
+    if not sizes:
+        return []
     counted = (
         ("strict tools", len(sizes), dialect.most_tools),
         ("properties", sum([size.properties for size in sizes]), dialect.most_properties),
-        ("levels inside each other", max([size.levels for size in sizes], default=0), dialect.most_levels),
+        ("levels inside each other", max([size.levels for size in sizes]), dialect.most_levels),
         ("values of enums", sum([size.choices for size in sizes]), dialect.most_choices),
         ("properties that may be left out", sum([size.optional for size in sizes]), dialect.most_optional),
         ("unions", sum([size.unions for size in sizes]), dialect.most_unions),
         (
             "properties of one tool that may be left out",
-            max([size.optional for size in sizes], default=0),
+            max([size.optional for size in sizes]),
             dialect.most_optional_of_one,
         ),
-        ("unions in one tool", max([size.unions for size in sizes], default=0), dialect.most_unions_of_one),
+        ("unions in one tool", max([size.unions for size in sizes]), dialect.most_unions_of_one),
         (
             "characters in names of properties and values of enums",
             sum([size.characters for size in sizes]),
@@ -83,7 +85,7 @@ def over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
         ),
         (
             f"characters in an enum of more than {MANY_CHOICES} values",
-            max([size.choice_characters for size in sizes], default=0),
+            max([size.choice_characters for size in sizes]),
             dialect.most_choice_characters,
         ),
     )

@@ -53,7 +53,11 @@ OPENAI_STRICT = Dialect(
     most_characters=120_000,
     most_choice_characters=15_000,
 )
-"""Source: https://platform.openai.com/docs/guides/structured-outputs"""
+"""Source: https://platform.openai.com/docs/guides/structured-outputs
+
+`default` and lengths are left to words: recorded requests with a default were accepted, and OpenAI's own
+SDK warns that both may be refused.
+"""
 
 ANTHROPIC_STRICT = Dialect(
     keywords=frozenset({"minItems"}),
