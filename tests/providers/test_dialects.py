@@ -533,3 +533,106 @@ def test_an_exact_length_of_one_is_singular():
     found = tool_input(make_dataclass("Input", [("code", Annotated[str, MinLen(1), MaxLen(1)])]))
     (sent,) = anthropic.request([found], strict=True)["tools"]
     assert sent["input_schema"]["properties"]["code"]["description"] == "Exactly 1 character."
+
+
+# --- schemas of leaves -----------------------------------------------------------------------------
+
+
+class Thing:
+    """What a leaf reads."""
+
+
+def thing(schema):
+    """Return a tool with one parameter, of a leaf with this schema."""
+    sample = "a" if "string" in schema.get("type", "string") else {}
+    leaf = SchemaLeaf(Thing, schema, lambda _: Thing(), lambda _: sample, Thing())
+    made = make_dataclass("Input", [("thing", Annotated[Thing, leaf])])
+    return tool_input(made, name="use", description="Use a thing.")
+
+
+def sent_for(provider, of, strict):
+    body = provider.request([of], strict=strict)["tools"][0]
+    found = body["functionDeclarations"][0] if "functionDeclarations" in body else body.get("function", body)
+    keys = ("parameters", "parametersJsonSchema", "input_schema")
+    (schema,) = [found[key] for key in keys if key in found]
+    return schema["properties"]["thing"]
+
+
+FREE = {"type": "object", "additionalProperties": {"type": "integer"}}
+
+
+@pytest.mark.parametrize("provider", [openai_chat, anthropic, deepseek, cohere])
+@pytest.mark.parametrize(
+    "schema", [FREE, {"type": "object"}, {"type": "object", "additionalProperties": True}]
+)
+def test_a_leaf_with_free_keys_is_refused_where_maps_are(provider, schema):
+    with pytest.raises(SchemaError, match="its schema is an object with free keys, which the strict mode of"):
+        provider.request([thing(schema)], strict=True)
+
+
+@pytest.mark.parametrize("provider", [gemini, xai])
+def test_a_leaf_with_free_keys_is_taken_where_maps_are(provider):
+    assert sent_for(provider, thing(FREE), strict=True) == FREE
+
+
+def test_levels_of_a_leaf_are_counted_down_again():
+    deep = {"type": "string"}
+    for _ in range(47):
+        deep = {"type": "array", "items": deep}
+    sides = {f"side_{number}": {"type": "string"} for number in range(60)}
+    names = [*sides, "deep"]
+    around = {"type": "object", "properties": {**sides, "deep": deep}, "required": names}
+    assert gemini.report([thing(around)], strict=True).is_accepted
+    around["properties"]["deep"] = {"type": "array", "items": {"type": "array", "items": deep}}
+    (refused,) = gemini.report([thing(around)], strict=True).tools[0].refused
+    assert refused.message.startswith("its schema nests more than 50 levels, ")
+
+
+def test_a_leaf_that_a_lenient_dialect_cant_say_keeps_its_types():
+    several = thing({"type": ["string", "array"], "weird": 1})
+    first, second = sent_for(gemini_parameters, several, strict=False)["anyOf"]
+    assert (first["type"], second["type"], second["items"]["anyOf"][:4]) == ("STRING", "ARRAY", FLAT)
+    assert (
+        sent_for(gemini_parameters, thing({"type": "string", "weird": 1}), strict=False)["type"] == "STRING"
+    )
+
+
+FLAT = [{"type": kind} for kind in ("STRING", "NUMBER", "BOOLEAN", "OBJECT")]
+
+
+def test_choices_of_several_types_say_the_type_of_each():
+    def sent(choices, provider=openai_chat):
+        made = make_dataclass("Input", [("thing", choices)])
+        return sent_for(provider, tool_input(made, name="use", description="Use it."), strict=True)
+
+    assert sent(Literal["a", None]) == {"type": ["string", "null"], "enum": ["a", None]}
+    assert sent(Literal["a", None], deepseek) == {
+        "anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null", "enum": [None]}]
+    }
+    assert sent(Literal["a", 1]) == {
+        "anyOf": [{"type": "string", "enum": ["a"]}, {"type": "integer", "enum": [1]}]
+    }
+    assert [one["type"] for one in sent(Literal["a", 1, None])["anyOf"]] == ["string", "integer", "null"]
+
+
+def test_any_value_has_free_keys_where_maps_are_taken():
+    @tool
+    def use(thing: Any) -> str:
+        """Use a thing."""
+        return str(thing)
+
+    flat = [{"type": kind} for kind in ("string", "number", "boolean")]
+    flat.append({"type": "object", "additionalProperties": True})
+    assert sent_for(xai, use, strict=False)["anyOf"] == [*flat, {"type": "array", "items": {"anyOf": flat}}]
+
+
+def test_nulls_are_left_out_after_a_key_that_is_missing():
+    @tool
+    def add(first: int = 1, second: int = 2, third: int = 3) -> str:
+        """Add them."""
+        return str(first + second + third)
+
+    function = {"name": "add", "arguments": '{"second": null, "third": null}'}
+    message = {"tool_calls": [{"id": "1", "type": "function", "function": function}]}
+    response = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    assert openai_chat.calls(response, [add], strict=True)[0].arguments == {}
