@@ -237,16 +237,7 @@ def question_about(call: ToolCall[Any]) -> dict[str, Any]:
 
 def registry_of(tools: Tools) -> Registry:
     """Return tools as a registry, in which those that a toolset has off are switched off."""
-    from ..rounds.toolset import Toolset
-
-    if isinstance(tools, Registry):
-        return tools
-    registry = Registry(tools)
-    if isinstance(tools, Toolset):
-        for name in tools.names:
-            if tools.is_off(name):
-                registry.switch(name, enabled=False)
-    return registry
+    return tools if isinstance(tools, Registry) else Registry(tools)
 
 
 def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleOptions]) -> ToolDefinition:

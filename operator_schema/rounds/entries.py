@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from ..errors import DuplicateToolError
 from ..immutable import Value
 from ..tools.registry.snapshot import snapshot_of
+from ..tools.switches import HiddenSwitch
 from ..tools.tool import Tool
 from ..tools.tool_lists import places_of, tools_of
 
@@ -115,7 +116,14 @@ def _entries_of(member: Any) -> list[Entry]:
         return [Entry(tool) for tool in tools_of([member])]
     tools, switches = snapshot.content()
     # A tool of `describe_tools` describes its own registry.
-    return [Entry(tool, switch=switches.get(tool.name)) for tool in tools if not tool.describes_tools]
+    return [_entry(tool, switches.get(tool.name)) for tool in tools if not tool.describes_tools]
+
+
+def _entry(tool: Tool[..., Any], switch: Switch | None) -> Entry:
+    """Return a tool of a registry, which may have it from a toolset that hides it."""
+    if isinstance(switch, HiddenSwitch):
+        return Entry(tool, is_off=True, switch=switch.own)
+    return Entry(tool, switch=switch)
 
 
 def _from(toolset: Toolset[Any], entry: Entry) -> Entry:
@@ -123,5 +131,10 @@ def _from(toolset: Toolset[Any], entry: Entry) -> Entry:
 
 
 def switches_of(entries: Mapping[str, Entry]) -> dict[str, Switch]:
-    """Return the switches that tools have from their registries."""
-    return {name: entry.switch for name, entry in entries.items() if entry.switch is not None}
+    """Return the switches that tools have from their registries, and those of the tools that are off."""
+    found: dict[str, Switch] = {}
+    for name, entry in entries.items():
+        switch = HiddenSwitch(entry.switch) if entry.is_off else entry.switch
+        if switch is not None:
+            found[name] = switch
+    return found

@@ -197,7 +197,8 @@ def offer(
         context: for switches that take one.
     """
     wanted = _wanted(toolset, available)
-    names = tuple([name for name in toolset.names if name in wanted and snapshot.is_offered(name, context)])
+    candidates = [name for name in toolset.names if name in wanted]
+    names = tuple([name for name in candidates if snapshot.is_offered(name, context, asked_for=True)])
     choice = _choice(toolset, names, required, wanted)
     return Offer(toolset, names, choice, _checked(toolset, descriptions), snapshot)
 

@@ -151,7 +151,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
         from .offer import offer
 
         found = offer(self, self._entries, "default", "optional", {}, None)
-        if all(isinstance(self._entries.switch_of(name), bool) for name in self.names):
+        shown = [name for name in self.names if not self.is_off(name)]
+        if all(isinstance(self._entries.switch_of(name), bool) for name in shown):
             self._default_offer[None] = found
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ..immutable import Value
 from ..wording import received
 from .awaitables import close_awaitable, is_awaitable
 from .signature import is_coroutine_function, is_generator_function, required_parameters
@@ -16,12 +17,26 @@ if TYPE_CHECKING:
     Switch = bool | Callable[[], bool] | Callable[[Context], bool]
     Enabled = Switch | None  # None: something else decides
 
-__all__ = ["NO_CONTEXT", "SWITCH_REMEDY", "check_switch", "is_switch", "question_of"]
+__all__ = ["HiddenSwitch", "NO_CONTEXT", "SWITCH_REMEDY", "check_switch", "is_switch", "question_of"]
 
 NO_CONTEXT: Context = MappingProxyType({})
 """What a switch gets where there is no context."""
 
 SWITCH_REMEDY = "Give True, False, or a function (def) that takes nothing or the context"
+
+
+class HiddenSwitch(Value):
+    """The switch of a tool that a toolset hides: off, except for requests that offer the tool all the same.
+
+    Attributes:
+        own: what decides for such requests; None leaves it to the tool.
+    """
+
+    own: Switch | None
+
+    def __call__(self) -> bool:
+        """Return that nobody else may call the tool."""
+        return False
 
 
 def is_switch(value: object) -> bool:

@@ -127,6 +127,13 @@ def test_tools_lists_a_toolset(run):
     assert [line.split()[0] for line in out.splitlines()[1:-1]] == ["db_count", "db_drop", "count"]
 
 
+def test_tools_marks_what_a_toolset_hides(run):
+    status, out, _ = run("tools", "host:hiding")
+    assert status == 0
+    rows = [line.split()[:3] for line in out.splitlines()[1:-1]]
+    assert rows == [["count", "sync", "2"], ["count_named", "sync,", "off"]]
+
+
 @pytest.mark.needs_threads
 def test_call_finds_a_tool_of_a_toolset(run):
     of_registry = run("call", "--context", "host:context", "host:registry.db_count", "table=a", "times=2")

@@ -311,7 +311,8 @@ class RoundMachine(RuleBasedStateMachine):
         ran = sorted(RAN[len(before) :])
         expected = []
         for index in pending:
-            disabled = not self.toolset._entries.is_enabled(self.plan.states[index].name, None)
+            name = self.plan.states[index].name  # what it hides was asked for by the offer
+            disabled = not self.toolset._entries.is_enabled(name, None, asked_for=True)
             if self.names[index] == "asking" and index not in self.answered and not disabled:
                 self.model[index] = "deferred"
                 continue

@@ -10,6 +10,7 @@ from round_samples import Odd, ask, done, fetch, pay, raw, remember, search
 
 from operator_schema import (
     Codec,
+    DefaultPlus,
     DuplicateToolError,
     Executor,
     Hooks,
@@ -213,6 +214,83 @@ def test_an_executor_takes_a_toolset_with_its_switches():
     assert executor.execute_sync(raw("search", query="a", limit=1)).content == '["a"]'
     assert executor.execute_sync(raw("fetch", url="a")).code == "disabled"
     assert executor.execute_sync(raw("pay", amount=1)).code == "tool_not_found"
+
+
+TAKEN_AS = {
+    "toolset": lambda toolset: toolset,
+    "registry": Registry,
+    "deep copy": lambda toolset: copy.deepcopy(Registry(toolset)),
+    "pickle": lambda toolset: pickle.loads(pickle.dumps(Registry(toolset))),
+    "merged": lambda toolset: Registry().merge(Registry(toolset)),
+    "with other options": lambda toolset: Registry(toolset).with_(repair=True),
+    "toolset of a registry": lambda toolset: Toolset(Registry(toolset)),
+    "toolset of a toolset": lambda toolset: Toolset(toolset) | Toolset(remember),
+}
+
+
+@pytest.mark.parametrize("kind", TAKEN_AS)
+def test_what_takes_a_toolset_has_its_hidden_tools_switched_off(kind):
+    toolset = Toolset(search, off(fetch))
+    taken = TAKEN_AS[kind](toolset)
+    registry = Registry(taken)
+    assert "fetch" not in [tool.name for tool in registry.offered()]
+    assert not registry.is_enabled("fetch")
+    executor = Executor(taken, threads=False)
+    assert executor.execute_sync(raw("fetch", url="a")).code == "disabled"
+    unknown = executor.execute_sync(raw("fetsh", url="a"))
+    assert (unknown.code, "fetch" in unknown.content) == ("tool_not_found", False)
+
+
+@pytest.mark.parametrize("kind", TAKEN_AS)
+def test_a_round_that_offered_a_hidden_tool_runs_it(kind):
+    toolset = Toolset(search, off(fetch))
+    executor = Executor(TAKEN_AS[kind](toolset), threads=False)
+    if kind == "with other options":
+        toolset = toolset.with_(repair=True)
+    sent = toolset.offer(DefaultPlus(["fetch"])).round([raw("fetch", url="a")])
+    assert executor.execute_round_sync(sent).handled[0].result.content == "page a"
+    plain = toolset.round([raw("fetch", url="a")])
+    assert executor.execute_round_sync(plain).issues[0].code == "not_available"
+
+
+@pytest.mark.parametrize("switched", ["tool", "registry", "group", "afterwards"])
+def test_a_hidden_tool_that_is_also_switched_off_never_runs(switched):
+    switch = {"on": True}
+
+    def is_on():
+        return switch["on"]
+
+    registry = Registry([search], enabled=is_on if switched == "group" else True)
+    registry.register(fetch.with_(enabled=is_on) if switched == "tool" else fetch)
+    if switched == "registry":
+        registry.switch("fetch", enabled=is_on)
+    toolset = Toolset(off(registry))
+    taken = Registry().merge(Registry(toolset))
+    sent = toolset.offer("all").round([raw("fetch", url="a")])
+    executor = Executor(taken, threads=False)
+    assert executor.execute_round_sync(sent).handled[0].result.content == "page a"
+
+    switch["on"] = False
+    if switched == "afterwards":
+        taken.switch("fetch", enabled=False)
+    sent = toolset.offer(Only(["fetch"])).round([raw("fetch", url="a")])
+    (state,) = executor.execute_round_sync(sent).states
+    expected = "disabled" if switched == "afterwards" else "not_available"
+    assert state.result.code == expected
+
+
+def test_the_switch_of_a_registry_goes_with_a_tool_that_is_hidden_in_it():
+    """A group that is off when its tools go elsewhere says so of the hidden ones too."""
+    registry = Registry(Toolset(off(fetch)), enabled=False)
+    toolset = Toolset(registry)
+    assert toolset.is_off("fetch")
+    assert toolset.offer("all").names == ()
+
+
+def test_a_registry_can_switch_a_hidden_tool_on():
+    registry = Registry(Toolset(search, off(fetch)))
+    registry.switch("fetch", enabled=True)
+    assert Executor(registry, threads=False).execute_sync(raw("fetch", url="a")).content == "page a"
 
 
 @pytest.mark.needs_threads

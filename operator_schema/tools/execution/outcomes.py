@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ToolNotFoundError
 from ..calls import ToolResult
+from ..registry.snapshot import snapshot_of
 from .backends import current_backend, is_cancellation
 from .confirmation import Confirmation
 from .rounds import DecodedCall, context_of
@@ -162,7 +163,7 @@ class Outcomes:
         confirm: Confirm | None,
     ) -> Any:
         try:
-            found = self._find(call, context)
+            found = self._find(call, context, was_offered=decoded is not None)
         except Exception as error:  # noqa: BLE001  # a switch is your program's own code
             failed = "the switch of the tool failed"
             return self._failures.passed(call, error) or self._failures.not_started(call, error, failed)
@@ -201,11 +202,17 @@ class Outcomes:
             return outcome
         return self._failures.cancelled(call, outcome)
 
-    def _find(self, call: RawCall, context: Context | None) -> Tool[..., Any] | ToolResult:
+    def _find(
+        self, call: RawCall, context: Context | None, *, was_offered: bool
+    ) -> Tool[..., Any] | ToolResult:
         registry, name = self._registry, call.name
         try:
             tool = registry.shown(name, context=context)
-            return tool if registry.is_enabled(name, context=context) else self._failures.disabled(call)
+            may_run = registry.is_enabled(name, context=context)
+            if not may_run and was_offered:  # by a request that asked for a tool which is hidden from others
+                entries = snapshot_of(registry)
+                may_run = entries is not None and entries.is_enabled(name, context, asked_for=True)
+            return tool if may_run else self._failures.disabled(call)
         except ToolNotFoundError as error:
             names = [] if error.suggestions else [tool.name for tool in registry.offered(context=context)]
             return self._failures.not_found(call, error, names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..log import WARNING, write_log
-from ..switches import NO_CONTEXT, question_of
+from ..switches import NO_CONTEXT, HiddenSwitch, question_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,45 +45,64 @@ class Snapshot:
         self.describer = describer
         # Filled on demand, by name and describing tool; two threads may write the same entry twice.
         self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
-        self._questions: dict[str, bool | Callable[[Context], bool]] = {}
+        self._questions: dict[tuple[str, bool], bool | Callable[[Context], bool]] = {}
 
     def content(self) -> tuple[list[Tool[..., Any]], dict[str, Switch]]:
         """Return the tools, and the switches that they have from here rather than by themselves."""
-        switches = {
-            name: self.switch_of(name)
-            for name, tool in self.tools.items()
-            if name in self.switches or (tool.enabled is None and self.enabled is not True)
-        }
+        switches: dict[str, Switch] = {}
+        for name, tool in self.tools.items():
+            own = self._own_switch(name, asked_for=True)
+            if own is None and tool.enabled is None and self.enabled is not True:
+                own = self.enabled
+            if isinstance(self.switches.get(name), HiddenSwitch):
+                own = HiddenSwitch(own)
+            if own is not None:
+                switches[name] = own
         return list(self.tools.values()), switches
 
     def has_own_switch(self, name: str) -> bool:
         """Return whether a tool has a switch of its own, so that `enabled` doesn't count."""
         return name in self.switches or self.tools[name].enabled is not None
 
-    def switch_of(self, name: str) -> Switch:
-        """Return the switch that decides about a tool."""
+    def _own_switch(self, name: str, *, asked_for: bool) -> Enabled:
         own: Enabled = self.switches.get(name)
+        return own.own if asked_for and isinstance(own, HiddenSwitch) else own
+
+    def switch_of(self, name: str, *, asked_for: bool = False) -> Switch:
+        """Return the switch that decides about a tool.
+
+        Args:
+            name: of the tool.
+            asked_for: whether it is about a request that asks for the tool, even if it is hidden.
+        """
+        own = self._own_switch(name, asked_for=asked_for)
         if own is None:
             own = self.tools[name].enabled
         return self.enabled if own is None else own
 
-    def is_enabled(self, name: str, context: Context | None) -> bool:
+    def is_enabled(self, name: str, context: Context | None, *, asked_for: bool = False) -> bool:
         """Return whether the model may call a tool.
+
+        Args:
+            name: of the tool.
+            context: for switches that take one.
+            asked_for: as for `switch_of`.
 
         Raises:
             Exception: what its switch raises.
         """
-        question = self._questions.get(name)
+        question = self._questions.get((name, asked_for))
         if question is None:
-            question = self._questions[name] = question_of(self.switch_of(name))
+            question = question_of(self.switch_of(name, asked_for=asked_for))
+            self._questions[name, asked_for] = question
         if isinstance(question, bool):
             return question
         return question(NO_CONTEXT if context is None else context)
 
-    def is_offered(self, name: str, context: Context | None) -> bool:
-        """Return whether a tool is enabled; one whose switch fails isn't."""
+    def is_offered(self, name: str, context: Context | None, *, asked_for: bool = False) -> bool:
+        """Return whether a tool is enabled, as `is_enabled` does; one whose switch fails isn't."""
         try:
-            return self.is_enabled(name, context)
+            return self.is_enabled(name, context, asked_for=asked_for)
         except Exception as error:  # noqa: BLE001  # a switch is your program's own code
             write_log(WARNING, "%s: its switch failed, so it counts as disabled", name, error=error)
             return False
