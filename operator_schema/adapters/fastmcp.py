@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from .base import needing, runner_of, runner_of_one
 
@@ -17,7 +17,7 @@ with needing("fastmcp", "fastmcp 4.1 or newer", "fastmcp"):
     from fastmcp.utilities.types import Audio, File, Image
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolRequestParams, CallToolResult, ContentBlock, InputRequiredResult
+from mcp_types import CallToolRequestParams, ContentBlock, InputRequiredResult
 from pydantic import PrivateAttr
 
 from ..tools.injection.host_classes import register_injected
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..tools.results.structured_output import StructuredOutput
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Runner, Tools
+    from .mcp.confirmation import Asked
     from .mcp.described import Structured
 
 __all__ = ["OperatorTool", "RegistryProvider", "to_tool", "to_tools"]
@@ -60,7 +61,7 @@ class OperatorTool(FastMCPTool):
         """Run a call, as fastmcp asks for it."""
         ctx, runner = get_context(), cast("Runner", self._runner)
 
-        confirm: Literal["run"] | None = None
+        asked: Asked | None = None
         if self._tool.annotations.confirm and runner.confirm is None and ctx.request_context is not None:
             params = CallToolRequestParams(
                 name=self._tool.name,
@@ -68,12 +69,8 @@ class OperatorTool(FastMCPTool):
                 input_responses=ctx.input_responses,
                 request_state=ctx.request_state,
             )
-            asked = await _CONFIRMATION.ask(cast("Any", ctx.request_context), params, self._tool)
-            if isinstance(asked, InputRequiredResult):
-                return InputRequiredToolResult(asked)
-            if isinstance(asked, CallToolResult):
-                return FastMCPResult(content=asked.content, is_error=True)
-            confirm = asked
+            asked = _CONFIRMATION.asked(cast("Any", ctx.request_context), params, self._tool)
+        confirm = None if asked is None else asked.confirm
 
         def execute(on_progress: OnProgress | None) -> Awaitable[ToolResult]:
             return runner.run(
@@ -86,11 +83,15 @@ class OperatorTool(FastMCPTool):
                 confirm=confirm,
             )
 
-        if not self._tool.takes_progress:
-            return _answer(await execute(None), self._output)
-        messages = Messages()
-        report = progress_sender(messages, ctx.report_progress)
-        return _answer(await sending(messages, lambda: execute(report)), self._output)
+        if self._tool.takes_progress:
+            messages = Messages()
+            report = progress_sender(messages, ctx.report_progress)
+            result = await sending(messages, lambda: execute(report))
+        else:
+            result = await execute(None)
+        if asked is not None and asked.question is not None:
+            return InputRequiredToolResult(asked.question)
+        return _answer(result, self._output)
 
 
 class RegistryProvider(Provider):

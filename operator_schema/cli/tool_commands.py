@@ -11,6 +11,7 @@ import click
 
 from ..codec.expected import expected_fields
 from ..errors import EncodeError, MissingContextError, ToolError
+from ..rounds.call_text import call_text
 from ..tools.calls import RawCall
 from ..tools.documentation import documentation_of
 from ..tools.execution.executor import Executor
@@ -212,10 +213,9 @@ def _asking(err: Output, words: Sequence[str]) -> Callable[[ToolCall[Any]], bool
         return None
 
     def ask(call: ToolCall[Any]) -> bool:
-        err.line(f"{call.name} asks before it runs. It would get:")
-        err.json(call.arguments, 2)
+        err.text(call_text(call))
         # Not `click.confirm`, which writes the question to standard output.
-        sys.stderr.write("Run it? [y/N] ")
+        sys.stderr.write("[y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() in {"y", "yes"}
 

@@ -139,7 +139,7 @@ from operator_schema import tool
 
 
 @tool(confirm=True)
-def wipe(path: str) -> str:
+def wipe(path: str, force: bool = True) -> str:
     \"\"\"Wipe a folder.\"\"\"
     return f"wiped {path}"
 """
@@ -163,10 +163,10 @@ def wiping(folder):
     ],
 )
 def test_a_call_asks_before_a_tool_that_needs_a_person(wiping, typed, status, end):
-    ended, shown = on_terminal(["call", "wiping:wipe", "path=a"], wiping, typed=typed, NO_COLOR="1")
-    assert (ended, shown.strip().rpartition("\n")[2].removeprefix("Run it? [y/N] ")) == (status, end)
-    assert "wipe asks before it runs. It would get:" in shown
-    assert '"path": "a"' in shown
+    ended, shown = on_terminal(["call", "wiping:wipe", "path=a", "pat=b"], wiping, typed=typed, NO_COLOR="1")
+    assert (ended, shown.strip().rpartition("\n")[2].removeprefix("[y/N] ")) == (status, end)
+    assert 'Run wipe?\npath: "a"\nforce: true\n' in shown.replace("\r", "")
+    assert "ignores: pat (did you mean" in shown
 
 
 @on_posix
@@ -174,7 +174,7 @@ def test_a_call_asks_before_a_tool_that_needs_a_person(wiping, typed, status, en
 def test_nobody_is_asked_about_a_call_that_does_not_fit(wiping):
     ended, shown = on_terminal(["call", "wiping:wipe", "pth=a"], wiping, typed="y\n")
     assert ended == 1
-    assert "Run it?" not in shown
+    assert "[y/N]" not in shown
 
 
 @pytest.mark.needs_process

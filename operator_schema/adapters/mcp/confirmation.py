@@ -6,30 +6,27 @@ import hmac
 import json
 from hashlib import sha256
 from os import urandom
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 
-from ...rounds.tool_call import rejection_text
+from ...rounds.call_text import call_text
 from ...tools.execution.tasks import person_answers
-from ...wording import escape
 from .described import is_modern
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
+    from ...rounds.tool_call import ToolCall
     from ...tools.tool import Tool
 
-__all__ = ["Confirmation", "PatientSession"]
+__all__ = ["Asked", "Confirmation", "PatientSession"]
 
 _KEY = "confirm"
 _MOST_OPEN = 10_000
 """Questions that wait for their answers, at most."""
-
-_SHOWN = 2000
-"""Characters of the arguments that a person reads at most."""
 
 _NOTHING_TO_FILL_IN: dict[str, Any] = {"type": "object", "properties": {}}
 
@@ -49,46 +46,76 @@ class Confirmation:
         self._secret = urandom(32)
         self._open: dict[str, None] = {}  # seals that wait for their answer, the oldest first
 
-    async def ask(
+    def asked(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams, tool: Tool[..., Any]
-    ) -> types.CallToolResult | types.InputRequiredResult | Literal["run"] | None:
-        """Ask about a call of a tool with `confirm=True`.
+    ) -> Asked | None:
+        """Return what asks about a call of a tool with `confirm=True`; None if the client can't ask."""
+        return Asked(self, ctx, params, tool) if _can_ask(ctx) else None
 
-        Returns:
-            `"run"` if a person agreed to it; a refusal, or the question; None if nobody was asked, because
-            its arguments don't fit or the client can't ask.
-        """
-        if not _can_ask(ctx) or not _fits(tool, params.arguments):
-            return None
-        question = types.ElicitRequestFormParams(
-            message=_question(tool, params.arguments or {}), requested_schema=_NOTHING_TO_FILL_IN
-        )
-        if not is_modern(ctx.protocol_version):
-            return await _ask(ctx, question)
-        given = (params.input_responses or {}).get(_KEY)
-        if given is not None and self._takes_seal(params):
-            return _decision(given)
-        seal = self._seal(params, urandom(16).hex())
+    def question(
+        self, params: types.CallToolRequestParams, tool: Tool[..., Any], asked: types.ElicitRequestFormParams
+    ) -> types.InputRequiredResult:
+        """Answer a call with a question, which waits from now on."""
+        seal = self._seal(params, tool, urandom(16).hex())
         while len(self._open) >= _MOST_OPEN:
             del self._open[next(iter(self._open))]  # its answer comes too late, and gives a new question
         self._open[seal] = None
         return types.InputRequiredResult(
-            input_requests={_KEY: types.ElicitRequest(params=question)}, request_state=seal
+            input_requests={_KEY: types.ElicitRequest(params=asked)}, request_state=seal
         )
 
-    def _takes_seal(self, params: types.CallToolRequestParams) -> bool:
+    def takes_seal(self, params: types.CallToolRequestParams, tool: Tool[..., Any]) -> bool:
         """Return whether a call comes with an open seal of its own, which is used up by that."""
         state = params.request_state or ""
         if state not in self._open:
             return False
-        is_own = hmac.compare_digest(state, self._seal(params, state.partition(".")[0]))
+        is_own = hmac.compare_digest(state, self._seal(params, tool, state.partition(".")[0]))
         if is_own:
             del self._open[state]
         return is_own
 
-    def _seal(self, params: types.CallToolRequestParams, nonce: str) -> str:
-        called = json.dumps([nonce, params.name, params.arguments or {}], sort_keys=True)
+    def _seal(self, params: types.CallToolRequestParams, tool: Tool[..., Any], nonce: str) -> str:
+        # With the definition of the tool: defaults that have changed meanwhile give a new question.
+        called = json.dumps([nonce, params.name, params.arguments or {}, tool.definition()], sort_keys=True)
         return f"{nonce}.{hmac.digest(self._secret, called.encode(), sha256().name).hex()}"
+
+
+class Asked:
+    """One call about which the user of a client is asked; `executor.execute(call, confirm=asked.confirm)`.
+
+    Attributes:
+        question: with which the call is answered once the executor has asked, or None. The person's answer
+            comes with the same call, sent again.
+    """
+
+    __slots__ = ("_confirmation", "_ctx", "_params", "_tool", "question")
+
+    def __init__(
+        self,
+        confirmation: Confirmation,
+        ctx: ServerRequestContext[Any, Any],
+        params: types.CallToolRequestParams,
+        tool: Tool[..., Any],
+    ) -> None:
+        self._confirmation = confirmation
+        self._ctx = ctx
+        self._params = params
+        self._tool = tool
+        self.question: types.InputRequiredResult | None = None
+
+    async def confirm(self, call: ToolCall[Any]) -> bool | str | None:
+        """Ask about a call whose arguments fit: nobody is asked about any other one."""
+        ctx, params = self._ctx, self._params
+        question = types.ElicitRequestFormParams(
+            message=call_text(call), requested_schema=_NOTHING_TO_FILL_IN
+        )
+        if not is_modern(ctx.protocol_version):
+            return await _elicited(ctx, question)
+        given = (params.input_responses or {}).get(_KEY)
+        if given is not None and self._confirmation.takes_seal(params, self._tool):
+            return _decision(given)
+        self.question = self._confirmation.question(params, self._tool, question)
+        return None
 
 
 class PatientSession(ServerSession):
@@ -111,15 +138,6 @@ class PatientSession(ServerSession):
             return await super().send_request(request, *args, **kwargs)
 
 
-def _fits(tool: Tool[..., Any], arguments: Any) -> bool:
-    """Return whether arguments can be decoded: nobody is asked about a call that fails anyway."""
-    try:
-        tool.decode(arguments or {})
-    except Exception:  # noqa: BLE001  # a class of your program may have code of its own; the executor reports it
-        return False
-    return True
-
-
 def _can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
     capabilities = ctx.session.client_capabilities
     elicitation = None if capabilities is None else capabilities.elicitation
@@ -130,39 +148,19 @@ def _can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
     return knows_forms and (is_modern(ctx.protocol_version) or ctx.session.can_send_request)
 
 
-async def _ask(
+async def _elicited(
     ctx: ServerRequestContext[Any, Any], question: types.ElicitRequestFormParams
-) -> types.CallToolResult | Literal["run"]:
+) -> bool | str:
     try:
         answer = await ctx.session.elicit_form(question.message, question.requested_schema, ctx.request_id)
     except (MCPError, ValueError):  # what the client answers may be anything
-        return _refused("a person has to agree to it, and the client failed to ask one")
+        return "a person has to agree to it, and the client failed to ask one"
     return _decision(answer)
 
 
-def _decision(answer: object) -> types.CallToolResult | Literal["run"]:
+def _decision(answer: object) -> bool | str:
+    """Return what an executor takes for an agreement, or the reason of a refusal."""
     action = answer.action if isinstance(answer, types.ElicitResult) else None
     if action == "accept":
-        return "run"
-    return _refused("a person declined it" if action == "decline" else "nobody agreed to it")
-
-
-def _refused(reason: str) -> types.CallToolResult:
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=rejection_text(reason))], is_error=True
-    )
-
-
-def _question(tool: Tool[..., Any], arguments: dict[str, Any]) -> str:
-    """Write what a person is asked: nothing in the arguments can look like something else."""
-    name = escape(tool.annotations.title or tool.name)
-    shown = [f"{escape(key)}: {escape(_as_json(value))}" for key, value in arguments.items()]
-    text = "\n".join(shown)
-    if len(text) > _SHOWN:
-        text = f"{text[:_SHOWN]}…\n({len(text) - _SHOWN:,} more characters are not shown)"
-    head = f"Run {name}?" if name == tool.name else f"Run {name} ({tool.name})?"
-    return f"{head}\n{text}" if text else head
-
-
-def _as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+        return True
+    return "a person declined it" if action == "decline" else "nobody agreed to it"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -37,9 +37,11 @@ if TYPE_CHECKING:
 
     from ...errors import ToolError
     from ...rounds.toolset import Toolset
+    from ...tools.execution.confirmation import Confirm
     from ...tools.registry.registry import Registry
     from ...tools.results.structured_output import StructuredOutput
     from ...tools.tool import Tool
+    from .confirmation import Asked
     from .described import Structured
 
     Tools: TypeAlias = "Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
@@ -134,17 +136,18 @@ class Handlers:
         """
         executor, context = self._executor, self._context_of(ctx)
         tool = _enabled(executor.registry, params.name, context)
-        confirm: Literal["run"] | None = None
+        asked: Asked | None = None
+        confirm: Confirm | None = None
         if tool is not None and tool.annotations.confirm:
             if self._confirmation is None:
                 confirm = "run"
             else:
-                answer = await self._confirmation.ask(ctx, params, tool)
-                if isinstance(answer, types.CallToolResult | types.InputRequiredResult):
-                    return answer
-                confirm = answer
+                asked = self._confirmation.asked(ctx, params, tool)
+                confirm = None if asked is None else asked.confirm
         call = RawCall(str(ctx.request_id), params.name, params.arguments)
         result = await self._run(executor, call, tool, ctx, context, confirm)
+        if asked is not None and asked.question is not None:
+            return asked.question
         if tool is None:
             return _answer(result, None, ctx.protocol_version)
         made = self._native_of(result, tool, ctx.protocol_version)
@@ -174,7 +177,7 @@ class Handlers:
         tool: Tool[..., Any] | None,
         ctx: Ctx,
         context: Mapping[Any, Any],
-        confirm: Literal["run"] | None,
+        confirm: Confirm | None,
     ) -> ToolResult:
         reports = tool is not None and tool.takes_progress
         if not reports and self.log is None:

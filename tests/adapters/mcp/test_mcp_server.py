@@ -8,10 +8,11 @@ import logging
 import re
 import sys
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
+from uuid import uuid4
 
 import anyio
 import pytest
@@ -480,6 +481,11 @@ def test_pages_show_each_tool_once(mode):
     assert code == -32602
 
 
+@dataclass
+class Order:
+    key: str = field(default_factory=lambda: uuid4().hex)
+
+
 class TestConfirmation:
     """A tool that wants a person's agreement runs when the client's user agrees to exactly this call."""
 
@@ -557,6 +563,91 @@ class TestConfirmation:
         result, ran, questions = self.ask_about("accept", {"path": 5}, mode)
         assert result.content[0].text.startswith("delete: 1 problem with the arguments")
         assert (ran, questions) == ([], [])
+
+    @both_protocols
+    def test_a_person_is_shown_what_runs(self, mode):
+        """With defaults and repairs, without what the tool ignores, and in the order of the tool."""
+        ran, questions = [], []
+
+        @tool(confirm=True, repair=True)
+        def send(to: str, body: str, times: int = 1, *, force: bool = True) -> str:
+            """Send."""
+            ran.append((to, body, times, force))
+            return "sent"
+
+        async def elicit(_context, params):
+            questions.append(params.message)
+            return ElicitResult(action="accept")
+
+        async def main():
+            sent = {"body": "b" * 3000, "dry_run": True, "times": "2", "to": "me"}
+            async with Client(server_of([send]), mode=mode, elicitation_callback=elicit) as client:
+                return await client.call_tool("send", sent)
+
+        assert anyio.run(main).content[0].text == "sent"
+        assert ran == [("me", "b" * 3000, 2, True)]
+        (question,) = questions
+        head, to, body, *others = question.split("\n")
+        assert (head, to) == ("Run send?", 'to: "me"')
+        assert body.startswith('body: "bbb')
+        assert "more characters are not shown" in body
+        assert others == ["times: 2", "force: true", "(the tool doesn't know, and ignores: dry_run)"]
+
+    def test_what_was_agreed_to_is_what_runs(self):
+        """Also a value that is made for each call."""
+        ran, questions = [], []
+
+        @tool(confirm=True)
+        def order(what: Order) -> str:
+            """Order."""
+            ran.append(what.key)
+            return "done"
+
+        async def elicit(_context, params):
+            questions.append(params.message)
+            return ElicitResult(action="accept")
+
+        async def main():
+            async with Client(server_of([order]), mode="legacy", elicitation_callback=elicit) as client:
+                return await client.call_tool("order", {})
+
+        assert anyio.run(main).content[0].text == "done"
+        assert ran[0] in questions[0]
+
+    def test_a_tool_that_has_changed_since_the_question_is_asked_about_again(self):
+        ran = []
+
+        def made(is_forced):
+            @tool(confirm=True)
+            def delete(path: str, force: bool = is_forced) -> str:
+                """Delete."""
+                ran.append(force)
+                return "gone"
+
+            return delete
+
+        async def never(_context, _params):
+            raise AssertionError
+
+        async def main():
+            registry = Registry([made(is_forced=False)])
+            async with Client(server_of(registry), mode=MODERN, elicitation_callback=never) as client:
+
+                async def call(**more):
+                    given = {"path": "a"}
+                    return await client.session.call_tool("delete", given, allow_input_required=True, **more)
+
+                first = await call()
+                registry.unregister("delete")
+                registry.register(made(is_forced=True))
+                agreed = {"confirm": ElicitResult(action="accept")}
+                second = await call(input_responses=agreed, request_state=first.request_state)
+                asked = second.input_requests["confirm"].params.message
+                third = await call(input_responses=agreed, request_state=second.request_state)
+                return second.result_type, asked, third.result_type
+
+        assert anyio.run(main) == ("input_required", 'Run delete?\npath: "a"\nforce: true', "complete")
+        assert ran == [True]
 
     @both_protocols
     def test_a_person_sees_that_something_is_not_shown(self, mode):
