@@ -153,6 +153,7 @@ def test_the_response_has_the_parameters() -> None:
     assert answer["parameters"]["package"]["required"] is True
 
 
+@pytest.mark.needs_threads
 def test_own_objects_are_registered_by_their_function_and_schema() -> None:
     own = Own()
     with pytest.raises(
@@ -189,6 +190,7 @@ def test_a_program_injects_as_always() -> None:
     assert made.run({"package": "a"}, progress="none", who="me") == "{'package': 'a'} me none"
 
 
+@pytest.mark.needs_threads
 def test_an_async_function_is_awaited() -> None:
     async def check(arguments: dict[str, Any]) -> str:
         return f"{arguments}"
