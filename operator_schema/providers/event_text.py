@@ -1,7 +1,7 @@
-"""Events of a stream out of its text: server-sent events, a JSON object a line, or one JSON list of objects.
+"""Events of a stream out of its text: server-sent events, or JSON objects, one after the other or in a list.
 
 Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation; the list
-is what Gemini sends where nobody asks for `alt=sse`.
+is what Gemini sends where nobody asks for `alt=sse`, and objects what Ollama sends.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import re
 from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING
 
+from ..codec.json_text.reader import check_depth
+from ..codec.problems import RefusedTextError
 from ..wording import excerpt
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ _NO_FIELD = ("{", "<")
 _IN_STRING = re.compile(r'["\\]')
 _IN_OBJECT = re.compile(r'["\[\]{}]')
 _BETWEEN_OBJECTS = re.compile(r"[^\s,]")
+_TWO_IN_ONE = re.compile(r"(?:event|id|retry):.*?data:")
+"""Two lines of an event that nothing divides."""
 
 _FIELDS = ("data", "event", "id", "retry", "error")
 
@@ -40,7 +44,7 @@ class EventText:
     __slots__ = (
         "_utf8",
         "_has_begun",
-        "_list",
+        "_objects",
         "_unknown",
         "_after_cr",
         "_line",
@@ -53,7 +57,7 @@ class EventText:
     def __init__(self) -> None:
         self._utf8 = getincrementaldecoder("utf-8")()
         self._has_begun = False
-        self._list: _ListText | None = None
+        self._objects: _ObjectsText | None = None
         self._unknown = ""
         self._after_cr = False
         self._line: list[str] = []
@@ -81,11 +85,11 @@ class EventText:
             text = text.removeprefix("\ufeff")
             begin = text.lstrip()
             self._has_begun = bool(begin)
-            if begin.startswith("["):
-                self._list = _ListText()
-                text = begin[1:]
-        if self._list is not None:
-            for found in self._list.feed(text):
+            if begin.startswith(("[", "{")):
+                self._objects = _ObjectsText(is_list=begin.startswith("["))
+                text = begin.removeprefix("[")
+        if self._objects is not None:
+            for found in self._objects.feed(text):
                 yield "", found
             return
         if self._after_cr:
@@ -105,8 +109,16 @@ class EventText:
         return self._unknown
 
     def finish(self) -> Iterator[tuple[str, str]]:
-        """Return the event that the end of the text cut off; a character that lacks its end is left out."""
-        for line in ("".join(self._line), ""):
+        """Return the event that the end of the text cut off; a character that lacks its end is left out.
+
+        Raises:
+            ValueError: the lines came without their ends.
+        """
+        rest = "".join(self._line)
+        if _TWO_IN_ONE.match(rest) or _has_more(rest.removeprefix("data:").lstrip()):
+            message = f"its lines have no ends: add a line feed to each line, {excerpt(rest, 100)}"
+            raise ValueError(message)
+        for line in (rest, ""):
             yield from self._read(line)
         self._line, self._line_length = [], 0
 
@@ -138,12 +150,28 @@ class EventText:
                 self._unknown = line
 
 
-class _ListText:
-    """The text of a JSON list of objects, after its first bracket."""
+def _has_more(text: str) -> bool:
+    """Return whether something follows the JSON object with which a text begins."""
+    from json import JSONDecoder
 
-    __slots__ = ("_depth", "_in_string", "_is_escaped", "_has_ended", "_object", "_length")
+    try:
+        check_depth(text)
+        return bool(text) and bool(text[JSONDecoder().raw_decode(text)[1] :].strip())
+    except (RefusedTextError, ValueError, RecursionError):
+        return False
 
-    def __init__(self) -> None:
+
+class _ObjectsText:
+    """The text of JSON objects.
+
+    Args:
+        is_list: whether they are items of a list, whose first bracket has been read.
+    """
+
+    __slots__ = ("_is_list", "_depth", "_in_string", "_is_escaped", "_has_ended", "_object", "_length")
+
+    def __init__(self, *, is_list: bool) -> None:
+        self._is_list = is_list
         self._depth = 0
         self._in_string = False
         self._is_escaped = False
@@ -155,7 +183,7 @@ class _ListText:
         """Take the next piece, and return the text of each object that it completes.
 
         Raises:
-            ValueError: something else stands in the list, or after it.
+            ValueError: something else stands between the objects, or after a list.
         """
         if not text:
             return
@@ -188,12 +216,13 @@ class _ListText:
         return (_IN_OBJECT if self._depth else _BETWEEN_OBJECTS).search(text, at)
 
     def _begin(self, mark: str, rest: str) -> None:
-        if mark == "]" and not self._has_ended:
+        if mark == "]" and self._is_list and not self._has_ended:
             self._has_ended = True
         elif mark == "{" and not self._has_ended:
             self._depth = 1
         else:
-            message = f"a JSON list of events holds {excerpt(rest, 100)}"
+            kind = "a JSON list of" if self._is_list else "JSON objects as"
+            message = f"between {kind} events stands {excerpt(rest, 100)}"
             raise ValueError(message)
 
     def _add(self, text: str) -> None:

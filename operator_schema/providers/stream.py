@@ -197,9 +197,14 @@ class Stream:
 
     def _take_rest(self) -> None:
         """Take an event whose last line lacks its end."""
-        for kind, data in self._text.finish():
-            if kind == "error" or parsed(data) is not None:
-                self._take_data(kind, data)
+        try:
+            for kind, data in self._text.finish():
+                if kind == "error" or parsed(data) is not None:
+                    self._take_data(kind, data)
+        except ValueError as error:
+            if isinstance(error, ResponseError):
+                raise
+            raise ResponseError(self._provider, f"the stream can't be read: {error}") from None
 
     def _whole(self) -> tuple[Answer, ...]:
         response = self._response()

@@ -431,7 +431,7 @@ def test_an_object_of_a_list_is_read_as_soon_as_it_ends():
 @pytest.mark.parametrize("text", ["[5]", "[[]]", '["a"]', "[{}] more", "[]]", "[error] the upstream is gone"])
 def test_a_list_holds_objects_and_nothing_else(text):
     stream = gemini.stream()
-    with pytest.raises(ResponseError, match="a JSON list of events holds"):
+    with pytest.raises(ResponseError, match="between a JSON list of events stands"):
         stream.feed(text.replace("{}", json.dumps({"candidates": []})))
 
 
@@ -461,3 +461,43 @@ def test_a_list_is_read_in_linear_time(piece):
 
     seconds(1000)
     assert min(seconds(80_000) for _ in range(3)) < PATIENCE * 8 * min(seconds(20_000) for _ in range(3))
+
+
+@pytest.mark.parametrize("form", sorted(FORMS.keys() - {"ConverseWire"}))
+def test_an_answer_of_a_server_that_does_not_stream_may_be_printed_over_lines(form):
+    draw = Random(form)  # noqa: S311  # not a secret
+    if form in {"ChatWire", "GenerateContentWire"}:
+        for provider, response in whole_answers(form)[:20]:
+            stream = provider.stream()
+            for piece in pieces(json.dumps(response, indent=2) + "\n", draw):
+                stream.feed(piece)
+            assert said_in(stream.close()) == said_in(provider.answer(response))
+    error = {"error": {"message": "Incorrect API key provided", "type": "invalid_request_error"}}
+    with pytest.raises(ResponseError, match="Incorrect API key provided"):
+        whole_answers(form)[0][0].stream().feed(json.dumps(error, indent=2))
+
+
+def lines_of(events, is_named):
+    for event in events:
+        if is_named:
+            yield f"event: {event['type']}"
+        yield f"data: {json.dumps(event)}"
+        yield ""
+
+
+@pytest.mark.parametrize("form", ["ChatWire", "MessagesWire", "ResponsesWire"])
+def test_lines_without_their_ends_are_an_error_and_not_an_empty_answer(form):
+    provider, response = whole_answers(form)[0]
+    stream = provider.stream()
+    for line in lines_of(FORMS[form](response, Random(1)), form != "ChatWire"):  # noqa: S311  # not a secret
+        stream.feed(line)
+    with pytest.raises(ResponseError, match="its lines have no ends: add a line feed to each line"):
+        stream.close()
+
+
+def test_objects_need_no_ends_of_lines():
+    provider, response = whole_answers("OllamaWire")[0]
+    stream = provider.stream()
+    for event in FORMS["OllamaWire"](response, Random(1)):  # noqa: S311  # not a secret
+        stream.feed(json.dumps(event))
+    assert said_in(stream.close()) == said_in(provider.answer(response))

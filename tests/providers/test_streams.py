@@ -521,8 +521,12 @@ def test_the_last_line_may_lack_its_end():
     stream.feed("")
     stream.feed('{"message":{"role":"assistant","content":"hi"},"done":false}\n')
     stream.feed('{"message":{"content":"!"},"done":true,"done_reason":"stop"}')
-    assert not stream.is_complete
+    assert stream.is_complete
     assert (stream.close().text, stream.close().stop) == ("hi!", "end")
+    stream = openai_chat.stream()
+    stream.feed('data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}')
+    assert not stream.is_complete
+    assert (stream.close().text, stream.close().stop) == ("hi", "end")
 
 
 def test_cut_off_arguments_stay_text():
@@ -850,7 +854,8 @@ def test_an_object_that_says_nothing_of_itself_isnt_an_event(wrap):
 
 def test_an_error_may_be_all_that_came():
     stream = openai_chat.stream()
-    stream.feed('{"error": {"message": "Invalid key"}}')
+    with pytest.raises(ResponseError, match="Invalid key"):
+        stream.feed('{"error": {"message": "Invalid key"}}')
     for _ in range(2):
         with pytest.raises(ResponseError, match="Invalid key"):
             stream.close()
