@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ..tools.calls import RawCall
 
-__all__ = ["Answer", "StopReason", "Usage"]
+__all__ = ["Answer", "StopReason", "Usage", "marked_if_cut"]
 
 StopReason: TypeAlias = Literal[
     "calls", "end", "length", "refused", "filtered", "interrupted", "paused", "other"
@@ -21,8 +21,9 @@ StopReason: TypeAlias = Literal[
 · it refused · the provider held the answer back · it didn't stop: the stream ended first · the provider
 paused a long turn, and goes on with the next request · something else, which `raw_stop` says."""
 
-_UNFINISHED = frozenset({"length", "interrupted", "filtered", "refused"})
-"""Why an answer may end in the middle of a call."""
+_ENDED = frozenset({"calls", "end", "paused"})
+"""Why an answer ends that has all of its calls; any other reason, also one that nobody knows, may end it in
+the middle of a call."""
 
 
 class Usage(Value):
@@ -98,12 +99,16 @@ class Answer(Value):
         as an object may be all that had come of it. Of the calls before, only text that isn't whole counts:
         the model had ended them.
         """
-        if self.stop not in _UNFINISHED or not self.calls:
+        if self.stop in _ENDED or not self.calls:
             return self
         *before, last = self.calls
         marked = [call.replace(is_cut_off=True) if _is_cut(call) else call for call in before]
-        last = last if _is_whole(last.arguments) else last.replace(is_cut_off=True)
-        return self.replace(calls=(*marked, last))
+        return self.replace(calls=(*marked, marked_if_cut(last)))
+
+
+def marked_if_cut(call: RawCall) -> RawCall:
+    """Return a call that may lack its end: marked, unless its arguments are text of a whole JSON object."""
+    return call if _is_whole(call.arguments) else call.replace(is_cut_off=True)
 
 
 def _is_cut(call: RawCall) -> bool:

@@ -113,7 +113,8 @@ class _Choice:
 
     @property
     def has_ended(self) -> bool:
-        return self._about.content.get("finish_reason") is not None
+        # Some servers say an empty one with each chunk.
+        return self._about.content.get("finish_reason") not in {None, "", "null"}
 
     def take(self, choice: Mapping[str, Any]) -> None:
         self._about.take({key: value for key, value in choice.items() if key not in _OF_A_CHUNK})
@@ -137,9 +138,7 @@ class _Choice:
             for call in value:
                 self._take_call(object_of(call))
         elif key == "function_call":
-            if self._legacy is None:
-                self._legacy = _Call(self._known.begin(None, ""))
-            self._legacy.take({}, object_of(value))
+            self._take_legacy(object_of(value))
         elif key == "content" and is_array(value):  # Mistral's reasoning models
             for part in value:
                 self._take_content(object_of(part))
@@ -154,6 +153,13 @@ class _Choice:
             elif key in REASONING_KEYS and isinstance(value, str):
                 self._known.think(value, rank=REASONING_KEYS.index(key))
             self._message.take({key: value})
+
+    def _take_legacy(self, function: Mapping[str, Any]) -> None:
+        if self._legacy is None:
+            if not function.get("name"):  # some servers send an empty one with every answer
+                return
+            self._legacy = _Call(self._known.begin(None, ""))
+        self._legacy.take({}, function)
 
     def _take_content(self, part: Mapping[str, Any]) -> None:
         """Take a part of the content; a part that says nothing but more of the last one continues this."""

@@ -20,6 +20,8 @@ __all__ = ["CohereMerger"]
 
 
 _OF_AN_EVENT = frozenset({"type", "index", "delta"})
+_OF_A_MESSAGE = frozenset({"role", "content", "tool_plan", "tool_calls", "citations"})
+"""What the events of each kind say; anything else is kept by its form."""
 
 
 class CohereMerger:
@@ -31,7 +33,7 @@ class CohereMerger:
         self._known = calls
         self._message = GrowingObject({})
         self._content: dict[int, GrowingObject] = {}
-        self._calls: dict[int, tuple[dict[str, Any], StreamedCall]] = {}
+        self._calls: dict[int, tuple[GrowingObject, StreamedCall]] = {}
         self._citations: list[Any] = []
         self._about = GrowingObject({})
         self.is_complete = False
@@ -41,6 +43,8 @@ class CohereMerger:
         delta = object_of(event.get("delta") or {})
         self._about.take({key: value for key, value in event.items() if key not in _OF_AN_EVENT})
         message, index = object_of(delta.get("message") or {}), event.get("index") or 0
+        if event["type"] != "message-start":
+            self._message.take({key: value for key, value in message.items() if key not in _OF_A_MESSAGE})
         match event["type"]:
             case "message-start":
                 self._message.content.update(copy_json(message))
@@ -56,8 +60,7 @@ class CohereMerger:
             case "tool-call-start":
                 self._begin_call(index, object_of(message["tool_calls"]))
             case "tool-call-delta":
-                function = object_of(object_of(message["tool_calls"])["function"])
-                self._calls[index][1].grow(function["arguments"])
+                self._grow_call(index, object_of(message["tool_calls"]))
             case "citation-start":
                 self._citations.append(copy_json(message["citations"]))
             case "message-end":
@@ -75,7 +78,14 @@ class CohereMerger:
     def _begin_call(self, index: int, call: Mapping[str, Any]) -> None:
         function = object_of(call["function"])
         streamed = self._known.begin(call.get("id"), function["name"], function.get("arguments") or "")
-        self._calls[index] = copy_json(call), streamed
+        self._calls[index] = GrowingObject(call), streamed
+
+    def _grow_call(self, index: int, delta: Mapping[str, Any]) -> None:
+        call, streamed = self._calls[index]
+        function = object_of(delta["function"])
+        streamed.grow(function.get("arguments") or "")
+        rest = {key: value for key, value in function.items() if key != "arguments"}
+        call.take({**delta, "function": rest})
 
     def response(self) -> dict[str, Any] | None:
         """Return the response so far."""
@@ -91,5 +101,6 @@ class CohereMerger:
         return {**self._about.whole(), "message": message}
 
 
-def _whole(call: Mapping[str, Any], streamed: StreamedCall) -> dict[str, Any]:
+def _whole(begun: GrowingObject, streamed: StreamedCall) -> dict[str, Any]:
+    call = begun.whole()
     return {**call, "function": {**call["function"], "arguments": streamed.arguments}}

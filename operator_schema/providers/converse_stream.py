@@ -73,7 +73,7 @@ class _Block:
         self._known = known
         self._index = index
         self._content = GrowingObject({})
-        self._use: dict[str, Any] | None = None
+        self._use: GrowingObject | None = None
         self._call: StreamedCall | None = None
         self._input: list[str] = []
         self._citations: list[Any] = []
@@ -82,7 +82,7 @@ class _Block:
 
     def begin(self, start: Mapping[str, Any]) -> None:
         if "toolUse" in start:
-            self._use = copy_json(object_of(start["toolUse"]))
+            self._use = GrowingObject(object_of(start["toolUse"]))
             if start["toolUse"].get("type") != "server_tool_use":  # Bedrock runs such a call itself
                 self._call = self._known.begin(start["toolUse"]["toolUseId"], start["toolUse"]["name"])
         else:
@@ -94,7 +94,7 @@ class _Block:
                 self._content.append("text", value)
                 self._known.said.add(value)
             elif kind == "toolUse":
-                self._take_input(value["input"])
+                self._take_use(object_of(value))
             elif kind == "citation":
                 self._citations.append(copy_json(value))
             elif kind == "reasoningContent":
@@ -104,9 +104,11 @@ class _Block:
             else:
                 self._content.take({kind: value})
 
-    def _take_input(self, text: Any) -> None:
+    def _take_use(self, delta: Mapping[str, Any]) -> None:
+        text = delta.get("input", "")
         if self._use is None or not isinstance(text, str):
             raise TypeError
+        self._use.take({key: value for key, value in delta.items() if key != "input"})
         self._input.append(text)
         if self._call is not None:
             self._call.grow(text)
@@ -121,13 +123,14 @@ class _Block:
                     self._known.think(value, self._index)
 
     def whole(self) -> dict[str, Any]:
+        said = self._content.whole()
         if self._use is not None:
-            return {"toolUse": {**self._use, "input": input_of("".join(self._input))}}
+            return {"toolUse": {**self._use.whole(), "input": input_of("".join(self._input))}, **said}
         if self._citations:
-            content = [self._content.whole()]
-            return {"citationsContent": {"content": content, "citations": self._citations}}
+            return {"citationsContent": {"content": [said], "citations": self._citations}}
         if self._redacted:
             # botocore gives bytes, JSON has base64.
-            return {"reasoningContent": {"redactedContent": self._redacted[0][:0].join(self._redacted)}}
+            redacted = self._redacted[0][:0].join(self._redacted)
+            return {"reasoningContent": {"redactedContent": redacted}, **said}
         reasoning = self._reasoning.whole()
-        return {"reasoningContent": {"reasoningText": reasoning}} if reasoning else self._content.whole()
+        return {"reasoningContent": {"reasoningText": reasoning}, **said} if reasoning else said

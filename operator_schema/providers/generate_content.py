@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
 from ..tools.calls import RawCall
-from .answer import Answer
+from .answer import Answer, marked_if_cut
 from .wire import PDF, UNNAMED, arguments_object, object_of, parts_of, text_or_none, unnamed_call, usage_of
 from .written_calls import written_calls
 
@@ -132,12 +132,13 @@ def _answer(candidate: Mapping[str, Any]) -> Answer:
     raw = candidate.get("finishReason")
     stop: StopReason = _STOPS.get(raw or "", "other")
     said = text_or_none(candidate.get("finishMessage"))
-    if raw in _UNREADABLE and said and not calls and (written := written_calls(said)):
+    written = written_calls(said) if raw in _UNREADABLE and said and not calls else []
+    if written:
         calls = tuple(written)
         content = {**content, "role": "model", "parts": [*parts, *_calls_message(calls)["parts"]]}
-    if calls and (stop == "end" or raw in _UNREADABLE):
+    if calls and (stop == "end" or written):
         stop = "calls"
-    if any(isinstance(call.arguments, str) for call in calls):
+    if any(call.is_cut_off for call in calls):
         content = {**content, "parts": [_with_args_object(part) for part in parts]}
     return Answer(calls, text, None, stop, raw, (content,) if content else (), reasoning, stop_message=said)
 
@@ -153,18 +154,18 @@ def _calls_message(calls: Sequence[RawCall]) -> dict[str, Any]:
 def _with_args_object(part: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a part as it can be sent: the arguments of a call that lacks its end are text."""
     call: Any = part.get("functionCall")
-    if call is None or not isinstance(call.get("args"), str):
+    if call is None or not call.get("willContinue"):
         return part
-    return {**part, "functionCall": {**call, "args": {"arguments": call["args"]}}}
+    rest = {key: value for key, value in call.items() if key != "willContinue"}
+    args = call.get("args")
+    sent = {"arguments": args} if isinstance(args, str) else args or {}
+    return {**part, "functionCall": {**rest, "args": sent}}
 
 
 def _call(call: Mapping[str, Any]) -> RawCall:
-    arguments = call.get("args")
-    return (
-        RawCall(call["id"], call["name"], arguments)
-        if call.get("id")
-        else unnamed_call(call["name"], arguments)
-    )
+    name, arguments = call["name"], call.get("args")
+    found = RawCall(call["id"], name, arguments) if call.get("id") else unnamed_call(name, arguments)
+    return marked_if_cut(found) if call.get("willContinue") else found
 
 
 def _id(call_id: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from .streamed_call import StreamedCalls
 from .wire import object_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from .streamed_call import StreamedCall
 
@@ -124,7 +124,7 @@ class _Candidate:
             if is_whole:
                 return
             growing = _Call(self._parts[-1], streamed)
-        growing.take(call)
+        growing.take(part, call)
         if call.get("willContinue"):
             self._call = growing
         else:
@@ -147,13 +147,18 @@ class _Call:
     """
 
     def __init__(self, part: GrowingObject, streamed: StreamedCall) -> None:
+        self._part = part
         self._call: dict[str, Any] = part.content["functionCall"]
         self._arguments = PartialArguments()
         self.streamed = streamed
         for key in ("partialArgs", "willContinue"):
             self._call.pop(key, None)
 
-    def take(self, call: Mapping[str, Any]) -> None:
+    def take(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> None:
+        """Take the next part, which may also say what no part before has said, such as a signature."""
+        self._part.content.update(_said(part, {"functionCall"}))
+        self._call.update(_said(call, {"name", "args", "partialArgs", "willContinue"}))
+        self.streamed.id = self._call.get("id")
         for found in call.get("partialArgs") or ():
             self.streamed.grow(self._arguments.take(object_of(found)))
 
@@ -163,7 +168,11 @@ class _Call:
 
     def leave(self) -> None:
         """Say what has come: as text, because it lacks its end."""
-        self._call["args"] = self.streamed.arguments
+        self._call.update(args=self.streamed.arguments, willContinue=True)
+
+
+def _said(content: Mapping[str, Any], but: Collection[str]) -> dict[str, Any]:
+    return {key: copy_json(value) for key, value in content.items() if key not in but and value is not None}
 
 
 def _is_text(part: Mapping[str, Any]) -> bool:

@@ -13,8 +13,8 @@ __all__ = ["GrowingObject", "Merger", "input_of", "joined"]
 
 _TOLD_AGAIN = frozenset(
     {
-        *("call_id", "created_at", "finish_reason", "format", "id", "model", "name", "object"),
-        *("role", "status", "type"),
+        *("call_id", "created_at", "finish_reason", "format", "id", "model", "name"),
+        *("native_finish_reason", "object", "role", "status", "type"),
     }
 )
 """Keys of texts that aren't pieces: where they come once more, they are said again."""
@@ -58,7 +58,7 @@ class GrowingObject:
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         self.content: dict[str, Any] = copy_json(dict(content))
-        self._growing: dict[str, _Texts | _GrowingList | GrowingObject] = {}
+        self._growing: dict[str, _Texts | _Bytes | _GrowingList | GrowingObject] = {}
 
     def append(self, key: str, text: Any) -> None:
         """Let a text grow.
@@ -85,6 +85,11 @@ class GrowingObject:
                 continue
             if isinstance(value, str) and key not in _TOLD_AGAIN:
                 self.append(key, value)
+            elif isinstance(value, bytes):
+                pieces = self._growing.get(key)
+                if not isinstance(pieces, _Bytes):
+                    pieces = self._growing[key] = _Bytes(self.content.get(key))
+                pieces.pieces.append(value)
             elif is_array(value):
                 growing = self._growing.get(key)
                 if not isinstance(growing, _GrowingList):
@@ -114,6 +119,18 @@ class _Texts:
 
     def whole(self) -> str:
         return joined(self.texts)
+
+
+class _Bytes:
+    """Bytes that grow, as an SDK hands them over."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self, first: Any) -> None:
+        self.pieces = [first] if isinstance(first, bytes) else []
+
+    def whole(self) -> bytes:
+        return b"".join(self.pieces)
 
 
 class _GrowingList:

@@ -38,7 +38,8 @@ class OllamaMerger:
             if key == "tool_calls":
                 for call in value or ():
                     function = object_of(object_of(call)["function"])
-                    self._known.begin(None, function["name"], to_json_text(function.get("arguments") or {}))
+                    arguments = to_json_text(function.get("arguments") or {})
+                    self._known.begin(call.get("id") or None, function["name"], arguments)
                     self._calls.append(copy_json(call))
             else:
                 self._message.take({key: value})

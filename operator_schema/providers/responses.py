@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
 from ..tools.calls import RawCall
-from .answer import Answer
+from .answer import Answer, marked_if_cut
 from .wire import (
     CUSTOM,
     IMAGES,
@@ -67,7 +67,7 @@ class ResponsesWire(Value):
         Raises:
             ValueError: the response failed.
         """
-        if response.get("status") == "failed" and response.get("error") is not None:
+        if response.get("status") == "failed":
             message = "the response failed"
             raise ValueError(message)
         items = [object_of(item) for item in response["output"]]
@@ -130,8 +130,10 @@ _WAITING = frozenset(
 
 def _call(item: Mapping[str, Any]) -> RawCall:
     if item["type"] == "custom_tool_call":
-        return custom_call(item["call_id"], item["name"], item.get("input"))
-    return RawCall(item["call_id"], item["name"], item.get("arguments"))
+        call = custom_call(item["call_id"], item["name"], item.get("input"))
+    else:
+        call = RawCall(item["call_id"], item["name"], item.get("arguments"))
+    return call if item.get("status") in {"completed", None} else marked_if_cut(call)
 
 
 def _thoughts(item: Mapping[str, Any]) -> list[str]:

@@ -15,6 +15,7 @@ from operator_schema.providers import (
     ResponseError,
     anthropic,
     bedrock,
+    cohere,
     gemini,
     groq,
     mistral,
@@ -152,7 +153,6 @@ def test_an_incomplete_response_is_told():
     }
     answer = openai_responses.answer(response)
     assert (answer.is_cut_off, answer.calls[0].arguments) == (True, '{"q": "x')
-    assert openai_responses.answer({"status": "failed", "output": []}).stop == "other"
 
 
 def test_ollama_says_that_an_answer_was_cut_off():
@@ -481,6 +481,55 @@ CUT_OBJECTS = [
 ]
 
 
+def chat_ending(word, **native):
+    message = {"tool_calls": [{"id": "1", "type": "function", "function": {"name": "wipe", "arguments": ""}}]}
+    return {"choices": [{"message": message, "finish_reason": word, **native}]}
+
+
+def responses_ending(status, of_the_item):
+    item = {"type": "function_call", "call_id": "1", "name": "wipe", "arguments": "", "status": of_the_item}
+    return {"output": [item], "status": status}
+
+
+def bedrock_ending(word):
+    content = [{"toolUse": {"toolUseId": "1", "name": "wipe", "input": {}}}]
+    return {"output": {"message": {"content": content}}, "stopReason": word}
+
+
+def gemini_ending(word, **call):
+    content = {"parts": [{"functionCall": {"name": "wipe", **call}}]}
+    return {"candidates": [{"content": content, "finishReason": word}]}
+
+
+UNKNOWN_ENDS = [
+    *[(openai_chat, chat_ending(word)) for word in ("error", "abort", "", "null", None, "no such word")],
+    (openai_chat, chat_ending("tool_calls", native_finish_reason="max_output_tokens")),
+    *[
+        (cohere, {"message": chat_ending("")["choices"][0]["message"], "finish_reason": word})
+        for word in ("ERROR", "TIMEOUT", None)
+    ],
+    *[(bedrock, bedrock_ending(word)) for word in ("malformed_tool_use", "malformed_model_output", None)],
+    *[(openai_responses, responses_ending(status, "completed")) for status in ("cancelled", "in_progress")],
+    *[(openai_responses, responses_ending("completed", status)) for status in ("incomplete", "in_progress")],
+    (anthropic, {"content": [{"type": "tool_use", "id": "1", "name": "wipe", "input": {}}]}),
+    *[(gemini, gemini_ending(word)) for word in ("OTHER", "MALFORMED_FUNCTION_CALL", None)],
+    (gemini, gemini_ending("STOP", willContinue=True)),
+]
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(("provider", "response"), UNKNOWN_ENDS)
+def test_a_call_never_runs_with_its_defaults_after_an_end_that_nobody_knows(provider, response):
+    (call,) = provider.calls(response)
+    assert Executor([wipe]).execute_sync(call).code == "cut_off"
+
+
+def test_a_call_with_all_of_its_text_runs_after_whatever_end():
+    body = chat_ending("no such word")
+    body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] = "{}"
+    assert not openai_chat.calls(body)[0].is_cut_off
+
+
 @pytest.mark.needs_threads
 @pytest.mark.parametrize(("provider", "response"), CUT_OBJECTS, ids=[one.name for one, _ in CUT_OBJECTS])
 def test_a_call_whose_arguments_may_lack_their_end_never_runs_with_its_defaults(provider, response):
@@ -502,6 +551,8 @@ def test_a_failed_response_is_an_error():
         openai_responses.answer({"status": "failed", "error": {"message": "boom"}, "output": []})
     with pytest.raises(ResponseError, match='the response is an error: "too many tokens"'):
         bedrock.answer({"message": "too many tokens"})
+    with pytest.raises(ResponseError, match="the response failed"):
+        openai_responses.answer({"status": "failed", "error": None, "output": []})
 
 
 def test_a_paused_turn_says_that_it_goes_on():

@@ -84,13 +84,13 @@ def response_of(provider, message):
     """Return the response that has a message of a model."""
     form = type(provider.wire).__name__
     return {
-        "ChatWire": {"choices": [{"message": message}]},
-        "CohereWire": {"message": message},
+        "ChatWire": {"choices": [{"message": message, "finish_reason": "tool_calls"}]},
+        "CohereWire": {"message": message, "finish_reason": "TOOL_CALL"},
         "OllamaWire": {"message": message},
         "ResponsesWire": {"output": [message]},
-        "MessagesWire": message,
-        "ConverseWire": {"output": {"message": message}},
-        "GenerateContentWire": {"candidates": [{"content": message}]},
+        "MessagesWire": {**message, "stop_reason": "tool_use"},
+        "ConverseWire": {"output": {"message": message}, "stopReason": "tool_use"},
+        "GenerateContentWire": {"candidates": [{"content": message, "finishReason": "STOP"}]},
     }[form]
 
 

@@ -928,3 +928,104 @@ def test_the_arguments_of_a_call_can_be_read_at_each_delta():
         return time.process_time() - start
 
     assert seconds(64_000) < 20 * max(seconds(8_000), 0.02)  # if it were quadratic, 64 times as long
+
+
+# --- what comes in parts, and what comes again -----------------------------------------------------
+
+
+def test_a_reason_that_is_empty_or_said_again_is_no_end_and_no_other_word():
+    begun = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": ""}}
+    stream = openai_chat.stream()
+    stream.feed({"choices": [{"index": 0, "finish_reason": "", "delta": {"tool_calls": [begun]}}]})
+    assert not stream.is_complete
+    answer = stream.close()
+    assert (answer.stop, answer.calls[0].is_cut_off) == ("interrupted", True)
+
+    stream, end = openai_chat.stream(), {"finish_reason": "tool_calls", "native_finish_reason": "length"}
+    stream.feed({"choices": [{"index": 0, "delta": {"tool_calls": [begun]}, **end}]})
+    stream.feed({"choices": [{"index": 0, "delta": {"content": ""}, **end}], "usage": {"prompt_tokens": 1}})
+    answer = stream.close()
+    assert (answer.stop, answer.calls[0].is_cut_off) == ("length", True)
+
+
+def gemini_part(part, **ends):
+    return {"candidates": [{"content": {"role": "model", "parts": [part]}, **ends}]}
+
+
+def test_a_call_in_parts_keeps_its_signature_and_id_from_whichever_part_says_them():
+    stream = gemini.stream()
+    stream.feed(gemini_part({"functionCall": {"name": "w", "willContinue": True}}))
+    argument = {"partialArgs": [{"jsonPath": "$.p", "stringValue": "x"}], "willContinue": True}
+    stream.feed(gemini_part({"functionCall": argument, "thoughtSignature": "SIG"}))
+    stream.feed(gemini_part({"functionCall": {"id": "ID1"}}, finishReason="STOP"))
+    assert stream.calls[0].id == "ID1"
+    (part,) = stream.close().message[0]["parts"]
+    expected = {"functionCall": {"name": "w", "id": "ID1", "args": {"p": "x"}}, "thoughtSignature": "SIG"}
+    assert part == expected
+    assert not stream.close().calls[0].is_cut_off
+
+
+def test_a_call_in_parts_that_never_ends_is_cut_off_whatever_the_reason_says():
+    stream = gemini.stream()
+    stream.feed(gemini_part({"functionCall": {"name": "w", "willContinue": True}}))
+    stream.feed({"candidates": [{"finishReason": "STOP"}]})
+    answer = stream.close()
+    assert answer.calls[0].is_cut_off
+    assert answer.message[0]["parts"] == [{"functionCall": {"name": "w", "args": {"arguments": ""}}}]
+
+
+def converse_block(index, start, *deltas):
+    yield {"contentBlockStart": {"contentBlockIndex": index, "start": start}}
+    yield from ({"contentBlockDelta": {"contentBlockIndex": index, "delta": delta}} for delta in deltas)
+
+
+def test_converse_keeps_bytes_in_pieces_and_what_is_said_beside_a_call():
+    stream = bedrock.stream()
+    stream.feed({"messageStart": {"role": "assistant"}})
+    use = {"toolUse": {"toolUseId": "t", "name": "w"}}
+    said = [{"toolUse": {"input": "{}", "sig": "A"}}, {"toolUse": {"sig": "B"}}, {"extra": "E"}]
+    shown = [{"image": {"source": {"bytes": piece}}} for piece in (b"ab", b"cd")]
+    for event in (
+        *converse_block(0, {"image": {"format": "png"}}, *shown),
+        *converse_block(1, use, *said),
+        *converse_block(2, {}, {"reasoningContent": {"text": "x"}}, {"extra": "E"}),
+        {"messageStop": {"stopReason": "tool_use"}},
+    ):
+        stream.feed(event)
+    (message,) = stream.close().message
+    assert message["content"] == [
+        {"image": {"format": "png", "source": {"bytes": b"abcd"}}},
+        {"toolUse": {"toolUseId": "t", "name": "w", "sig": "AB", "input": {}}, "extra": "E"},
+        {"reasoningContent": {"reasoningText": {"text": "x"}}, "extra": "E"},
+    ]
+
+
+def test_cohere_keeps_what_nobody_knows_in_events_of_every_kind():
+    stream = cohere.stream()
+    function = {"name": "w", "arguments": ""}
+    for kind, message in (
+        ("message-start", {"role": "assistant"}),
+        ("tool-plan-delta", {"tool_plan": "p", "new": "a"}),
+        ("tool-call-start", {"tool_calls": {"id": "c", "type": "function", "function": function}}),
+        ("tool-call-delta", {"tool_calls": {"function": {"arguments": "{}", "sig": "a"}, "extra": "b"}}),
+    ):
+        stream.feed({"type": kind, "index": 0, "delta": {"message": message}})
+    stream.feed({"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}})
+    (message,) = stream.close().message
+    assert message["new"] == "a"
+    call = {"id": "c", "type": "function", "extra": "b"}
+    assert message["tool_calls"] == [{**call, "function": {"name": "w", "arguments": "{}", "sig": "a"}}]
+
+
+def test_calls_of_ollama_have_their_ids_while_they_come():
+    stream = ollama.stream()
+    call = {"id": "call_9", "function": {"name": "w", "arguments": {}}}
+    stream.feed({"message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": True})
+    assert stream.calls[0].id == stream.close().calls[0].id == "call_9"
+
+
+def test_an_empty_function_call_is_no_call_in_a_stream():
+    stream = openai_chat.stream()
+    empty = {"content": "Done.", "function_call": {"name": "", "arguments": ""}}
+    assert stream.feed({"choices": [{"index": 0, "delta": empty, "finish_reason": "stop"}]}) == []
+    assert (stream.calls, stream.close().calls, stream.close().text) == ([], (), "Done.")
