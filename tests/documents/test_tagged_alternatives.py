@@ -102,10 +102,9 @@ def test_a_tag_that_is_not_there_names_nobody() -> None:
 
 
 def test_members_that_lead_back_to_themselves_are_looked_at_once() -> None:
-    put: dict[str, Any] = {"anyOf": [{"$ref": "#/$defs/put"}, {"type": "array", "uniqueItems": True}]}
-    codec = codec_of("anyOf", [{"$ref": "#/$defs/put"}, {"allOf": [{"$ref": "#/$defs/put"}]}], put)
-    assert codec.problems({"what": 3}) is not None
-    assert codec.problems({"what": [1, 1]}) is not None
+    put: dict[str, Any] = {"allOf": [{"$ref": "#/$defs/put"}, {"type": "array", "uniqueItems": True}]}
+    codec = codec_of("anyOf", [{"$ref": "#/$defs/put"}, {"type": "null"}], put)
+    assert [path for path, _ in told(codec, [1, 1])] == [("what", 1)]
 
 
 def test_a_wide_union_is_looked_at_in_counted_steps() -> None:
