@@ -400,6 +400,20 @@ def test_the_name_is_that_of_the_field_itself():
     assert findings[1].remedy.startswith("Say it in the name or in the description: timeout_…, ")
 
 
+def test_descriptions_of_a_docstring_are_read_too():
+    @tool
+    def show(state: str, timeout: int) -> str:
+        """Show what is there.
+
+        Args:
+            state: One of 'open', 'closed'.
+            timeout: How long it may take.
+        """
+        return f"{state} {timeout}"
+
+    assert [finding.code for finding in lint([show])] == ["choices_in_words", "no_unit"]
+
+
 def test_long_descriptions():
     (finding,) = lint([tool(one_thing, description="x" * 1_025)])
     assert finding.code == "long_description"

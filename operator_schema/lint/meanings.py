@@ -189,8 +189,7 @@ def _is_a(node: Node, *types: str) -> bool:
 
 
 def _description_of(place: Place) -> str:
-    own = None if place.field is None else place.field.description
-    return own or place.node.description or ""
+    return (place.field is not None and place.field.description) or ""
 
 
 _QUOTED = re.compile(r"""(?<!\w)(?:"[^"\s]+"|'[^'\s]+'|`[^`\s]+`|“[^”\s]+”)""")
