@@ -557,3 +557,30 @@ def test_what_is_asked_is_text(tmp_path):
     ]:
         with pytest.raises(TypeError, match=what):
             ask()
+
+
+def test_a_file_whose_disk_fails_is_skipped(tmp_path, monkeypatch):
+    write(tmp_path / "a.py", "x = 1\n")
+    write(tmp_path / "b.py", "y = 1\n")
+    opened = os.fdopen
+
+    class Failing:
+        def __init__(self, file):
+            self.file = file
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.file.close()
+
+        def read(self, _):
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fdopen", lambda *words: Failing(opened(*words)))
+    base = CodeBase(tmp_path)
+    assert not base.inspect("x")["found"]
+    assert base.skipped == {"a.py": "Input/output error", "b.py": "Input/output error"}
+    monkeypatch.undo()
+    write(tmp_path / "a.py", "x = 12\n")
+    assert base.inspect("x")["found"]

@@ -89,3 +89,15 @@ def test_imports_that_a_function_uses(code):
         "from .near import two",
     ]
     assert [one["name"] for one in found["calls"]] == ["uno", "os.path.join", "c.run"]
+
+
+def test_what_a_decorated_init_sets_is_a_field(tmp_path):
+    methods = [f" @deco\n def {name}(self):\n  self.{name[-3]} = 1\n" for name in ("__init__", "other")]
+    (tmp_path / "a.py").write_text(f"class A:\n a: int\n{''.join(methods)}")
+    assert [one["name"] for one in CodeBase(tmp_path).inspect("A")["fields"]] == ["a", "t"]
+
+
+def test_a_type_alias_is_where_its_name_is(tmp_path):
+    (tmp_path / "a.py").write_text("x = 1\ntype A[T] = (\n    list[T]\n)\n")
+    found = CodeBase(tmp_path).inspect("A")
+    assert (found["location"], found["kind"]) == ("a.py:2", "type")
