@@ -408,6 +408,8 @@ def test_methods_of_all_bases_are_found(tmp_path):
             None,
         ),
         ({"c.py": "def f(): g()\n" + "def g(): ...\n" * 3}, "g", "c.py:2"),
+        ({"a.py": "def f(): B.g()\nclass B:\n def g(self): ..."}, "B.g", "a.py:3"),
+        ({"a.go": "package p\nfunc f(b c) { b.G() }\ntype b int\nfunc (b) G() {}"}, "b.G", None),
     ],
 )
 def test_a_call_has_the_place_of_its_full_name(tmp_path, files, call, place):
