@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
-    "MODULE",
     "NAME",
     "REGISTRY",
     "TOOL",
@@ -82,7 +81,6 @@ TYPE = _NameType("TYPE", "tools:WebSearch")
 TOOL = _NameType("TOOL", "tools:web_search")
 NAME = _NameType("NAME", "app:make_context")
 REGISTRY = _NameType("REGISTRY", "app:registry", optional=True)
-MODULE = _NameType("NAME", "tools", optional=True)
 
 
 class NearChoice(click.Choice[str]):

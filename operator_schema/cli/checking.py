@@ -11,8 +11,8 @@ from ..introspect.nodes import ObjectNode
 from ..lint.checks import anything, no_docstring, numbered_choices, undescribed
 from ..tools.registry.discovery import tools_in
 from ..wording import escape, show_path
-from .lookup import dataclasses_of
-from .modules import load_module
+from .lookup import dataclasses_of, find_tools, offered_by
+from .modules import WrongUse, load_module, modules_of
 from .output import count, to_json
 
 if TYPE_CHECKING:
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..tools.tool import Tool
+    from .lookup import ObjectName
     from .output import Output
 
-__all__ = ["Verdict", "check_module", "write_verdict"]
+__all__ = ["Verdict", "check_target", "write_verdict"]
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,41 @@ class Verdict:
         return {**vars(self), "complaints": list(self.complaints), "warnings": list(self.warnings)}
 
 
-def check_module(name: str, *, show_traceback: bool) -> list[Verdict]:
+def check_target(target: ObjectName, *, show_traceback: bool) -> dict[str, list[Verdict]]:
+    """Check a module and those below it, or the tools of a registry or toolset.
+
+    Args:
+        target: a module or package, or a registry, a toolset or a function that makes one.
+        show_traceback: as for `load_module`.
+
+    Returns:
+        Name of what was checked to its verdicts.
+
+    Raises:
+        WrongUse: there is nothing to check, no such module or registry, or a module can't be imported.
+    """
+    if target.path:
+        tools, _ = find_tools(target, show_traceback=show_traceback)
+        found = {":".join(target): [_check_tool(tool) for tool in tools]}
+    else:
+        names = modules_of(target.module, show_traceback=show_traceback)
+        found = {
+            name: _check_module(name, is_named=name == target.module, show_traceback=show_traceback)
+            for name in names
+        }
+    if not any(found.values()):  # in a CI this would pass for ever
+        what = "tools" if target.path else "dataclasses or tools"
+        message = f"there are no {what} in {escape(':'.join(filter(None, target)))}, so nothing was checked"
+        raise WrongUse(message)
+    return found
+
+
+def _check_module(name: str, *, is_named: bool, show_traceback: bool) -> list[Verdict]:
     """Check every dataclass and tool that a module defines.
 
     Args:
         name: of the module.
+        is_named: whether it was named itself: then what it offers as `__tools__` is checked too.
         show_traceback: whether to print a traceback if it can't be imported.
 
     Returns:
@@ -71,7 +102,12 @@ def check_module(name: str, *, show_traceback: bool) -> list[Verdict]:
     except SchemaError as error:
         complaints = tuple([str(complaint) for complaint in error.complaints])
         return [Verdict(error.name, "module", complaints=complaints, place=error.__notes__[-1])]
-    return [*_check_dataclasses(module), *[_check_tool(tool) for tool in tools_in(module)]]
+    tools = tools_in(module)
+    if is_named:
+        known = {id(tool) for tool in tools}
+        offered = offered_by(module, show_traceback=show_traceback)
+        tools += [tool for tool in offered if id(tool) not in known]
+    return [*_check_dataclasses(module), *[_check_tool(tool) for tool in tools]]
 
 
 def _check_dataclasses(module: ModuleType) -> Iterator[Verdict]:

@@ -32,6 +32,7 @@ __all__ = [
     "find_offered",
     "find_tool",
     "find_tools",
+    "offered_by",
 ]
 
 _OFFERED = "__tools__"
@@ -113,6 +114,17 @@ def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[.
     offered = find_offered(target, show_traceback=show_traceback)
     registry = _registry_of(offered)
     return list(offered), registry
+
+
+def offered_by(module: ModuleType, *, show_traceback: bool) -> list[Tool[..., Any]]:
+    """Return the tools that a module offers as `__tools__`; none if it has no such name.
+
+    Raises:
+        WrongUse: it is something else, or the function fails that makes them.
+    """
+    if _OFFERED not in vars(module):
+        return []
+    return find_tools(ObjectName(module.__name__, _OFFERED), show_traceback=show_traceback)[0]
 
 
 def find_offered(

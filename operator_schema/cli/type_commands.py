@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from ..wording import escape
-from .arguments import MODULE, TYPE, traceback_option, unknown_fields_option
-from .checking import check_module, write_verdict
+from .arguments import REGISTRY, TYPE, traceback_option, unknown_fields_option
+from .checking import check_target, write_verdict
 from .decoding import Decoder, decode_file
 from .lookup import codec_of_name
-from .modules import modules_of
 from .output import count
 
 if TYPE_CHECKING:
     from ..codec.options import UnknownFields
+    from .checking import Verdict
     from .lookup import ObjectName
     from .output import Output
 
@@ -96,29 +96,30 @@ def decode(
 examples:
   operator-schema check tools
   operator-schema check --strict package
+  operator-schema check app:registry
 """
 )
-@click.argument("modules", type=MODULE, nargs=-1, required=True, metavar="MODULE...")
+@click.argument("targets", type=REGISTRY, nargs=-1, required=True, metavar="MODULE[:REGISTRY]...")
 @click.option("--strict", is_flag=True, help="Exit with 1 if there are warnings.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 @traceback_option
 @click.pass_obj
 def check(
     outputs: tuple[Output, Output],
-    modules: tuple[ObjectName, ...],
+    targets: tuple[ObjectName, ...],
     *,
     strict: bool,
     as_json: bool,
     show_traceback: bool,
 ) -> int:
-    """Check every dataclass and tool of a module or package.
+    """Check every dataclass and tool of a module or package, or the tools of a registry.
 
     Dataclasses and tools that a module merely imports are checked with the module that defines them.
     Warnings name what leaves a model guessing: no docstring, no descriptions, Any, an Enum of numbers.
     """
-    given = [name for module in modules for name in modules_of(module.module, show_traceback=show_traceback)]
-    names = list(dict.fromkeys(given))
-    found = {name: check_module(name, show_traceback=show_traceback) for name in names}
+    found: dict[str, list[Verdict]] = {}
+    for target in targets:
+        found |= check_target(target, show_traceback=show_traceback)
     verdicts = [verdict for each in found.values() for verdict in each]
     bad = sum(bool(verdict.complaints) for verdict in verdicts)
     warned = sum(len(verdict.warnings) for verdict in verdicts)

@@ -236,6 +236,7 @@ FILES = {
     "shared.py": "from dataclasses import dataclass\n\n@dataclass\nclass Imported:\n    x: int\n",
     "faulty.py": FAULTY,
     "empty.py": "import clitools\n",
+    "empty_registry.py": "from operator_schema import Registry\n\nno_tools = Registry()\n",
     "loud.py": "print('loading')\nfrom shared import Imported\n",
     "raises.py": "import clitools\nraise LookupError('no\\nluck')\n",
     "needs.py": "import yarrl.core\n",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 
 def test_check_registers_every_dataclass_that_the_module_defines(run):
     status, out, err = run("check", "clitools")
@@ -41,17 +43,48 @@ def test_check_prints_all_complaints(run):
     ]
 
 
-def test_check_says_that_there_is_nothing_to_check(run):
-    assert run("check", "empty") == (0, "empty defines no dataclasses or tools\n", "")
+@pytest.mark.parametrize(
+    ("target", "what"),
+    [("empty", "dataclasses or tools"), ("empty_registry:no_tools", "tools")],
+)
+@pytest.mark.parametrize("command", ["check", "lint"])
+def test_where_nothing_can_be_checked_nothing_is_green(run, command, target, what):
+    status, out, err = run(command, target)
+    assert (status, out) == (2, "")
+    assert f"there are no {what if command == 'check' else 'tools'} in {target}" in err
+
+
+@pytest.mark.parametrize("command", ["check", "lint", "tools"])
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("host:nonsense", "the module host has no nonsense"),
+        ("host:regstry", "did you mean registry?"),
+        ("clitools:Search", "Search is a type, not a Registry or a Toolset"),
+    ],
+)
+def test_a_registry_that_is_not_there_is_an_error(run, command, target, message):
+    status, out, err = run(command, target)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+@pytest.mark.parametrize("target", ["host:registry", "host:toolset"])
+def test_check_takes_what_the_list_of_tools_takes(run, target):
+    _, listed, _ = run("tools", target)
+    status, out, _ = run("check", target)
+    assert status == 0
+    names = [line.split()[0] for line in listed.splitlines()[1:-1]]
+    assert [line.split()[1] for line in out.splitlines() if line.startswith("ok")] == names
 
 
 def test_check_takes_several_modules(run):
-    status, out, _ = run("check", "shared", "empty", "faulty")
+    status, out, _ = run("check", "shared", "faulty")
     assert status == 1
     lines = out.splitlines()
     assert lines[0] == "shared:"
     assert lines[1].startswith("ok  Imported  (1 field, ")
-    assert lines[2:4] == ["empty defines no dataclasses or tools", "faulty:"]
+    assert lines[2] == "faulty:"
     assert lines[-1] == "3 checked: 2 ok, 1 with complaints"
 
 

@@ -254,6 +254,13 @@ def test_other_commands_take_the_defaults(made):
     assert made("lint", "made")[0] == 0
 
 
+@pytest.mark.parametrize("target", ["made", "made:make_tools"])
+def test_check_checks_what_a_function_makes(made, target):
+    status, out, err = made("check", target)
+    assert status == 0, err
+    assert "ok  settings  (tool, " in out
+
+
 def test_the_code_tools_of_a_folder(made, tmp_path):
     pytest.importorskip("tree_sitter", reason="WebAssembly has no wheel of it")
     (tmp_path / "shop.py").write_text(

@@ -136,7 +136,7 @@ def test_traceback_shows_all_of_it(run):
             "no command 'zzz'; the commands are schema, decode, check, lint, tools, call, describe, serve",
         ),
         (["schema"], "Missing argument 'MODULE:TYPE'"),
-        (["check"], "Missing argument 'MODULE...'"),
+        (["check"], "Missing argument 'MODULE[:REGISTRY]...'"),
         (["schema", "clitools"], "'clitools' isn't MODULE:TYPE, such as tools:WebSearch"),
         (["schema", "clitools.Search"], "'clitools.Search' isn't MODULE:TYPE; did you mean clitools:Search?"),
         (["schema", "clitools:a:b"], "'clitools:a:b' isn't MODULE:TYPE: TYPE must be a name"),
