@@ -6,16 +6,19 @@ import json
 import os
 import sqlite3
 import stat
+import sys
 import time
 from contextlib import closing, suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from .declarations import KINDS, Declaration, Import, Parsed, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["IndexCache", "check_cache"]
 
@@ -31,8 +34,15 @@ _MAGIC = b"SQLite format 3\0"
 _HEADER = 100
 """Bytes of the header of a database. Source: https://www.sqlite.org/fileformat.html"""
 
-_BESIDE = ("-wal", "-shm", "-journal")
-"""Files that sqlite3 makes beside a database."""
+_BESIDE: Mapping[str, tuple[bytes, ...]] = {
+    "-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),
+    "-shm": ((3_007_000).to_bytes(4, sys.byteorder), bytes(4)),
+    "-journal": (b"\xd9\xd5\x05\xf9", bytes(4)),
+}
+"""Files that sqlite3 makes beside a database, with what they begin with unless they are empty.
+
+Sources: https://www.sqlite.org/fileformat.html, https://www.sqlite.org/walformat.html
+"""
 
 _SETTLED = 2.0
 """Seconds in which another process has made a cache that it began to make."""
@@ -41,43 +51,61 @@ _DAMAGED = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLI
 
 
 def check_cache(path: Path) -> None:
-    """Check that a file may be used as a cache: it isn't there, it is empty, or it is a cache of ours.
+    """Check that a file may be used as a cache: it isn't there, or it is a cache of ours.
 
     Raises:
         ValueError: it is anything else, such as a text, a link, or the database of another program.
     """
+    message = _refusal(path)
+    if message is not None and not (_may_be_in_the_making(path) and _settles(path)):
+        raise ValueError(message)
+
+
+def _refusal(path: Path) -> str | None:
+    """Say why a file may not be used as a cache; None if it may."""
     state = _state(path)
-    if state is not None and state.st_size and not _is_ours(path, state):
-        message = f"the cache {path} is something else, not a cache of the code tools: name another file"
-        raise ValueError(message)
-    if state is not None and not stat.S_ISREG(state.st_mode):
-        message = f"the cache {path} isn't a plain file: name another one"
-        raise ValueError(message)
-    if (beside := _foreign_beside(path)) and not _settles(path):
-        message = (
+    if state is not None and not stat.S_ISREG(state.st_mode) and not state.st_size:
+        return f"the cache {path} isn't a plain file: name another one"
+    if state is not None and not _is_ours(path, state):
+        return f"the cache {path} is something else, not a cache of the code tools: name another file"
+    if beside := _foreign_beside(path, is_new=state is None):
+        return (
             f"the cache {path} can't be made: {beside} is there already; name another file, "
             "or delete that one if no program uses it"
         )
-        raise ValueError(message)
-
-
-def _foreign_beside(path: Path) -> str | None:
-    """Return the name of a file that stands where sqlite3 would write, and that no cache of ours has."""
-    state = _state(path)
-    is_new = state is None or not state.st_size
-    for end in _BESIDE:
-        beside = _state(Path(f"{path}{end}"))
-        if beside is not None and (is_new or not stat.S_ISREG(beside.st_mode)):
-            return f"{path.name}{end}"
     return None
 
 
+def _foreign_beside(path: Path, *, is_new: bool) -> str | None:
+    """Return the name of a file that stands where sqlite3 would write, and that no cache of ours has."""
+    for end, beginnings in _BESIDE.items():
+        beside = Path(f"{path}{end}")
+        state = _state(beside)
+        if state is None:
+            continue
+        is_sqlite = stat.S_ISREG(state.st_mode) and state.st_nlink <= 1
+        if is_new or not is_sqlite or not _begins_with(beside, beginnings):
+            return beside.name
+    return None
+
+
+def _begins_with(path: Path, beginnings: Sequence[bytes]) -> bool:
+    """Whether a file begins so, or is shorter, or has gone since."""
+    head = _head(path, max(map(len, beginnings)))
+    return any(beginning.startswith(head) for beginning in beginnings)
+
+
+def _may_be_in_the_making(path: Path) -> bool:
+    state = _state(path)
+    return state is None or (stat.S_ISREG(state.st_mode) and not state.st_size)
+
+
 def _settles(path: Path) -> bool:
-    """Wait a moment, as another process may be making the same cache: its journal comes before the cache."""
+    """Wait a moment, as another process may be making the same cache, which is empty at first."""
     end = time.monotonic() + _SETTLED
     while time.monotonic() < end:
         time.sleep(0.01)
-        if _foreign_beside(path) is None:
+        if _refusal(path) is None:
             return True
     return False
 
@@ -93,14 +121,45 @@ def _state(path: Path) -> os.stat_result | None:
 def _is_ours(path: Path, state: os.stat_result) -> bool:
     if not stat.S_ISREG(state.st_mode):
         return False
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    header = _head(path, _HEADER)
+    return header.startswith(_MAGIC) and int.from_bytes(header[68:72], "big") == _OURS
+
+
+def _head(path: Path, size: int) -> bytes:
+    """Read the first bytes of a plain file; nothing if it can't be read."""
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+    )
     try:
         descriptor = os.open(path, flags)
     except OSError:
-        return False
+        return b""
     with os.fdopen(descriptor, "rb") as file:
-        header = file.read(_HEADER)
-    return header.startswith(_MAGIC) and int.from_bytes(header[68:72], "big") == _OURS
+        return file.read(size) or b""
+
+
+def _make(path: Path) -> bool:
+    """Write an empty cache that says that it is ours; return whether there was no such file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags, 0o644)
+    except FileExistsError:
+        return False
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(_new_database())
+    return True
+
+
+@cache
+def _new_database() -> bytes:
+    """Return the content of a database that has nothing but our number."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "new")
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(f"PRAGMA application_id={_OURS}")
+            connection.execute("CREATE TABLE about (made_by TEXT)")
+        return path.read_bytes()
 
 
 class IndexCache:
@@ -161,12 +220,13 @@ class IndexCache:
             self._usable = False
 
     def _connected(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
+        # Never made here: sqlite3 follows links, and takes any empty file for a database.
+        where = f"{self.path.absolute().as_uri()}?mode=rw"
+        connection = sqlite3.connect(where, uri=True, timeout=_WAIT, isolation_level=None)
         try:
-            # In one step, so that no other process sees a database that doesn't say whose it is.
+            # Asked of the file that is open, as the path may name another one by now.
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute(f"PRAGMA application_id={_OURS}")
-            connection.execute("CREATE TABLE IF NOT EXISTS about (made_by TEXT)")
+            _check_number(connection)
             connection.execute("COMMIT")
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
@@ -177,8 +237,10 @@ class IndexCache:
         return connection
 
     def _load(self) -> dict[str, tuple[bytes, str]]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not _make(self.path):
+            check_cache(self.path)  # another process may be making it
         with closing(self._connected()) as connection, connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS about (made_by TEXT)")
             made_by = connection.execute("SELECT made_by FROM about").fetchone()
             if made_by is None or made_by[0] != _made_by():
                 connection.execute("DROP TABLE IF EXISTS files")
@@ -199,6 +261,12 @@ class IndexCache:
             self._kept = self._load()
         except (sqlite3.Error, OSError, ValueError):
             self._usable = False
+
+
+def _check_number(connection: sqlite3.Connection) -> None:
+    if connection.execute("PRAGMA application_id").fetchone() != (_OURS,):
+        message = "the cache has become something else"
+        raise OSError(message)
 
 
 def _made_by() -> str:

@@ -232,13 +232,13 @@ def test_a_cache_spares_the_next_process_the_parsing(tmp_path):
     assert names(CodeBase(root, cache=cache)) == ["Two", "three"]
 
 
-@pytest.mark.parametrize("keeps", [0, 72, 100, 500, 5000])
+@pytest.mark.parametrize("keeps", [72, 100, 500, 5000])
 def test_a_damaged_cache_is_made_anew_while_it_says_that_it_is_ours(tmp_path, keeps):
     root, cache = tmp_path / "root", tmp_path / "index.db"
     write(root / "a.py", "x = 1\n")
     assert parsed_by(root, cache) == 1
     whole = cache.read_bytes()
-    for damage in (whole[:keeps], whole[:keeps] + bytes(len(whole) - keeps) if keeps else b""):
+    for damage in (whole[:keeps], whole[:keeps] + bytes(len(whole) - keeps)):
         cache.write_bytes(damage)
         assert parsed_by(root, cache) == 1
         assert parsed_by(root, cache) == 0
@@ -254,6 +254,7 @@ def database(path):
 
 
 OTHERS = {
+    "an empty file": lambda path: path.write_bytes(b""),
     "a text": lambda path: path.write_text("the only copy\n"),
     "a source": lambda path: path.write_text("def f(): ...\n"),
     "one byte": lambda path: path.write_bytes(b"x"),
@@ -276,6 +277,53 @@ def test_a_file_of_something_else_is_never_touched(tmp_path, kind):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["other", "root"]
 
 
+SWAPS = {
+    "itself": lambda other, cache: other.rename(cache),
+    "a link": lambda other, cache: cache.symlink_to(other),
+    "a hard link": lambda other, cache: cache.hardlink_to(other),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@pytest.mark.parametrize("swap", SWAPS)
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("has_cache", [False, True])
+def test_what_is_put_in_place_of_a_cache_while_it_is_opened_is_not_touched(
+    tmp_path, monkeypatch, has_cache, kind, swap
+):
+    import sqlite3
+
+    from operator_schema.code_tools import index_cache
+
+    if kind == "a folder" and swap == "a hard link":
+        pytest.skip("folders have no hard links")
+    root, cache, other = tmp_path / "root", tmp_path / "index.db", tmp_path / "other"
+    write(root / "a.py", "x = 1\n")
+    if has_cache:
+        parsed_by(root, cache)
+    base = CodeBase(root, cache=cache)
+    OTHERS[kind](other)
+    before = other.read_bytes() if other.is_file() else None
+    connect, swapped = sqlite3.connect, []
+    monkeypatch.setattr(index_cache, "_SETTLED", 0.05)
+
+    def connect_late(path, *args, **kwargs):
+        if str(path).partition("?")[0].endswith("index.db") and not swapped:
+            cache.unlink()
+            SWAPS[swap](other, cache)
+            swapped.append(path)
+        return connect(path, *args, **kwargs)
+
+    monkeypatch.setattr(index_cache.sqlite3, "connect", connect_late)
+    base.refresh()
+    write(root / "b.py", "y = 1\n")
+    base.refresh()
+    assert swapped
+    assert names(base) == ["x", "y"]
+    assert (cache.read_bytes() if cache.is_file() else None) == before
+    assert cache.is_symlink() == (swap == "a link")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="links and pipes need rights there")
 @pytest.mark.parametrize("kind", ["a link", "a link to a cache", "a link to nothing", "a pipe"])
 def test_links_and_pipes_are_never_touched(tmp_path, kind):
@@ -296,15 +344,47 @@ def test_links_and_pipes_are_never_touched(tmp_path, kind):
     assert (target.read_bytes() if target.exists() else None) == before
 
 
+BESIDE = {
+    "a text": lambda path, _: path.write_text("the only copy\n"),
+    "a hard link": lambda path, other: path.hardlink_to(other),
+    "a folder": lambda path, _: path.mkdir(),
+}
+
+
 @pytest.mark.parametrize("end", ["-wal", "-shm", "-journal"])
-def test_what_lies_where_sqlite_would_write_is_not_touched(tmp_path, end):
-    root, cache = tmp_path / "root", tmp_path / "index.db"
+@pytest.mark.parametrize("kind", BESIDE)
+@pytest.mark.parametrize("has_cache", [False, True])
+def test_what_lies_where_sqlite_would_write_is_not_touched(tmp_path, monkeypatch, has_cache, kind, end):
+    from operator_schema.code_tools import index_cache
+
+    monkeypatch.setattr(index_cache, "_SETTLED", 0.05)
+    root, cache, other = tmp_path / "root", tmp_path / "index.db", tmp_path / "other"
     write(root / "a.py", "x = 1\n")
+    other.write_bytes(b"")
+    if has_cache:
+        parsed_by(root, cache)
     beside = tmp_path / f"index.db{end}"
-    beside.write_text("the only copy\n")
+    BESIDE[kind](beside, other)
+    before = beside.read_bytes() if beside.is_file() else None
     with pytest.raises(ValueError, match=r"is there already; name another file, or delete that one"):
         CodeBase(root, cache=cache)
-    assert beside.read_text() == "the only copy\n"
+    assert (beside.read_bytes() if beside.is_file() else None) == before
+    assert beside.exists()
+
+
+@pytest.mark.needs_process
+def test_a_cache_is_used_again_after_a_process_that_was_killed_while_it_wrote(tmp_path):
+    root, cache = tmp_path / "root", tmp_path / "index.db"
+    write(root / "a.py", "x = 1\n")
+    assert parsed_by(root, cache) == 1
+    code = (
+        "import os, sqlite3; "
+        f"connection = sqlite3.connect({str(cache)!r}); "
+        "connection.execute('CREATE TABLE more (a)'); connection.commit(); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert (tmp_path / "index.db-wal").exists()
+    assert parsed_by(root, cache) == 0
 
 
 def test_a_cache_that_becomes_something_else_is_left_alone(tmp_path):
