@@ -1,0 +1,28 @@
+"""How many schemas of a document are read, and which looks ahead are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from operator_schema.documents.codec import DocumentCodec
+from operator_schema.documents.document import SchemaDocument
+from operator_schema.documents.patterns import linear_pattern
+from operator_schema.documents.reader import MAX_SCHEMAS
+
+
+@pytest.mark.parametrize(("beyond", "is_read"), [(0, True), (1, False)])
+def test_so_many_schemas_are_read(beyond: int, is_read: bool) -> None:
+    """The document itself is one of them."""
+    schema: dict[str, Any] = {f"p{n}": {"type": "null"} for n in range(MAX_SCHEMAS - 1 + beyond)}
+    codec = DocumentCodec(SchemaDocument("tool", {"type": "object", "properties": schema}))
+    assert (codec.beyond == ()) is is_read
+    assert all("too large" in each.reason for each in codec.beyond)
+
+
+@pytest.mark.parametrize(
+    "expression", ["^a(?=b)c", "^a(?=b)", "^(?=a)a(?!b)", "^(?!a)b(?=c)c", "a(?=b)", "(?=a)b", "^(a(?=b))"]
+)
+def test_a_look_ahead_behind_something_else_is_not_taken_for_a_leading_one(expression: str) -> None:
+    assert linear_pattern(expression) is None
