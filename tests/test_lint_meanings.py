@@ -221,6 +221,7 @@ def test_opposite_flags(first, second):
     ("first", "second"),
     [
         ("on", "open"),
+        ("cacheOn", "cache_on"),
         ("start_on", "stop_off"),
         ("start", "stop_all"),
         ("stop_all", "start"),
