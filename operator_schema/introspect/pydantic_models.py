@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ..errors import DecodeError, Problem
 from ..immutable import Value
 from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
+from ..same_state import is_same_state
 from ..wording import clip, escape, excerpt, quote
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, ShapedDecoder, UnionNode
@@ -279,10 +280,9 @@ class _Encoder(CheckedEncoder):
         except DecodeError as error:
             lost = _lost_key(cls)
             raise error if lost is None else ValueError(lost) from None
-        # Equal sets may be written in another order.
-        is_another = _write(cls, again, warnings="none") != text
-        if (is_another or _HIDDEN in text) and again != value:
-            raise ValueError(_lost_key(cls) or (_READ_AS_ANOTHER if is_another else _NOT_WRITTEN))
+        is_hidden = _HIDDEN in text and _write(cls, again, warnings="none") == text
+        if not is_same_state(again, value):
+            raise ValueError(_lost_key(cls) or (_NOT_WRITTEN if is_hidden else _READ_AS_ANOTHER))
         return written
 
     def write_unchecked(self, value: Any) -> Any:

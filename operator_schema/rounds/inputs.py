@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..codec.limits import MAX_PROBLEMS
 from ..errors import DecodeError, EncodeError, Problem, ToolError
 from ..json_values import is_array, is_object
+from ..same_state import is_same_state
 from ..wording import excerpt
 from .digests import canonical_text, text_digest
 
@@ -23,6 +24,7 @@ __all__ = [
     "checked_input",
     "gives_back",
     "is_edited",
+    "makes",
     "own_copy",
     "schema_digest",
 ]
@@ -82,6 +84,14 @@ def gives_back(tool: Tool[..., Any], arguments: Any, written: Any) -> bool:
     try:
         return repr(tool.encode_input(tool.decode(arguments))) == repr(written)
     except Exception:  # noqa: BLE001  # a class's own code may see another state of the world by now
+        return False
+
+
+def makes(tool: Tool[..., Any], arguments: Any, given: Any) -> bool:
+    """Return whether arguments decode to this input, in all that it keeps."""
+    try:
+        return is_same_state(tool.decode(arguments), given)
+    except Exception:  # noqa: BLE001  # as above
         return False
 
 

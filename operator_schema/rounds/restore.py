@@ -266,8 +266,8 @@ def _input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:
     given = tool.decode(arguments_to_decode(raw) if from_arguments else saved.input)
     if saved.input is not None:
         check_same(tool, saved.input, given)
-    elif saved.schema is not None and saved.schema != schema_digest(tool):
-        raise ToolError(tool.name, "its schema has changed, and its input can't be compared (InitVar)")
+    if saved.schema is not None and saved.schema != schema_digest(tool):
+        raise ToolError(tool.name, "its schema has changed, and not all of its input was written")
     return given
 
 

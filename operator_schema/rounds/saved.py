@@ -11,7 +11,7 @@ from ..json_values import copy_json, has_surrogate, is_array, is_object, to_json
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.results.content import Audio, File, Image, Resource, Text
 from .digests import digest_with, what_is_signed
-from .inputs import gives_back, schema_digest
+from .inputs import gives_back, makes, schema_digest
 from .own_json import MESSAGE_DEPTH, own_json
 from .tool_call import CallIssue, DecidedBy, DeferredCall, HandledCall, RejectedCall, ToolCall
 
@@ -91,8 +91,9 @@ class SavedCall:
     """A call of the turn, with its state.
 
     `input` is what the call runs with, defaults included; what is restored has to be the same. It is read
-    from the `arguments` where `source` says so. Where it can't be written (`InitVar`), it is read from them
-    too, and `schema` is the digest of the schema that the tool has to have. `runs` counts the earlier runs.
+    from the `arguments` where `source` says so. Where not all of it can be written (`InitVar`), it is read
+    from them too, and `schema` is the digest of the schema that the tool has to have. `runs` counts the
+    earlier runs.
     `issue` says that a call which is handled was an issue before.
     """
 
@@ -308,9 +309,15 @@ def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
         if _is_as_sent(call):
             return {"schema": schema_digest(tool)}
         raise
-    if gives_back(tool, now, now) or not gives_back(tool, arguments_to_decode(call.metadata), now):
+    sent = arguments_to_decode(call.metadata)
+    is_stable = gives_back(tool, now, now)
+    if (is_stable and makes(tool, now, call.input)) or not gives_back(tool, sent, now):
         return {"input": now}
-    return {"input": now, "source": "arguments"}
+    if is_stable and not makes(tool, sent, call.input):
+        return {"input": now}
+    # Where what is written is stable and another input all the same, it doesn't say all that counts.
+    lossy = {"schema": schema_digest(tool)} if is_stable else {}
+    return {"input": now, "source": "arguments", **lossy}
 
 
 def _is_as_sent(call: ToolCall[Any]) -> bool:

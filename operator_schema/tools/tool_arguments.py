@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import DecodeError, ToolError
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..introspect.traits import visit
+from ..same_state import is_same_state
 from ..wording import received
 from .error_hints import error_hint, unknown_keys
 from .raw_arguments import RawArguments
@@ -80,7 +81,7 @@ class ToolArguments(ToolProperties):
         if not isinstance(graph.resolve_root(), UnionNode):  # of a union, the encoder says what is wrong
             self._check_input(given, "encode_input")
         arguments: dict[str, Any] = self._codec.encode(given)
-        if _keeps_not_all(graph) and self.decode(arguments) != given:
+        if _keeps_not_all(graph) and not is_same_state(self.decode(arguments), given):
             message = "its input has an InitVar, which the instance doesn't keep, so its arguments are lost"
             raise ToolError(self.name, message)
         return arguments
