@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from _thread import allocate_lock  # `threading` itself is not needed
+from _thread import allocate_lock, get_ident  # `threading` itself is not needed
 from collections import deque
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from .event_loop import Signal
 
-__all__ = ["BlockedLoops", "Slots", "blocked"]
+__all__ = ["PLACE", "BlockedLoops", "Place", "Slots", "blocked"]
 
 
 _limited: WeakSet[Slots] = WeakSet()
@@ -40,6 +41,31 @@ class _Turn:
         self.has_come = False
 
 
+class Place:
+    """The slot that one call holds.
+
+    Args:
+        slots: that it is one of.
+        home: the event loop of the call.
+
+    Attributes:
+        slots: as given.
+        home: as given.
+        thread: in which its function runs, while the call waits for that; None where it runs in none.
+    """
+
+    __slots__ = ("home", "slots", "thread")
+
+    def __init__(self, slots: Slots, home: Hashable) -> None:
+        self.slots = slots
+        self.home = home
+        self.thread: int | None = None
+
+
+PLACE: ContextVar[Place | None] = ContextVar("PLACE", default=None)
+"""That of the call for which something runs."""
+
+
 class Slots:
     """Let a number run at once, and the others wait in the order in which they came.
 
@@ -54,7 +80,7 @@ class Slots:
 
     __slots__ = (
         *("__weakref__", "_count", "_free", "_held", "_is_shared", "_limit", "_lock"),
-        "_waiting",
+        *("_stuck", "_waiting"),
     )
 
     def __init__(self, limit: int | None, *, is_shared: bool = False) -> None:
@@ -68,6 +94,7 @@ class Slots:
         """Take all slots back, as in a forked process, where what held them doesn't run."""
         self._free = self._limit
         self._held: dict[Hashable, int] = {}
+        self._stuck: set[Place] = set()
         self._waiting: dict[Hashable, deque[_Turn]] = {}
         self._count = 0
         self._lock = allocate_lock()
@@ -167,15 +194,46 @@ class Slots:
                 first = owner, turn
         return first
 
-    def held_by_blocked_loops(self) -> int:
-        """Return how many slots there are if calls of event loops that stand still hold all of them, or 0.
+    def give_back(self, place: Place) -> None:
+        """Give the slot of a call back, as `release` does; its function may still run in a thread."""
+        place.thread = None
+        self._stuck.discard(place)
+        self.release(place.home)
 
-        The owners are event loops.
+    def place_of_thread(self) -> Place | None:
+        """Return the slot that a call holds which waits for this thread, or None."""
+        place = PLACE.get()
+        is_here = place is not None and place.slots is self and place.thread == get_ident()
+        return place if is_here else None
+
+    @contextmanager
+    def needed_by(self, place: Place | None) -> Generator[int]:
+        """Mark the slot of a call that needs another one to go on, inside a `with` block.
+
+        Args:
+            place: its slot; None where no call waits for this thread.
+
+        Yields:
+            How many slots there are if all of them are held by calls that can't go on, or 0. Such a call
+            needs another slot itself, or its event loop, which is the owner, stands still.
         """
         with self._lock:
-            if self._free != 0 or not all(blocked.has(home) for home in self._held):
-                return 0
-            return sum(self._held.values())
+            if place is not None:
+                self._stuck.add(place)
+            held = self._held_by_stuck_calls()
+        try:
+            yield held
+        finally:
+            if place is not None:
+                self._stuck.discard(place)
+
+    def _held_by_stuck_calls(self) -> int:
+        if self._free != 0:
+            return 0
+        homes = [place.home for place in tuple(self._stuck)]
+        if any(not blocked.has(home) and homes.count(home) < held for home, held in self._held.items()):
+            return 0
+        return sum(self._held.values())
 
 
 class BlockedLoops:

@@ -336,8 +336,8 @@ class Executor:
         called in that other thread.
 
         Raises:
-            RuntimeError: it would wait for ever, because calls of the event loop that stands still hold
-                all places under `max_concurrency`.
+            RuntimeError: it would wait for ever, because calls that wait for it, or for the event loop of
+                this thread, hold all places under `max_concurrency`.
         """
         return self._wait_for(
             lambda: self.execute(call, context=context, on_progress=on_progress, confirm=confirm), "execute"
@@ -483,7 +483,8 @@ class Executor:
 
     def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
         backends = running_backends()
-        if not backends:
+        place = self._slots.place_of_thread()
+        if not backends and place is None:
             result: T = current_backend().run(start, lambda _: None, None)
             return result
         from .beside import run_beside
@@ -491,13 +492,14 @@ class Executor:
 
         # A loop that waits for a function here may still run other calls; it is simply taken to stand still.
         homes = [*[backend.home() for backend in backends], *loops_waiting_here()]
-        with blocked.blocking(homes):
-            places = self._slots.held_by_blocked_loops()
+        with blocked.blocking(homes), self._slots.needed_by(place) as places:
             if places:
                 message = (
-                    f"{name}_sync would wait for ever: the event loop of this thread stands still meanwhile, "
-                    f"and calls in it hold all places under max_concurrency ({places}). Use await {name}, or "
-                    "raise max_concurrency"
+                    f"{name}_sync would wait for ever: what waits for it holds all places under "
+                    f"max_concurrency ({places}). Raise max_concurrency, or use await {name}"
                 )
                 raise RuntimeError(message)
-            return run_beside(start, backends[0])
+            if backends:
+                return run_beside(start, backends[0])
+            found: T = current_backend().run(start, lambda _: None, None)
+            return found

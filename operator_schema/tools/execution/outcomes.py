@@ -9,6 +9,7 @@ from ...errors import ToolNotFoundError
 from ..calls import ToolResult
 from ..registry.snapshot import snapshot_of
 from .backends import current_backend, is_cancellation
+from .concurrency import PLACE, Place
 from .confirmation import Confirmation
 from .rounds import DecodedCall, context_of
 from .run_call import RunCall
@@ -139,17 +140,19 @@ class Outcomes:
         decoded: DecodedCall | None,
         confirm: Confirm | None,
     ) -> Any:
-        slots, home = self._slots, None
+        slots, outer, place = self._slots, PLACE.get(), None
         if slots.is_limited:
-            home = current_backend().home()
-            await slots.acquire(None, home)
+            place = Place(slots, current_backend().home())
+            await slots.acquire(None, place.home)
+        PLACE.set(place)
         try:
             outcome = await self._execute(call, context, on_progress, decoded, confirm)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
             outcome = error
         finally:
-            if home is not None:
-                slots.release(home)
+            PLACE.set(outer)  # not `reset`: what ends a coroutine may do so in another context
+            if place is not None:
+                slots.give_back(place)
         if type(outcome) is not ToolResult and issubclass(type(outcome), Exception):
             return self._failures.failed_badly(call, outcome)
         return outcome

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _thread import allocate_lock  # `threading` itself is not needed
+from _thread import allocate_lock, get_ident  # `threading` itself is not needed
 from contextvars import copy_context
 from functools import partial
 from sys import modules
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..awaitables import close_awaitable
 from ..log import WARNING, write_log
 from .backends import current_backend
-from .concurrency import Slots
+from .concurrency import PLACE, Slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,6 +158,9 @@ class _Run:
     def work(self) -> None:
         """Run the function, in the thread, unless its call is over."""
         outcome = None
+        place = self._context.get(PLACE)
+        if place is not None:
+            place.thread = get_ident()
         if not self._is_left:
             try:
                 outcome = self._context.run(self._function)

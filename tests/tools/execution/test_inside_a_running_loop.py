@@ -220,8 +220,8 @@ def test_it_is_refused_where_all_places_are_held_by_calls_of_the_loop_that_stand
     error = result.details["exception"]
     assert type(error) is RuntimeError
     assert str(error) == (
-        "execute_sync would wait for ever: the event loop of this thread stands still meanwhile, and calls "
-        f"in it hold all places under max_concurrency ({limit}). Use await execute, or raise max_concurrency"
+        "execute_sync would wait for ever: what waits for it holds all places under max_concurrency "
+        f"({limit}). Raise max_concurrency, or use await execute"
     )
     # Nothing is left of it: all places are free.
     calls = [RawCall("2", "ping")] * limit
@@ -266,6 +266,105 @@ def test_it_is_refused_where_a_chain_of_loops_that_wait_for_this_thread_holds_al
     assert within(10, lambda: in_a_loop(work)).content == "inline failed: RuntimeError"
     work = partial(executor.execute_sync, RawCall("1", "inline", {"depth": 0}))
     assert within(10, lambda: in_a_loop(work)).content == "pong"
+
+
+@pytest.mark.parametrize("where", ["no loop", "a loop"])
+@pytest.mark.parametrize("method", ["execute_sync", "execute_all_sync"])
+def test_it_is_refused_in_a_thread_for_which_the_call_that_holds_the_only_place_waits(method, where):
+    executor = Executor([ping], max_concurrency=1, timeout=None)
+
+    @executor.registry.register
+    @tool
+    def plain() -> str:
+        call = RawCall("inner", "ping")
+        if method == "execute_sync":
+            return executor.execute_sync(call).content
+        return executor.execute_all_sync([call])[0].content
+
+    def work():
+        return executor.execute_sync(RawCall("1", "plain"))
+
+    result = within(10, work if where == "no loop" else lambda: in_a_loop(work))
+    assert result.content == "plain failed: RuntimeError"
+    assert within(10, lambda: executor.execute_sync(RawCall("2", "ping"))).content == "pong"
+    assert not executor._slots._stuck
+
+
+@pytest.mark.parametrize("limit", [2, 3])
+def test_of_calls_in_threads_that_hold_all_places_and_need_one_more_a_single_one_is_refused(limit):
+    """The place that it gives back is enough for the others, one after the other."""
+    executor = Executor([ping], max_concurrency=limit, timeout=None)
+    together = threading.Barrier(limit)
+
+    @executor.registry.register
+    @tool
+    def plain() -> str:
+        together.wait(10)
+        return executor.execute_sync(RawCall("inner", "ping")).content
+
+    calls = [RawCall("1", "plain")] * limit
+    results = within(10, lambda: executor.execute_all_sync(calls))
+    assert sorted(result.content for result in results) == ["plain failed: RuntimeError"] + ["pong"] * (
+        limit - 1
+    )
+
+
+def test_a_chain_of_threads_is_refused_where_it_needs_more_places_than_there_are():
+    executor = Executor([ping], max_concurrency=2, timeout=None)
+
+    @executor.registry.register
+    @tool
+    def plain(depth: int) -> str:
+        call = RawCall("inner", "plain", {"depth": depth - 1}) if depth else RawCall("inner", "ping")
+        return executor.execute_sync(call).content
+
+    def content(depth):
+        return within(10, lambda: executor.execute_sync(RawCall("1", "plain", {"depth": depth}))).content
+
+    assert (content(0), content(1)) == ("pong", "plain failed: RuntimeError")
+
+
+def test_a_thread_may_use_another_executor_and_one_that_is_not_waited_for_may_wait():
+    other = Executor([ping], max_concurrency=1, timeout=None)
+    executor = Executor([], max_concurrency=1, timeout=None)
+    found = []
+
+    def later():
+        found.append(executor.execute_sync(RawCall("later", "plain", {"begins": False})).content)
+
+    @executor.registry.register
+    @tool
+    def plain(begins: bool) -> str:
+        if begins:
+            context = contextvars.copy_context()
+            thread = threading.Thread(target=context.run, args=[later])
+            thread.start()
+            found.append(thread)
+        return other.execute_sync(RawCall("inner", "ping")).content
+
+    result = within(10, lambda: executor.execute_sync(RawCall("1", "plain", {"begins": True})))
+    found[0].join(10)
+    assert (result.content, found[1:]) == ("pong", ["pong"])
+
+
+def test_a_thread_whose_call_is_over_holds_no_place():
+    executor = Executor([ping], max_concurrency=1, timeout=0.1)
+    gate, found = threading.Event(), []
+
+    @executor.registry.register
+    @tool
+    def slow() -> str:
+        gate.wait(10)
+        found.append(executor.execute_sync(RawCall("inner", "ping")).content)
+        gate.clear()
+        return ""
+
+    assert within(10, lambda: executor.execute_sync(RawCall("1", "slow"))).code == "timeout"
+    gate.set()
+    deadline = time.monotonic() + 10
+    while gate.is_set() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert found == ["pong"]
 
 
 def test_a_free_place_is_enough():
