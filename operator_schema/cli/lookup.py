@@ -72,7 +72,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
         SchemaError: with every complaint about the type.
         WrongUse: there is no such module, or no such type in it.
     """
-    module = load_module(target.module, show_traceback=show_traceback)
+    module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     annotation = _find(module, target.path, _make, is_type=True)
     if isinstance(annotation, Tool):
         tool = cast("Tool[..., Any]", annotation)
@@ -143,7 +143,7 @@ def find_offered(
     Raises:
         WrongUse: there is no such module, no registry of that name in it, or the function fails.
     """
-    module = load_module(target.module, show_traceback=show_traceback)
+    module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     if not target.path and _OFFERED not in vars(module):
         names = list(modules_of(target.module, show_traceback=show_traceback))
         modules = [load_module(name, show_traceback=show_traceback) for name in names]
@@ -178,7 +178,7 @@ def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
     Raises:
         WrongUse: there is no such module.
     """
-    found: Any = load_module(target.module, show_traceback=show_traceback)
+    found: Any = load_module(target.module, show_traceback=show_traceback, path=target.path)
     steps = [step for step in target.path.split(".") if step]
     if not steps or not hasattr(found, steps[0]):
         return factory_in(getattr(found, _OFFERED, None))
@@ -207,7 +207,7 @@ def find_tool(
     Raises:
         WrongUse: there is no such module, or no such tool in it.
     """
-    module = load_module(target.module, show_traceback=show_traceback)
+    module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     known = {tool.name: tool for tool in tools_in(module)}
     if target.path in known and not hasattr(module, target.path):
         return known[target.path]
@@ -252,7 +252,7 @@ def find_context(target: ObjectName, *, show_traceback: bool) -> GivenContext:
     """
     from .contexts import GivenContext
 
-    module = load_module(target.module, show_traceback=show_traceback)
+    module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     return GivenContext(target.path, _find(module, target.path), show_traceback=show_traceback)
 
 

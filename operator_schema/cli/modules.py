@@ -53,12 +53,13 @@ def own_output_kept() -> Generator[None]:
         os.close(kept)
 
 
-def load_module(name: str, *, show_traceback: bool) -> ModuleType:
+def load_module(name: str, *, show_traceback: bool, path: str = "") -> ModuleType:
     """Import a module.
 
     Args:
         name: of the module, with dots.
         show_traceback: whether to print the whole traceback if that fails.
+        path: names behind the colon, for the message.
 
     Returns:
         The module.
@@ -77,7 +78,7 @@ def load_module(name: str, *, show_traceback: bool) -> ModuleType:
         if isinstance(error, SchemaError):
             error.add_note(_place(error).strip(" ()"))
             raise
-        raise WrongUse(_import_failure(name, error, show_traceback=show_traceback)) from None
+        raise WrongUse(_import_failure(name, path, error, show_traceback=show_traceback)) from None
 
 
 def modules_of(name: str, *, show_traceback: bool) -> Iterator[str]:
@@ -100,10 +101,10 @@ def modules_of(name: str, *, show_traceback: bool) -> Iterator[str]:
             yield from modules_of(f"{name}.{entry.name}", show_traceback=show_traceback)
 
 
-def _import_failure(name: str, error: BaseException, *, show_traceback: bool) -> str:
+def _import_failure(name: str, path: str, error: BaseException, *, show_traceback: bool) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
         if f"{name}.".startswith(f"{error.name}."):
-            return _not_found(name, error.name)
+            return _not_found(name, error.name, path)
         return f"the module {escape(name)} imports {escape(error.name)}, which is not found{_place(error)}"
     return f"the module {escape(name)} can't be imported: {reason_of(error, show_traceback=show_traceback)}"
 
@@ -127,8 +128,12 @@ def reason_of(error: BaseException, *, show_traceback: bool) -> str:
     return f"{reason}{_place(error)}{more}"
 
 
-def _not_found(name: str, missing: str) -> str:
+def _not_found(name: str, missing: str, path: str) -> str:
     parent, dot, last = missing.rpartition(".")
+    if parent and hasattr(sys.modules.get(parent), last):
+        inside = ".".join(filter(None, [name[len(parent) + 1 :], path]))
+        meant = f"{escape(last)} is in the module {escape(parent)}: write {escape(f'{parent}:{inside}')}"
+        return f"no module {escape(name)}; {meant}"
     paths = getattr(sys.modules.get(parent), "__path__", ()) if parent else None
     known = [module.name for module in pkgutil.iter_modules(paths)]
     near = nearest(last, known if parent else [name for name in known if name not in sys.stdlib_module_names])

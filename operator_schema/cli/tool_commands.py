@@ -105,6 +105,9 @@ def _follow(schema: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+_BEGINS_JSON = {"", "{", "[", '"'}
+
+
 class _CallCommand(TargetCommand):
     """`call`, which says how a parameter is given where it was written as an option."""
 
@@ -179,17 +182,28 @@ def call(
     getLogger("operator_schema").addHandler(NullHandler())
     raw = RawCall("1", tool.name, _arguments(arguments, tool))
     # Standard output is for the result, not for what the tool prints.
-    with redirect_stdout(sys.stderr):
-        result = _result_of(executor, raw, given)
     out, err = ctx.obj
+    try:
+        with redirect_stdout(sys.stderr):
+            result = _result_of(executor, raw, given)
+    except SystemExit as stop:  # of the tool, whose status would be taken for ours
+        ended = f"SystemExit: {stop.code}" if stop.code is not None else "SystemExit"
+        err.report("", f"{tool.name} failed: it asked for the end of the process ({ended})")
+        return 1
+    for ignored in (result.details or {}).get("ignored", ()):
+        err.line(f"unknown, and ignored: {ignored}", "dim")
     if not result.is_error:
         out.text(result.content)
         return 0
     error = (result.details or {}).get("exception")
+    if isinstance(error, MissingContextError):
+        names = ", ".join(error.parameters)
+        err.report("", f"{tool.name} needs {names} from your program: give it with --context MODULE:NAME")
+        return 1
     # Here the user is both the model and the program: nothing is hidden.
     err.report("", str(error) if isinstance(error, (EncodeError, ToolError)) else result.content)
-    if isinstance(error, MissingContextError):
-        err.line("give a context with --context MODULE:NAME", "dim")
+    if result.code == "needs_input":
+        err.line("nobody can answer it here: it takes a program that answers the calls of a round", "dim")
     if result.code == "needs_approval":
         err.line("run it with --yes, or from a terminal, which asks you", "dim")
     return 1
@@ -225,7 +239,7 @@ def _asking(err: Output, words: Sequence[str]) -> Callable[[ToolCall[Any]], bool
 def _arguments(words: Sequence[str], tool: Tool[..., Any]) -> str | bytes | dict[str, Any]:
     if list(words) == ["-"]:
         return sys.stdin.buffer.read()
-    if len(words) == 1 and "=" not in words[0].partition("{")[0]:
+    if len(words) == 1 and words[0].lstrip()[:1] in _BEGINS_JSON:
         return words[0]
     pairs = [word.partition("=") for word in words]
     for key, equals, _ in pairs:

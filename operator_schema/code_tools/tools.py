@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from .. import Registry, tool
@@ -22,6 +23,9 @@ __all__ = ["CodeTools", "code_tools"]
 
 _TIME_FOR_AN_ANSWER = 10.0
 """Seconds that a call may take beside the type checker."""
+
+_NEEDED = ("tree_sitter", "pathspec")
+"""Packages of the extra that are imported late."""
 
 
 class CodeTools:
@@ -120,9 +124,11 @@ def code_tools(
 
     Raises:
         NotADirectoryError: `root` isn't a folder.
+        ModuleNotFoundError: the extra `code` isn't installed.
         TypeError: the budget isn't a number.
         ValueError: it is too small, or the cache is a file of something else.
     """
+    _check_installed()
     code_base = CodeBase(
         root, cache=cache, budget=budget, type_check_seconds=type_check_seconds, type_checks=type_checks
     )
@@ -130,3 +136,14 @@ def code_tools(
     # Longer than the checker may take, so that the model reads the tool's own answer.
     checking = made["check_syntax"].with_(timeout=type_check_seconds + _TIME_FOR_AN_ANSWER)
     return Registry([checking if each.name == checking.name else each for each in made])
+
+
+def _check_installed() -> None:
+    """Check that the tools can answer at all: what they need is imported by the first call that needs it.
+
+    Raises:
+        ModuleNotFoundError: a package of the extra `code` is missing.
+    """
+    for package in _NEEDED:
+        if find_spec(package) is None:
+            raise missing_package(ModuleNotFoundError(name=package), package)

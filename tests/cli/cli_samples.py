@@ -229,7 +229,30 @@ hiding = Toolset(count, off(count_named))
 """
 
 
+ENDING = """
+import sys
+from typing import Annotated
+
+from operator_schema import NeedsInput, skip, tool
+
+@tool
+def die() -> None:
+    "End the process."
+    sys.exit(3)
+
+@tool
+async def leave() -> None:
+    "End the process, from an event loop."
+    sys.exit(3)
+
+@tool
+def unsure(answer: Annotated[bool | None, skip] = None) -> None:
+    "Ask first."
+    raise NeedsInput("Really?")
+"""
+
 FILES = {
+    "ending.py": ENDING,
     "clitools.py": TOOLS,
     "callable.py": CALLABLE,
     "unlisted.py": UNLISTED,

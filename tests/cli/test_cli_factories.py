@@ -261,6 +261,18 @@ def test_check_checks_what_a_function_makes(made, target):
     assert "ok  settings  (tool, " in out
 
 
+@pytest.mark.parametrize("missing", ["tree_sitter", "pathspec"])
+@pytest.mark.parametrize("words", [["call"], ["serve"], ["tools"], ["lint"]], ids=lambda words: words[0])
+def test_code_tools_without_their_packages_fail_before_the_first_call(made, monkeypatch, words, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    target = "operator_schema.code_tools"
+    more = ["pattern=a"] if words == ["call"] else []
+    status, out, err = made(*words, f"{target}:search" if more else target, *more)
+    name = missing.replace("_", "-")
+    assert (status, out) == (2, "")
+    assert f"the code tools need {name}: pip install 'operator-schema[code]'" in err
+
+
 def test_the_code_tools_of_a_folder(made, tmp_path):
     pytest.importorskip("tree_sitter", reason="WebAssembly has no wheel of it")
     (tmp_path / "shop.py").write_text(

@@ -78,7 +78,10 @@ def test_call_prints_the_result_alone(run, stdin):
         (["callable:shout", '{"text": "half"}'], "shout: 1 problem with the value\n- "),
         (["callable:sleep"], "sleep-well: no result within 0.05 s"),
         (["callable:sleep-well"], "sleep-well: no result within 0.05 s"),
-        (["callable:rows"], "rows: db must be injected"),
+        (["callable:rows"], "rows needs db from your program: give it with --context MODULE:NAME\n"),
+        (["ending:die"], "die failed: it asked for the end of the process (SystemExit: 3)\n"),
+        (["ending:leave"], "leave failed: it asked for the end of the process (SystemExit: 3)\n"),
+        (["ending:unsure"], "unsure needs an answer first: Really?\nnobody can answer it here"),
         (["callable:Move", '{"to": "a1"}'], "move: it has no function"),
     ],
 )
@@ -152,12 +155,33 @@ def test_call_takes_words_and_a_context(run):
     status, _, err = run("call", "--context", "host:make_nothing", *words)
     assert (status, "make_nothing returns a NoneType, not a mapping" in err) == (2, True)
     status, _, err = run("call", *words)
-    assert (status, "db must be injected" in err) == (1, True)
-    assert err.endswith("give a context with --context MODULE:NAME\n")
+    assert (status, "db from your program: give it with --context MODULE:NAME" in err) == (1, True)
     status, _, err = run("call", "host:registry.db_cuont", "table=a")
     assert (status, "registry has no db_cuont; did you mean db_count?" in err) == (2, True)
     status, _, err = run("call", "host:count", "table=a", "oops")
     assert (status, "'oops' isn't KEY=VALUE" in err) == (2, True)
+
+
+@pytest.mark.parametrize("word", ["path", "5", "true", "table", "=a", "ta ble"])
+def test_a_word_that_is_no_pair_is_told_how_pairs_are_written(run, word):
+    status, out, err = run("call", "host:count_named", word)
+    assert (status, out) == (2, "")
+    assert "isn't KEY=VALUE; give one JSON object, or words such as query=x" in err
+
+
+@pytest.mark.needs_threads
+def test_call_says_what_it_ignores(run):
+    words = ("--context", "host:context", "host:count", "table=a")
+    assert run("call", *words, "tmes=2") == (0, "3\n", 'unknown, and ignored: tmes (did you mean "times"?)\n')
+    assert run("call", *words, "zz=2") == (0, "3\n", "unknown, and ignored: zz\n")
+    assert run("call", *words, "times=2") == (0, "6\n", "")
+
+
+def test_a_registry_that_is_written_like_a_module_is_told_with_a_colon(run):
+    status, _, err = run("call", "host.registry:db_count", "table=a")
+    assert status == 2
+    assert "no module host.registry; registry is in the module host: write host:registry.db_count" in err
+    assert "write host:toolset\n" in run("tools", "host.toolset")[2]
 
 
 @pytest.mark.needs_threads

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Handlers", "handlers"]
 
+_UNANSWERED = "Nobody can answer it here. Calling it again will not help; tell the user what you wanted to do"
+
 
 class Handlers:
     """The handlers of a server that offers tools; made by `handlers`.
@@ -361,6 +363,8 @@ def _answer(
     result: ToolResult, output: StructuredOutput | None, protocol_version: str
 ) -> types.CallToolResult:
     content = [content_of(part) for part in result.parts]
+    if result.code == "needs_input":
+        content.append(types.TextContent(type="text", text=_UNANSWERED))
     if result.is_error or output is None:
         return types.CallToolResult(content=content, is_error=result.is_error)
     data = structured_content(output, result.json, protocol_version)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from collections import deque
@@ -154,7 +155,10 @@ def message_of(line: bytes) -> types.JSONRPCMessage | Unreadable | None:
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         is_json = first["type"] != "json_invalid"
-        return _unread(_loaded(line), None if is_json else first["msg"])
+        value = _loaded(line)
+        if value is None and not is_json:
+            value = _begun(line)
+        return _unread(value, None if is_json else first["msg"])
     if isinstance(message, types.JSONRPCNotification) and "id" in (_loaded(line) or {}):
         return Unreadable(types.INVALID_REQUEST, f"its id can't be answered: {_SHAPE}")
     return message
@@ -192,6 +196,49 @@ def _loaded(line: bytes) -> Any:
 
 def _number(digits: str) -> int | None:
     return int(digits) if len(digits) <= _MOST_DIGITS else None
+
+
+_DECODER = json.JSONDecoder(parse_int=_number)
+_SPACE = re.compile(r"[ \t\r\n]*")
+_KINDS = {"method", "result", "error"}
+
+
+def _begun(line: bytes) -> dict[str, Any]:
+    """Return what an object begins with, up to where it can't be read: the last key may have no value.
+
+    Without its kind, its id is left out: an answer of the client has ids of the server.
+    """
+    text = line.decode("utf-8-sig", "replace")
+    found: dict[str, Any] = {}
+    mark, place = "{", 0
+    with suppress(ValueError, RecursionError):
+        while True:
+            key, place = _next(text, place, mark)
+            found[str(key)] = None
+            value, place = _next(text, place, ":")
+            if not text.startswith((",", "}"), _after_space(text, place)):
+                break  # a number may go on
+            found[str(key)] = value
+            mark = ","
+    return found if _KINDS & found.keys() else {}
+
+
+def _next(text: str, place: int, mark: str) -> tuple[Any, int]:
+    """Return the value behind a mark, and where it ends.
+
+    Raises:
+        ValueError: there is no such mark, or no value behind it.
+    """
+    start = _after_space(text, place)
+    if not text.startswith(mark, start):
+        raise ValueError
+    value: tuple[Any, int] = _DECODER.raw_decode(text, _after_space(text, start + 1))
+    return value
+
+
+def _after_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return place if found is None else found.end()
 
 
 # --- the process -------------------------------------------------------------------------------------

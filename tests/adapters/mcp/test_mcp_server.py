@@ -35,6 +35,7 @@ from operator_schema import (
     Executor,
     File,
     Image,
+    NeedsInput,
     Progress,
     Registry,
     Resource,
@@ -723,6 +724,24 @@ class TestConfirmation:
                 return [one.result_type for one in answers]
 
         assert anyio.run(main) == ["complete", "complete", "input_required"]
+
+
+@both_protocols
+def test_a_question_that_nobody_can_answer_tells_the_model_that_it_is_in_vain(mode):
+    @tool
+    def cancel(booking: str, answer: Annotated[bool | None, skip] = None) -> str:
+        """Cancel."""
+        raise NeedsInput("Refund?")
+
+    async def question(client):
+        return await client.call_tool("cancel", {"booking": "a"})
+
+    result = ask(question, cancel, mode=mode)
+    assert result.is_error
+    assert [part.text for part in result.content] == [
+        "cancel needs an answer first: Refund?",
+        "Nobody can answer it here. Calling it again will not help; tell the user what you wanted to do",
+    ]
 
 
 def test_confirm_is_yes_or_no():
