@@ -141,6 +141,10 @@ class ChatWire(Value):
             return [{"role": "assistant", "content": None, "function_call": function}]
         return [{"role": "assistant", "content": None, "tool_calls": [_sent(call) for call in calls]}]
 
+    def calls_in(self, message: Mapping[str, Any]) -> int:
+        """Count the calls in a message."""
+        return len(message.get("tool_calls") or ()) + bool(message.get("function_call"))
+
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return a message for each result; images and PDFs follow in one of the user, if they are taken.
 

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
+from ..json_values import is_object
 from ..tools.calls import RawCall
 from .answer import Answer
 from .wire import IMAGES, PDF, arguments_object, file_name, object_of, parts_of, usage_of, with_input_object
@@ -120,6 +121,12 @@ class ConverseWire(Value):
             for call in calls
         ]
         return [{"role": "assistant", "content": blocks}]
+
+    def calls_in(self, message: Mapping[str, Any]) -> int:
+        """Count the blocks of calls in a message."""
+        return len(
+            [block for block in message.get("content") or () if is_object(block) and "toolUse" in block]
+        )
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return one message with all results; images and files of the formats that it takes go along."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
+from ..json_values import is_object
 from ..tools.calls import RawCall
 from .answer import Answer, marked_if_cut
 from .wire import PDF, UNNAMED, arguments_object, object_of, parts_of, text_or_none, unnamed_call, usage_of
@@ -108,6 +109,12 @@ class GenerateContentWire(Value):
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the model's content with calls."""
         return [_calls_message(calls)]
+
+    def calls_in(self, message: Mapping[str, Any]) -> int:
+        """Count the calls in a content."""
+        return len(
+            [part for part in message.get("parts") or () if is_object(part) and "functionCall" in part]
+        )
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return one content with all results; images and PDFs follow as parts of their own."""

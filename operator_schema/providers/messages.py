@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
+from ..json_values import is_object
 from ..tools.calls import RawCall
 from .answer import Answer
 from .wire import (
@@ -100,6 +101,11 @@ class MessagesWire(Value):
             for call in calls
         ]
         return [{"role": "assistant", "content": blocks}]
+
+    def calls_in(self, message: Mapping[str, Any]) -> int:
+        """Count the blocks of calls in a message."""
+        blocks = message.get("content")
+        return [block.get("type") for block in blocks if is_object(block)].count("tool_use") if blocks else 0
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return one message with all results, as the API asks; images and PDFs go along."""

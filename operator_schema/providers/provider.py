@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..complaints import Complaint
 from ..errors import SchemaError
 from ..immutable import Value
-from ..json_values import to_json_text
+from ..json_values import is_array, to_json_text
 from ..rounds.transcript import Turn
 from ..tools.calls import ToolResult
 from ..wording import quote, received
@@ -398,8 +398,11 @@ class Provider(Value):
 
         Raises:
             ResponseError: it is an error of the provider, or has another form.
+            ValueError: `strict` without the tools.
         """
-        checked_strict(strict)
+        if checked_strict(strict) and tools is None:
+            message = f"strict={strict!r} takes back the nulls of tools: give the tools of the request too"
+            raise ValueError(message)
         body = json_of(response)
         if body is None:
             message = f"a response is a JSON object, not {what_came(response)}"
@@ -488,8 +491,9 @@ class Provider(Value):
         """Return the messages or items of a committed turn: the calls, then the results.
 
         Args:
-            turn: what `commit` returned. If its round was made with `assistant=answer.message`, that
-                goes first; otherwise a message is made of the calls.
+            turn: what `commit` returned. If its round was made of this provider's answer, or with
+                `assistant=answer.message`, that message goes first; otherwise one is made of the calls, also
+                where another provider's message would be there.
             tools: as for `answers`.
 
         Raises:
@@ -501,7 +505,7 @@ class Provider(Value):
         said = turn.assistant
         if tools is not None:
             tools = fixed(tools)
-        if not isinstance(said, list):
+        if not self._says(said, len(turn.calls)):
             wire_names = {} if tools is None else self._wire_names(tools)
             keys = {
                 wire: own for own, wire in self._own_keys([] if tools is None else shown_tools(tools)).items()
@@ -509,6 +513,15 @@ class Provider(Value):
             calls = [renamed_call(call, wire_names, keys) for call in turn.calls]
             said = self.wire.calls_message(calls)
         return [*said, *self.results(turn.results, tools)]
+
+    def _says(self, said: Any, calls: int) -> bool:
+        """Return whether messages are of this provider's form: whether they have so many calls."""
+        if not is_array(said):
+            return False
+        try:
+            return sum([self.wire.calls_in(message) for message in said]) >= calls
+        except (TypeError, AttributeError):
+            return False
 
     def _wire_names(self, tools: Tools) -> dict[str, str]:
         return self.names.wire_names(names_of(tools), self.name)

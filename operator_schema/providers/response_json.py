@@ -48,8 +48,21 @@ def parsed(text: str | bytes | bytearray) -> Any:
 
 
 def what_came(value: object) -> str:
-    """Describe what isn't a JSON object, whatever it is."""
+    """Describe what isn't a JSON object, whatever it is, and what was probably meant."""
     try:
-        return received(value)
+        return received(value) + _meant(value)
     except Exception:  # noqa: BLE001  # code of its own
         return type(value).__name__
+
+
+def _meant(value: Any) -> str:
+    from inspect import isawaitable
+
+    if isawaitable(value):
+        return ": await it first"
+    kind: Any = cast("Any", type(value))
+    if hasattr(kind, "feed") and hasattr(kind, "answers"):
+        return ": a stream has its own answers()"
+    if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
+        return ": give its events to feed(…) of provider.stream(), one after the other"
+    return ""

@@ -103,6 +103,10 @@ class ResponsesWire(Value):
         """Return an item for each call."""
         return [_sent(call) for call in calls]
 
+    def calls_in(self, message: Mapping[str, Any]) -> int:
+        """Count the calls that an item is: one or none."""
+        return int(message.get("type") in _CALLS)
+
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return an item for each result; images and PDFs go along."""
         return [

@@ -114,6 +114,14 @@ class Wire(Protocol):
         """Return the message or items that say that the model made these calls."""
         ...
 
+    def calls_in(self, message: Mapping[str, Any]) -> int:
+        """Count the calls in a message or an item of this form; one of another form has none.
+
+        Raises:
+            TypeError, AttributeError: the message has a form that nobody knows.
+        """
+        ...
+
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return the messages or items that hold results."""
         ...

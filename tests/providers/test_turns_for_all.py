@@ -1,0 +1,85 @@
+"""A turn is the same for every provider, whichever gave the answer; what is no answer is told."""
+
+import pytest
+from test_provider_laws import response_of
+
+from operator_schema import ListTranscript, RawCall, Toolset, tool
+from operator_schema.providers import (
+    ResponseError,
+    anthropic,
+    bedrock,
+    cohere,
+    gemini,
+    groq,
+    mistral,
+    ollama,
+    openai_chat,
+    openai_responses,
+)
+
+PROVIDERS = [anthropic, bedrock, cohere, gemini, groq, mistral, ollama, openai_chat, openai_responses]
+CHAT = {cohere, groq, mistral, ollama, openai_chat}
+"""Those whose messages are alike."""
+
+
+@tool
+def find(query: str) -> str:
+    """Find it."""
+    return query
+
+
+def answered_by(provider):
+    """Return the answer of a provider that makes a call."""
+    (message,) = provider.wire.calls_message([RawCall("call_1", "find", {"query": "x"})])
+    return provider.answer(response_of(provider, message))
+
+
+@pytest.mark.parametrize("taker", PROVIDERS, ids=repr)
+@pytest.mark.parametrize("giver", PROVIDERS, ids=repr)
+def test_a_turn_is_told_in_the_form_of_who_gets_it(giver, taker):
+    plan = Toolset(find).round(answered_by(giver)).plan()
+    turn = plan.reject_open("no").commit(ListTranscript())
+    said, *results = taker.turn(turn)
+    assert taker.wire.calls_in(said) == 1
+    assert results == taker.results(turn.results)
+    if giver is taker or {giver, taker} <= CHAT:
+        assert said == turn.assistant[0]
+    else:
+        assert [said] == taker.wire.calls_message(turn.calls)
+
+
+@pytest.mark.parametrize("odd", [[5], ["x"], [{"content": 5}], [{"content": [5], "parts": 7}], [None]])
+@pytest.mark.parametrize("taker", PROVIDERS, ids=repr)
+def test_a_message_of_a_form_that_nobody_knows_is_made_again(taker, odd):
+    plan = Toolset(find).round(answered_by(taker).calls, assistant=odd).plan()
+    turn = plan.reject_open("no").commit(ListTranscript())
+    assert taker.turn(turn) == [*taker.wire.calls_message(turn.calls), *taker.results(turn.results)]
+
+
+def test_nulls_are_not_taken_back_without_the_tools():
+    (message,) = anthropic.wire.calls_message([RawCall("call_1", "find", {"query": "x"})])
+    with pytest.raises(ValueError, match="give the tools of the request too"):
+        anthropic.answer(response_of(anthropic, message), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (anthropic.stream(), "a stream has its own answers"),
+        (iter([]), "give its events to feed"),
+    ],
+    ids=["stream", "iterator"],
+)
+def test_what_is_no_response_is_answered_with_what_was_meant(given, said):
+    with pytest.raises(ResponseError, match=said):
+        anthropic.answer(given)
+
+
+def test_what_has_to_be_awaited_is_told():
+    async def ask() -> None:
+        """Ask."""
+
+    waiting = ask()
+    with pytest.raises(ResponseError, match="await it first"):
+        anthropic.answer(waiting)
+    waiting.close()
