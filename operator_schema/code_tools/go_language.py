@@ -37,7 +37,7 @@ class GoLanguage:
         root = parse_tree(_GRAMMAR, source)
         declarations: list[Declaration] = []
         imports: list[Import] = []
-        for node, doc in _with_docs(root):
+        for node, doc in _with_docs(root, row_before=-1):
             if node.type == "import_declaration":
                 imports += _imports(node)
             elif node.type in {"function_declaration", "method_declaration"}:
@@ -87,11 +87,16 @@ class GoLanguage:
 LANGUAGE = GoLanguage()
 
 
-def _with_docs(parent: Node) -> Iterator[tuple[Node, Span]]:
-    """Yield the children, each with the comment that ends on the line above it."""
+def _with_docs(parent: Node, *, row_before: int) -> Iterator[tuple[Node, Span]]:
+    """Yield the children, each with the comment that ends on the line above it.
+
+    Args:
+        parent: of the children.
+        row_before: in which what stands before the first one ends: a comment behind it is about that.
+            It is given, as the parser looks for the parent of a node through all nodes before it.
+    """
     start = end = row = None
-    # The row in which what stands before ended: a comment behind it is about that.
-    last = -1 if parent.parent is None else parent.start_point[0]
+    last = row_before
     for child in parent.named_children:
         if child.type == "comment":
             if child.start_point[0] == last:
@@ -107,7 +112,7 @@ def _with_docs(parent: Node) -> Iterator[tuple[Node, Span]]:
 
 
 def _specs(node: Node) -> Iterator[tuple[Node, Span]]:
-    for child, doc in _with_docs(node):
+    for child, doc in _with_docs(node, row_before=node.start_point[0]):
         if child.type in _SPECS:
             yield child, doc
         elif child.type.endswith("_spec_list"):
@@ -177,7 +182,7 @@ def _type(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
     yield Declaration(name, name, kind, line, last, span_of(whole), Span(whole.start_byte, end), doc)
     if made is None or kind != "interface":
         return
-    for method, method_doc in _with_docs(made):
+    for method, method_doc in _with_docs(made, row_before=made.start_point[0]):
         if method.type == "method_elem":
             own, span = name_of(method), span_of(method)
             first, end = method.start_point[0] + 1, method.end_point[0] + 1

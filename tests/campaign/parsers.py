@@ -77,7 +77,7 @@ ANYWHERE = (
     "'", '\\"', "\\\n", "a\\\n", "\n", " ", "\t", "\r", "a", "a.", "a::", "a->", "#", "//", "/*", "/**/", '"""',
     "`", 'r#"', "case a:\n", "if a:\n", "else ", "if a { ", "a ? ", "&", "*", "<", "a<", "a::<", "|", "||", "=> ",
     ";", "\0", "é", "0x", "1_", "1.", "\\u", "{}\n", "f(a{}, ", "a{}(); ", '"a" ', "a: ", "lambda: ", "x.f{}().", "@",
-    "\u2028", "...", "# x\n", "// x\n", "/// x\n", "'a ", "b'", 'f"{', "$", "%", "macro!{", "a{}.f()\n ", "a.f{}()\n ",
+    "\u2028", "...", "func f(f,\n", "# x\n", "// x\n", "/// x\n", "'a ", "b'", 'f"{', "$", "%", "macro!{", "a{}.f()\n ", "a.f{}()\n ",
 )  # fmt: skip
 NESTED = (
     ("(", ")"), ("[", "]"), ("{", "}"), ("a(", ")"), ("a[", "]"), ("(a, ", ")"), ("a.b(", ").c"), ("{a: ", "}"),
@@ -140,6 +140,10 @@ OWN = (
     Shape("go", "package p\nfunc f() {\n", " f{}()\n", after="}\n"),
     Shape("go", "package p\nfunc (a A) f(", "b int, ", after=") { a.g() }\n"),
     Shape("go", "package p\n", "func f() {}\n"),
+    Shape("go", "package p\n", "func f(f,\n"),
+    Shape("go", "package p\n", "var a{} int\n"),
+    Shape("go", "package p\n", "var (\n"),
+    Shape("go", "package p\n", "type A interface {\n"),
     Shape("go", "package p\n", "func (a A) f() {}\n"),
     Shape("go", "package p\n", "func (a A) f{}() { a.f() }\n"),
     Shape("go", "package p\n", "type A struct {}\n"),

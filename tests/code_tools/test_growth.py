@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,33 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 sys.path.insert(0, str(Path(__file__).parents[1] / "campaign"))
 
-from parsers import OWN, PRODUCTS, Shape, slow_questions
+from parsers import MOST_GROWTH, OWN, PRODUCTS, TIMES, Shape, slow_questions
+from patience import PATIENCE, cpu_time
+
+from operator_schema.code_tools.language import TooHardError, language_named
 
 EACH = [*OWN, *PRODUCTS]
+LONG = 100_000
 
 
 @pytest.mark.parametrize("place", range(len(EACH)), ids=lambda place: f"{place}:{EACH[place].language}")
 def test_four_times_the_text_takes_about_four_times_as_long(place):
     assert slow_questions(EACH[place], 8000, most=0.15) == []
+
+
+@pytest.mark.parametrize("place", range(len(EACH)), ids=lambda place: f"{place}:{EACH[place].language}")
+def test_what_was_parsed_is_read_in_time_that_grows_with_the_text(place):
+    shape = EACH[place]
+    language = language_named(shape.language)
+
+    def took(size):
+        source = shape.text(size).encode()
+        started = cpu_time()
+        with suppress(TooHardError):  # the parser has a limit of its own
+            language.parse(source)
+        return cpu_time() - started
+
+    assert any(took(LONG) < 0.15 * PATIENCE + MOST_GROWTH * took(LONG // TIMES) for _ in range(2))
 
 
 def test_a_shape_repeats_its_unit_up_to_a_size():
