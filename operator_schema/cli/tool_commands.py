@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections import ChainMap
 from contextlib import redirect_stdout
 from logging import NullHandler, getLogger
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from ..codec.expected import expected_fields
 from ..errors import EncodeError, MissingContextError, ToolError
-from ..rounds.call_text import call_text
 from ..tools.calls import RawCall
 from ..tools.documentation import documentation_of
 from ..tools.execution.executor import Executor
@@ -21,12 +21,12 @@ from .factory_options import TargetCommand, given_to_factory
 from .lookup import find_context, find_tool, find_tools
 from .modules import WrongUse
 from .output import count, to_json
+from .person import person_at
 from .words import json_types, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
     from ..tools.registry.registry import Registry
     from ..tools.tool import Tool
@@ -171,12 +171,13 @@ def call(
     """
     tool = find_tool(target, given_to_factory(ctx), show_traceback=show_traceback)
     given = None if context is None else find_context(context, show_traceback=show_traceback)
+    person = None if arguments == ("-",) else person_at(ctx.obj[1])
     executor = Executor(
         [tool.with_(enabled=True)],
         timeout=timeout,
         show_errors="traceback" if show_traceback else "message",
         strict_results=True,
-        confirm="run" if yes else _asking(ctx.obj[1], arguments),
+        confirm="run" if yes else None if person is None else person.confirm,
     )
     # A failure is printed below; without a handler, `logging` would print it too.
     getLogger("operator_schema").addHandler(NullHandler())
@@ -185,7 +186,11 @@ def call(
     out, err = ctx.obj
     try:
         with redirect_stdout(sys.stderr):
-            result = _result_of(executor, raw, given)
+            result = _result_of(executor, raw, given, {})
+            answers = {} if person is None else person.answers(tool, result)
+            while answers and person is not None:
+                result = _result_of(executor, raw, given, answers)
+                answers = person.answers(tool, result, answers)
     except SystemExit as stop:  # of the tool, whose status would be taken for ours
         ended = f"SystemExit: {stop.code}" if stop.code is not None else "SystemExit"
         err.report("", f"{tool.name} failed: it asked for the end of the process ({ended})")
@@ -203,37 +208,25 @@ def call(
     # Here the user is both the model and the program: nothing is hidden.
     err.report("", str(error) if isinstance(error, (EncodeError, ToolError)) else result.content)
     if result.code == "needs_input":
-        err.line("nobody can answer it here: it takes a program that answers the calls of a round", "dim")
+        err.line("nobody has answered it: call it from a terminal, which asks you", "dim")
     if result.code == "needs_approval":
         err.line("run it with --yes, or from a terminal, which asks you", "dim")
     return 1
 
 
-def _result_of(executor: Executor, call: RawCall, given: GivenContext | None) -> ToolResult:
+def _result_of(
+    executor: Executor, call: RawCall, given: GivenContext | None, answers: dict[str, Any]
+) -> ToolResult:
     if given is None or given.mapping is not None:
-        return executor.execute_sync(call, context=None if given is None else given.mapping)
+        known: Any = {} if given is None else given.mapping
+        return executor.execute_sync(call, context=ChainMap(answers, known))
     import asyncio
 
     async def run() -> ToolResult:
         async with given.opened() as context:
-            return await executor.execute(call, context=context)
+            return await executor.execute(call, context=ChainMap(answers, cast("Any", context)))
 
     return asyncio.run(run())
-
-
-def _asking(err: Output, words: Sequence[str]) -> Callable[[ToolCall[Any]], bool] | None:
-    """Return what asks on the terminal; None if nobody is there, or standard input holds the arguments."""
-    if list(words) == ["-"] or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return None
-
-    def ask(call: ToolCall[Any]) -> bool:
-        err.text(call_text(call))
-        # Not `click.confirm`, which writes the question to standard output.
-        sys.stderr.write("[y/N] ")
-        sys.stderr.flush()
-        return sys.stdin.readline().strip().lower() in {"y", "yes"}
-
-    return ask
 
 
 def _arguments(words: Sequence[str], tool: Tool[..., Any]) -> str | bytes | dict[str, Any]:

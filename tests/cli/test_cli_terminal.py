@@ -169,6 +169,47 @@ def test_a_call_asks_before_a_tool_that_needs_a_person(wiping, typed, status, en
     assert "ignores: pat (did you mean" in shown
 
 
+REFUND = """
+from typing import Annotated
+from operator_schema import NeedsInput, skip, tool
+
+
+@tool(timeout=5)
+def refund(
+    sum: int,
+    answer: Annotated[bool | None, skip] = None,
+    account: Annotated[str | None, skip] = None,
+) -> str:
+    \"\"\"Refund a sum.\"\"\"
+    if answer is None:
+        raise NeedsInput(f"Refund {sum}?")
+    if answer and account is None:
+        raise NeedsInput("To which account?", parameter="account")
+    return f"refunded to {account}" if answer else "kept"
+"""
+
+
+@on_posix
+@pytest.mark.needs_process
+@pytest.mark.parametrize(
+    ("typed", "status", "end"),
+    [
+        ("n\n", 0, "kept"),
+        ("true\nmine\n", 0, "refunded to mine"),
+        ("perhaps\nyes\n7\n", 0, "refunded to 7"),
+        ("\n", 1, "nobody has answered it: call it from a terminal, which asks you"),
+        ("yes\n\n", 1, "nobody has answered it: call it from a terminal, which asks you"),
+    ],
+)
+def test_a_question_of_a_tool_is_asked_on_the_terminal(folder, typed, status, end):
+    (folder / "refunding.py").write_text(REFUND, encoding="utf-8")
+    ended, shown = on_terminal(["call", "refunding:refund", "sum=5"], folder, typed=typed, NO_COLOR="1")
+    assert (ended, shown.strip().rpartition("\n")[2].removeprefix("> ")) == (status, end)
+    assert "Refund 5?" in shown
+    assert ("To which account?" in shown) == (typed[0] in "typ")
+    assert ("expected boolean" in shown) == typed.startswith("perhaps")
+
+
 @on_posix
 @pytest.mark.needs_process
 def test_nobody_is_asked_about_a_call_that_does_not_fit(wiping):

@@ -81,7 +81,10 @@ def test_call_prints_the_result_alone(run, stdin):
         (["callable:rows"], "rows needs db from your program: give it with --context MODULE:NAME\n"),
         (["ending:die"], "die failed: it asked for the end of the process (SystemExit: 3)\n"),
         (["ending:leave"], "leave failed: it asked for the end of the process (SystemExit: 3)\n"),
-        (["ending:unsure"], "unsure needs an answer first: Really?\nnobody can answer it here"),
+        (
+            ["ending:unsure"],
+            "unsure needs an answer first: Really?\nnobody has answered it: call it from a terminal",
+        ),
         (["callable:Move", '{"to": "a1"}'], "move: it has no function"),
     ],
 )
