@@ -12,7 +12,15 @@ from .commit import matched, refuse, settled
 from .errors import HookError, InterruptedRoundError, RoundError, shown_call
 from .hooks import Hooks
 from .pipeline import CONFIRM, FailedHookError, decide, unless_confirmed
-from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall, continue_suggestion
+from .tool_call import (
+    CallIssue,
+    DeferredCall,
+    HandledCall,
+    RejectedCall,
+    ToolCall,
+    continue_suggestion,
+    shortened,
+)
 from .transcript import Turn, append_turn
 from .which_call import find_call
 
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeAlias
 
     from ..tools.calls import ToolResult
-    from ..tools.execution.rounds import Asking, RunAll, Wording
+    from ..tools.execution.rounds import Asking, Limited, RunAll, Wording
     from .commit import Given
     from .settlement import Settlement
     from .tool_call import State
@@ -348,6 +356,7 @@ class ToolRoundPlan(Value, Generic[Input]):
         hooks: AnyHooks | None = None,
         asking: Asking | None = None,
         wording: Wording | None = None,
+        limited: Limited | None = None,
         /,
     ) -> ToolRoundPlan[Input]:
         """Let hooks decide, then run what is pending; for `executor.execute_round`.
@@ -360,6 +369,7 @@ class ToolRoundPlan(Value, Generic[Input]):
             hooks: as for `apply`.
             asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
             wording: writes what the model reads of arguments that could not be decoded; None to leave it.
+            limited: cuts the results that hooks and people give; None to leave them.
 
         Returns:
             The plan with the results. A call whose function has a question is deferred.
@@ -377,6 +387,8 @@ class ToolRoundPlan(Value, Generic[Input]):
         plan = await (self if wording is None else self._worded(wording)).apply(hooks)
         if asking is not None:
             plan = await plan._asked(self._states, asking)  # noqa: SLF001  # its own class
+        if limited is not None:
+            plan = plan._shortened(self._states, limited)  # noqa: SLF001  # as above
         self._check_open()  # it may have ended while hooks were asked
         pending = [call for call in plan.pending if call.tool.has_function]
         decoded = [decoded_call(call) for call in pending]
@@ -406,6 +418,14 @@ class ToolRoundPlan(Value, Generic[Input]):
         for issue in self.issues:
             if issue.error is not None and issue.code in {"invalid_params", "execution_failed"}:
                 states[issue.index] = issue.replace(content=wording(issue.metadata, issue.error))
+        return self._with(states)
+
+    def _shortened(self, before: tuple[State, ...], limited: Limited) -> ToolRoundPlan[Input]:
+        """Return the plan in which what was decided since then is as long as a model may read."""
+        states = [
+            state if state is earlier else shortened(state, limited)
+            for earlier, state in zip(before, self._states, strict=True)
+        ]
         return self._with(states)
 
     async def _asked(self, before: tuple[State, ...], asking: Asking) -> ToolRoundPlan[Input]:

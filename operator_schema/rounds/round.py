@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..tools.calls import RawCall
-    from ..tools.execution.rounds import Asking, RunAll, Wording
+    from ..tools.execution.rounds import Asking, Limited, RunAll, Wording
     from .commit import Given
     from .plan import AnyHooks
     from .tool_call import CallIssue, ToolCall
@@ -145,10 +145,11 @@ class ToolRound(Value, Generic[Input]):
         hooks: AnyHooks | None = None,
         asking: Asking | None = None,
         wording: Wording | None = None,
+        limited: Limited | None = None,
         /,
     ) -> ToolRoundPlan[Input]:
         """Let hooks decide, then run what is pending; for `executor.execute_round`."""
-        return await self._plan.execute_with(run_all, hooks, asking, wording)
+        return await self._plan.execute_with(run_all, hooks, asking, wording, limited)
 
     def __repr__(self) -> str:
         calls, issues = len(self.calls), len(self.issues)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..tools.calls import ResultCode
+    from ..tools.execution.rounds import Limited
     from ..tools.tool import Tool
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "continue_suggestion",
     "rejection_reason",
     "rejection_text",
+    "shortened",
 ]
 
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
@@ -359,6 +361,16 @@ class CallIssue(_OfTurn, Value):
 
 State: TypeAlias = "ToolCall[Any] | HandledCall | RejectedCall | DeferredCall[Any] | CallIssue"
 """The state of a call of a turn: pending (as a `ToolCall`), or one of the others."""
+
+
+def shortened(state: State, limited: Limited) -> State:
+    """Return a state with a result as long as a model may read; one without a result stays as it is."""
+    if not isinstance(state, (HandledCall, RejectedCall)) or state.call is None:
+        return state
+    result = limited(state.call.tool, state.metadata, state.result)
+    if isinstance(state, HandledCall):
+        return state.replace(result=result)
+    return state.replace(reason=rejection_reason(result) or "")
 
 
 def rejection_text(reason: str) -> str:

@@ -425,7 +425,9 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         run_all = partial(self._run_decoded, context, on_progress)
-        return await plan.execute_with(run_all, hooks, self._outcomes.confirmation.asking(), self._wording)
+        outcomes = self._outcomes
+        asking = outcomes.confirmation.asking()
+        return await plan.execute_with(run_all, hooks, asking, self._wording, outcomes.limited)
 
     def execute_round_sync(
         self,

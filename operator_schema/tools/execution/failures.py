@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from ...errors import ToolNotFoundError
     from ..calls import RawCall, ResultCode
-    from ..results.content import Part
     from .passing import ClassSet
 
 __all__ = ["Failures", "ShowErrors"]
@@ -145,28 +144,23 @@ class Failures:
         )
         return result.replace(details={**(result.details or {}), "took_seconds": took})
 
-    def cut(self, call: RawCall, result: ToolResult, most: int) -> ToolResult:
-        """Return a result whose text is longer than it may be, cut, and without its data.
+    def limited(self, call: RawCall, result: ToolResult, most: float) -> ToolResult:
+        """Return a result as it is, or its beginning without its data if it is longer than it may be.
 
         Args:
             call: as the model sent it.
             result: of the call.
-            most: characters that its text may have.
+            most: characters that the model may read.
         """
-        length = len(result.content)
-        _log(WARNING, call, f"its result has {length:,} characters, and the model reads {most:,}")
-        note = f"\n[cut: the whole result has {length:,} characters; ask for less of it]"
-        shown = most - len(note)
-        return ToolResult(
-            result.call_id,
-            result.name,
-            f"{result.content[:shown]}{note}",
-            is_error=result.is_error,
-            code=result.code,
-            details={**(result.details or {}), "characters": length},
-            parts=_cut_parts(result, shown, note),
-            value=result.value,
-        )
+        if len(result.content) <= most and not own_parts(result):
+            return result
+        from .long_results import cut_result, length_of
+
+        length = length_of(result)
+        if length <= most:
+            return result
+        _log(WARNING, call, f"its result has {length:,} characters, and the model reads {int(most):,}")
+        return cut_result(result, int(most))
 
     def cancelled(self, call: RawCall, error: BaseException) -> ToolResult:
         """Return the result for a function that cancelled itself."""
@@ -243,23 +237,6 @@ def _failure_text(
 
 def _is_for_model(leaves: Sequence[BaseException]) -> bool:
     return all(issubclass(type(leaf), CallError) for leaf in leaves)
-
-
-def _cut_parts(result: ToolResult, shown: int, note: str) -> tuple[Part, ...]:
-    """Return the parts that a result was made with; their texts have a number of characters in all."""
-    own = own_parts(result)
-    if not own:
-        return ()
-    from ..results.content import Text
-
-    parts: list[Part] = []
-    for part in own:
-        if isinstance(part, Text):
-            parts.append(Text(part.text[: max(shown, 0)]))
-            shown -= len(part.text)
-        else:
-            parts.append(part)
-    return (*parts, Text(note))
 
 
 def _needs_input(call: RawCall, error: NeedsInput) -> ToolResult:

@@ -129,6 +129,8 @@ class Outcomes:
             return self._failures.not_started(call, error, _NO_THREAD)
         if type(agreed) is DecodedCall:
             agreed = await self._in_slot(call, context, on_progress, agreed, confirm)
+        elif type(agreed) is ToolResult:
+            agreed = self.limited(tool, call, agreed)
         final: ToolResult | Passed | BaseException = agreed
         return final
 
@@ -199,11 +201,15 @@ class Outcomes:
             if reports is not None:
                 reports.end()
         if type(outcome) is ToolResult:
-            most = self._max_content if found.max_content is None else found.max_content
-            return outcome if len(outcome.content) <= most else self._failures.cut(call, outcome, int(most))
+            return self.limited(found, call, outcome)
         if not is_cancellation(outcome):
             return outcome
         return self._failures.cancelled(call, outcome)
+
+    def limited(self, tool: Tool[..., Any], call: RawCall, result: ToolResult) -> ToolResult:
+        """Return a result as it is, or its beginning if it is longer than that of this tool may be."""
+        most = self._max_content if tool.max_content is None else tool.max_content
+        return self._failures.limited(call, result, most)
 
     def _find(
         self, call: RawCall, context: Context | None, *, was_offered: bool

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Asking: TypeAlias = "Callable[[ToolCall[Any]], Awaitable[Any]]"
     Keep: TypeAlias = "Callable[[int, ToolResult], None]"
     Wording: TypeAlias = "Callable[[RawCall, Exception], str]"
+    Limited: TypeAlias = "Callable[[Tool[..., Any], RawCall, ToolResult], ToolResult]"
     RunAll: TypeAlias = "Callable[[Sequence[DecodedCall], Keep], Awaitable[list[ToolResult | BaseException]]]"
 
 __all__ = ["DecodedCall", "Executable", "check_executable", "context_of"]
@@ -53,7 +54,13 @@ class Executable(Protocol[Hooks_contra, Plan_co]):
     """What `Executor.execute_round` takes: a round, or the plan of one."""
 
     async def execute_with(
-        self, run_all: RunAll, hooks: Hooks_contra | None, asking: Asking | None, wording: Wording | None, /
+        self,
+        run_all: RunAll,
+        hooks: Hooks_contra | None,
+        asking: Asking | None,
+        wording: Wording | None,
+        limited: Limited | None,
+        /,
     ) -> Plan_co:
         """Run the pending calls, and return the plan with their results.
 
@@ -64,6 +71,7 @@ class Executable(Protocol[Hooks_contra, Plan_co]):
             hooks: decide about the calls; None for no hooks.
             asking: asks about calls of tools with `confirm=True`; None to defer them.
             wording: writes what the model reads of arguments that could not be decoded; None to leave it.
+            limited: cuts results that a hook or a person gave; None to leave them.
         """
         ...
 

@@ -37,7 +37,7 @@ class Plan:
         self.calls = calls
         self.hooks = ()
 
-    async def execute_with(self, run_all, hooks, asking, wording):
+    async def execute_with(self, run_all, hooks, asking, wording, limited):
         self.hooks = (hooks,)
         return await run_all(self.calls, lambda *_: None)
 
@@ -77,7 +77,7 @@ def test_calls_run_with_their_input_in_place_of_their_arguments():
 
 def test_the_plan_gets_the_hooks_and_its_answer_is_returned():
     class Echo:
-        async def execute_with(self, run_all, hooks, asking, wording):
+        async def execute_with(self, run_all, hooks, asking, wording, limited):
             return [hooks, await run_all([], lambda *_: None)]
 
     assert asyncio.run(Executor([]).execute_round(Echo(), hooks="hooks")) == ["hooks", []]

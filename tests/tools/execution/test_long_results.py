@@ -7,7 +7,20 @@ from typing import Any
 
 import pytest
 
-from operator_schema import CallError, Executor, Image, RawCall, SchemaError, Text, Toolset, tool
+from operator_schema import (
+    CallError,
+    Complete,
+    Executor,
+    File,
+    Image,
+    RawCall,
+    Reject,
+    Resource,
+    SchemaError,
+    Text,
+    Toolset,
+    tool,
+)
 
 pytestmark = pytest.mark.needs_threads
 
@@ -96,3 +109,98 @@ def test_a_round_has_the_limit_too():
 def test_the_option_of_a_tool_is_checked(limit):
     with pytest.raises(SchemaError, match=r"max_content is .*, not an integer of at least 200"):
         tool(max_content=limit)(say.__wrapped__)
+
+
+# --- all that a model reads ----------------------------------------------------------------------
+
+
+def read_of(result):
+    """Return what a model may read of the parts of a result, in one text."""
+    names = ("text", "name", "uri")
+    return "".join([getattr(part, name, None) or "" for part in result.parts for name in names])
+
+
+LONG = "x" * 50_000
+PARTS = {
+    "many texts": [Text("ab")] * 20_000,
+    "empty texts": [Text("")] * 20_000,
+    "a file with a long name": [File(b"abc", "text/plain", LONG), Text("end")],
+    "a link with a long address": [Text("begin"), Resource(f"file:///{LONG}"), Image(PNG, "image/png")],
+    "a resource with a long text": Resource("file:///a", text=LONG),
+    "data with a long address": [Resource(f"file:///{LONG}", data=b"abc"), Text("end")],
+    "many addresses": [Resource(f"file:///{number}") for number in range(5000)],
+    "many names": [File(b"a", "text/plain", "name") for _ in range(5000)],
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("most", [200, 1000])
+def test_all_that_a_model_reads_of_parts_counts(name, most):
+    @tool
+    def show() -> Any:
+        """Show it."""
+        return PARTS[name]
+
+    result = Executor([show], max_content=most).execute_sync(RawCall("1", "show", {}))
+    assert len(result.content) <= most
+    assert len(read_of(result)) <= most
+    assert result.parts[-1].text.endswith("ask for less of it]")
+    assert Text("") not in result.parts
+    assert result.details["characters"] > most
+
+
+def test_parts_that_are_short_stay_as_they_are():
+    parts = (
+        Text("a"),
+        File(b"abc", "text/plain", "name"),
+        Resource("file:///a", text="b"),
+        Image(PNG, "image/png"),
+    )
+
+    @tool
+    def show() -> Any:
+        """Show it."""
+        return list(parts)
+
+    assert Executor([show], max_content=200).execute_sync(RawCall("1", "show", {})).parts == parts
+
+
+DECISIONS = {
+    "Complete": lambda call: Complete(LONG),
+    "Reject": lambda call: Reject(LONG),
+    "a text": lambda call: LONG,
+}
+
+
+@tool(confirm=True)
+def ask() -> str:
+    """Ask first."""
+    return ""
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_what_a_person_answers_has_the_limit(decision):
+    executor = Executor([ask], max_content=1000, confirm=DECISIONS[decision])
+    call = RawCall("1", "ask", {})
+    (state,) = executor.execute_round_sync(Toolset(ask).round([call])).states
+    for result in (executor.execute_sync(call), state.result):
+        assert len(result.content) == 1000
+        assert result.content.endswith("ask for less of it]")
+
+
+@pytest.mark.parametrize("decision", ["Complete", "Reject"])
+def test_what_a_hook_answers_has_the_limit_and_that_of_the_tool(decision):
+    sent = [RawCall("1", "say", {"times": 1}), RawCall("2", "ask", {})]
+    toolset = Toolset(say.with_(max_content=300), ask)
+    plan = Executor(toolset, max_content=1000).execute_round_sync(
+        toolset.round(sent), hooks=DECISIONS[decision]
+    )
+    assert [len(state.result.content) for state in plan.states] == [300, 1000]
+    again = toolset.restore_plan(plan.as_dict())
+    assert again == plan
+
+
+def test_what_was_decided_before_stays_as_it_is():
+    toolset = Toolset(ask)
+    plan = toolset.round([RawCall("1", "ask", {})]).plan().reject("1", LONG)
+    assert Executor(toolset, max_content=1000).execute_round_sync(plan).states[0].reason == LONG
