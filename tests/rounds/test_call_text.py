@@ -144,7 +144,7 @@ def test_of_text_that_cannot_be_written_back_the_text_is_shown():
     def keep(secret: Secret) -> None:
         """Keep."""
 
-    assert text_of(keep, {}, sent='{"key": "b"}').endswith('\n"{\\"key\\": \\"b\\"}"')
+    assert text_of(keep, {"key": "b"}, sent='{"key": "b"}').endswith('\n"{\\"key\\": \\"b\\"}"')
 
 
 def test_of_an_input_that_a_hook_made_of_arguments_that_do_not_fit_all_is_shown():

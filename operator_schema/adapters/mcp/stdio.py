@@ -201,6 +201,8 @@ def _number(digits: str) -> int | None:
 _DECODER = json.JSONDecoder(parse_int=_number)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _KINDS = {"method", "result", "error"}
+_MOST_KEYS = 16
+"""Keys among which an id is looked for: a message has four."""
 
 
 def _begun(line: bytes) -> dict[str, Any]:
@@ -212,7 +214,7 @@ def _begun(line: bytes) -> dict[str, Any]:
     found: dict[str, Any] = {}
     mark, place = "{", 0
     with suppress(ValueError, RecursionError):
-        while True:
+        for _ in range(_MOST_KEYS):
             key, place = _next(text, place, mark)
             found[str(key)] = None
             value, place = _next(text, place, ":")

@@ -88,6 +88,11 @@ UNREADABLE = {
     "half of it": (f"{PING}\n".encode(), PARSE_ERROR, 7),
     "its beginning": (b'{"jsonrpc":"2.0","id":7,"method":\n', PARSE_ERROR, 7),
     "its beginning, the id last": (b'{"method": "ping", "id": "a" , "params": {\n', PARSE_ERROR, "a"),
+    "an id behind very many keys": (
+        b'{"method": "ping", ' + b'"k": 1, ' * 1000 + b'"id": 7,\n',
+        PARSE_ERROR,
+        None,
+    ),
     "half of an id": (b'{"jsonrpc": "2.0", "method": "ping", "id": 7\n', PARSE_ERROR, None),
     "an id of nobody knows what": (b'{"jsonrpc": "2.0", "id": 7,\n', PARSE_ERROR, None),
     "an id inside": (b'{"method": "ping", "params": {"id": 7}, \n', PARSE_ERROR, None),
