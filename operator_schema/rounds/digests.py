@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["Digest", "canonical_text", "digest_with", "is_same_digest", "text_digest", "what_is_signed"]
 
 
+_LEAST = 16
+"""Bytes, as for the token of a server."""
+
+
 def digest_with(secret: bytes | None) -> Digest:
     """Return the function that makes the digest of a JSON object.
 
@@ -27,7 +31,7 @@ def digest_with(secret: bytes | None) -> Digest:
 
     Raises:
         TypeError: the secret isn't bytes.
-        ValueError: it is empty.
+        ValueError: it is shorter than 16 bytes.
     """
     from hashlib import sha256
 
@@ -41,6 +45,12 @@ def digest_with(secret: bytes | None) -> Digest:
         raise TypeError(message)
     if not secret:
         message = "the secret is empty, so anybody could sign: make one with secrets.token_bytes(32)"
+        raise ValueError(message)
+    if len(secret) < _LEAST:
+        message = (
+            f"the secret has {len(secret)} bytes, and takes at least {_LEAST}: "
+            "make one with secrets.token_bytes(32)"
+        )
         raise ValueError(message)
     from hmac import digest
 

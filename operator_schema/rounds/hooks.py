@@ -241,7 +241,10 @@ def _hooks_of(source: Any, toolset: Toolset[Any] | None) -> Iterator[Hook]:
             yield from [_checked(method, kind, tools, toolset) for kind, tools in found]
         return
     if not callable(source):
-        message = f"a hook is a function, or an object with methods that @hook marks, not {received(source)}"
+        hint = ": write Hooks(*…)" if type(source) in {list, tuple} else ""
+        message = (
+            f"a hook is a function, or an object with methods that @hook marks, not {received(source)}{hint}"
+        )
         raise TypeError(message)
     yield _checked(source, "call", None, toolset)
 

@@ -10,7 +10,7 @@ from ..codec.limits import MAX_PROBLEMS
 from ..errors import DecodeError, EncodeError, Problem, ToolError
 from ..json_values import is_array, is_object
 from ..same_state import is_same_state
-from ..wording import excerpt
+from ..wording import excerpt, received
 from .digests import canonical_text, text_digest
 
 if TYPE_CHECKING:
@@ -73,7 +73,16 @@ def checked_input(tool: Tool[..., Any], given: Any) -> Any:
         EncodeError: it can't be written as JSON.
         ToolError: it isn't an input of this tool.
     """
-    written = tool.encode_input(given)
+    try:
+        written = tool.encode_input(given)
+    except ToolError as error:
+        if not is_object(given) and not isinstance(given, str):
+            raise
+        message = (
+            f"an input is made of JSON by tool.decode, and this is {received(given)}: write "
+            "RunNormally(input=call.tool.decode(…)), or plan.approve(…, arguments=…)"
+        )
+        raise ToolError(tool.name, message) from error
     own = tool.decode(written)
     check_same(tool, written, own)
     return own

@@ -24,6 +24,7 @@ __all__ = ["CONFIRM", "FailedHookError", "decide", "decided", "unless_confirmed"
 CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
 """Why a call waits whose tool says so."""
 
+_CLASSES = (RunNormally, Complete, Reject, Defer)
 _NAME_LENGTH = 100
 _TEXT_LENGTH = 2000
 
@@ -120,7 +121,11 @@ def decided(call: ToolCall[Any], shown: ToolCall[Any], decision: Any, *, is_sett
             given = decision.input if isinstance(decision, RunNormally) else MISSING
         case _:
             wanted = "RunNormally, Complete, Reject, Defer or None"
-            message = f"a hook returns {wanted}, not {received(decision)}"
+            made = isinstance(decision, type) and decision in _CLASSES
+            what = (
+                f"the class {decision.__name__}: write {decision.__name__}(…)" if made else received(decision)
+            )
+            message = f"a hook returns {wanted}, not {what}"
             raise TypeError(message)
     edited = is_edited(call.tool, call.input, shown.input)
     if edited and given is MISSING:

@@ -323,7 +323,7 @@ class ToolRoundPlan(Value, Generic[Input]):
             CommitError: with everything that doesn't fit.
             RoundError: the round was committed or discarded, or a call that was rejected here was run by
                 another plan.
-            TypeError: something isn't a result, or `append` is async.
+            TypeError: something isn't a result, or `transcript` has no `append`, or an async one.
             Exception: what `append` raises; then the round is still open.
         """
         self._check_open()
@@ -467,7 +467,7 @@ class ToolRoundPlan(Value, Generic[Input]):
                 made, can't be written as JSON.
             ToolError: an input was changed in place, and doesn't keep all that it was made of (`InitVar`).
             TypeError: the secret isn't bytes.
-            ValueError: it is empty.
+            ValueError: it is shorter than 16 bytes.
         """
         from .saved import save_plan
 

@@ -33,6 +33,8 @@ __all__ = ["restore_plan"]
 
 _SUGGESTED = 3
 _TEXTS: Codec[Any] = Codec(Any, max_depth=DEPTH)
+_SIGNED_OTHERWISE = " (or they were saved with another secret, or without one)"
+_MAYBE_SIGNED = " (or they were signed, and secret= is missing: give the one that as_dict got)"
 _CHANGED = "this call can't be restored: its saved data were changed"
 
 
@@ -43,7 +45,7 @@ def restore_plan(toolset: Toolset[Any], data: object, secret: bytes | None) -> T
         RestoreError: something no longer fits.
     """
     digest = digest_with(secret)
-    head = _head(data, digest, " (or the secret is another one)" if secret else "")
+    head = _head(data, digest, _SIGNED_OTHERWISE if secret else _MAYBE_SIGNED)
     problems: list[RestoreProblem] = []
     states = [_restored(toolset, index, call, digest, problems) for index, call in enumerate(head.calls)]
     plan = ToolRoundPlan(toolset, tuple(head.offered), tuple(states), head.assistant, Settlement(head.round))
@@ -98,6 +100,8 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
 
 def _own(data: object) -> Any:
     """Return a copy of the data, of JSON values alone."""
+    if issubclass(type(data), ToolRoundPlan):  # not by its `__class__`, which may be code
+        _refuse("not_a_plan", "this is a plan, which needs no restoring; what is restored is plan.as_dict()")
     try:
         if type(data) in {str, bytes, bytearray}:
             data = _read(cast("str", data))

@@ -171,7 +171,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             RestoreError: something no longer fits. Its `plan` is the plan in which the calls that no
                 longer fit are issues, if the rest can be used.
             TypeError: the secret isn't bytes.
-            ValueError: it is empty.
+            ValueError: it is shorter than 16 bytes.
         """
         from .restore import restore_plan
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..immutable import Value
 from ..tools.awaitables import close_awaitable, is_awaitable
-from ..wording import clip, escape
+from ..wording import clip, escape, received
 from .errors import RoundError
 
 if TYPE_CHECKING:
@@ -69,9 +69,13 @@ def append_turn(transcript: Transcript, turn: Turn) -> None:
     """Append a turn.
 
     Raises:
-        TypeError: `append` is async, so that nothing was appended yet.
+        TypeError: it has no `append`, or one that is async, so that nothing was appended yet.
         Exception: what `append` raises.
     """
+    if not callable(getattr(transcript, "append", None)):
+        known = "a ListTranscript, a list, or anything else with append"
+        message = f"a transcript is {known}, not {received(transcript)}"
+        raise TypeError(message)
     returned: object = transcript.append(turn)  # type: ignore[func-returns-value]  # what callers promise, some do not
     if is_awaitable(returned):
         close_awaitable(returned)

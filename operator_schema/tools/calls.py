@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..immutable import Value
 from ..wording import checked_text, clip, escape, received
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Self
 
     from .results.content import Part
@@ -91,6 +91,12 @@ class RawCall(Value):
     ) -> None:
         if name is None:
             message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
+            raise TypeError(message)
+        if type(name) is not str and issubclass(type(name), Mapping):
+            message = (
+                "the id comes first: RawCall(id, name, arguments), or without an id "
+                "RawCall(name=…, arguments=…)"
+            )
             raise TypeError(message)
         if is_cut_off is not True and is_cut_off is not False:
             message = f"is_cut_off is True or False, not {received(is_cut_off)}"

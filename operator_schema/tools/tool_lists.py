@@ -101,6 +101,8 @@ def _not_a_tool(item: object) -> str:
     if isinstance(inner, Tool):
         name = clip(escape(inner.name), 100)
         return f"{what} around the tool {name} isn't a Tool; put @tool outermost, above other decorators"
+    if isinstance(item, FunctionType):
+        what = f"the function {clip(escape(item.__name__), 100)}"
     return f"{what} isn't a Tool; {_remedy(item, kind)}"
 
 

@@ -65,7 +65,7 @@ def test_a_refused_commit_leaves_the_round_open():
         found.commit([], [])
     with pytest.raises(TypeError):
         found.commit([], [5])
-    with pytest.raises(AttributeError):
+    with pytest.raises(TypeError, match="a transcript is"):
         found.commit(None, [result()])
     found.commit([], [result()])
 

@@ -228,7 +228,11 @@ def changed_head(**changes):
             "calls[0] isn't an object with id and name",
         ),
         (changed_head(calls=[5]), "not_a_plan", "calls[0] isn't an object with id and name"),
-        (changed_head(digest=""), "data_changed", "the data were changed after they were saved"),
+        (
+            changed_head(digest=""),
+            "data_changed",
+            "the data were changed after they were saved (or they were",
+        ),
         (changed_head(calls=[]), "data_changed", "changed"),
         (changed_head(offered=[]), "data_changed", "changed"),
         (changed_head(round="x"), "data_changed", "changed"),

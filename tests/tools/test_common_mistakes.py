@@ -124,7 +124,7 @@ def test_what_wraps_itself_is_not_searched_for_ever():
     def f(): ...
 
     f.__wrapped__ = f
-    with pytest.raises(TypeError, match=r"^a function isn't a Tool; decorate it with @tool"):
+    with pytest.raises(TypeError, match=r"^the function \w+ isn't a Tool; decorate it with @tool"):
         Registry([f])
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ...immutable import Value
+from ...json_values import is_object
 from ...wording import as_written
 
 if TYPE_CHECKING:
@@ -83,10 +84,10 @@ def check_executable(plan: object) -> None:
         TypeError: it isn't a round or a plan.
     """
     if not callable(getattr(type(plan), "execute_with", None)):
-        message = (
-            f"expected a ToolRound or a ToolRoundPlan, not {as_written(plan)}: "
-            "toolset.round(calls) makes a round of the calls of a model"
-        )
+        hint = "toolset.round(calls) makes a round of the calls of a model"
+        if is_object(plan):
+            hint = "toolset.restore_plan(data) makes a plan of what plan.as_dict() returned"
+        message = f"expected a ToolRound or a ToolRoundPlan, not {as_written(plan)}: {hint}"
         raise TypeError(message)
 
 
