@@ -110,6 +110,56 @@ def stub(source: str) -> list[str]:
     return [sys.executable, "-S", "-c", source]
 
 
+WITH_CONFIRM = """
+from operator_schema import tool
+from operator_schema.adapters.process import main
+
+
+@tool(confirm=True)
+def delete(name: str) -> str:
+    return f"deleted {name}"
+
+
+@tool
+def show(name: str) -> str:
+    return f"shown {name}"
+
+
+main([delete, show])
+"""
+
+
+@pytest.fixture(scope="module")
+def confirmed() -> dict[str, Any]:
+    command = [sys.executable, "-c", WITH_CONFIRM]
+    return {tool.name: tool for tool in tools_of(command, env=ENVIRONMENT)}
+
+
+@pytest.mark.parametrize(
+    ("confirm", "said"),
+    [
+        (lambda _: True, "deleted a"),
+        ("run", "deleted a"),
+        (lambda _: False, "a person declined it"),
+        (None, "a person has to agree"),
+    ],
+    ids=["agreed", "run", "declined", "nobody"],
+)
+def test_a_tool_of_a_program_that_needs_a_person_runs_as_any_other(
+    confirmed: dict[str, Any], confirm: Any, said: str
+) -> None:
+    executor = Executor(Registry(confirmed.values()), confirm=confirm)
+    assert said in executor.execute_sync(RawCall("1", "delete", {"name": "a"})).content
+    assert executor.execute_sync(RawCall("1", "show", {"name": "a"})).content == "shown a"
+
+
+def test_an_approval_after_a_restart_reaches_the_program(confirmed: dict[str, Any]) -> None:
+    toolset = Toolset(*confirmed.values())
+    plan = toolset.round([RawCall("1", "delete", {"name": "a"})]).plan().approve("1")
+    plan = Executor(toolset).execute_round_sync(toolset.restore_plan(plan.as_dict()))
+    assert plan.handled[0].result.content == "deleted a"
+
+
 # --- the program's side ------------------------------------------------------------------------------
 
 
@@ -149,6 +199,20 @@ def test_one_run() -> None:
     assert (wrong["type"], wrong["code"]) == ("error", "invalid_params")
     assert "- a: expected integer" in wrong["message"]
     assert run("ad")["message"].startswith('tool "ad" not found; did you mean "add"?')
+
+
+@pytest.mark.parametrize("approved", [None, False, "yes", 1])
+def test_a_program_runs_nothing_that_nobody_agreed_to(approved: Any) -> None:
+    @tool(confirm=True)
+    def delete() -> str:
+        return "deleted"
+
+    request = {"action": "run", "tool": "delete", "arguments": {}}
+    assert answer([delete], {**request, "approved": approved})["code"] == "needs_approval"
+    assert answer([delete], request)["code"] == "needs_approval"
+    assert answer([delete], {**request, "approved": True})["content"] == "deleted"
+    asked = Executor([delete], confirm=lambda _: True)
+    assert answer([delete], request, executor=asked)["content"] == "deleted"
 
 
 def test_a_question_and_its_answer() -> None:

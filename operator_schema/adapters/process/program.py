@@ -75,7 +75,9 @@ def answer(
     Args:
         tools: a registry, or tools.
         request: `{"action": "schema"}` or `{"action": "run", "tool": name, "arguments": object,
-            "answers": {parameter: JSON value}}`, as JSON values or as their text.
+            "answers": {parameter: JSON value}, "approved": bool}`, as JSON values or as their text.
+            `approved` says that a person agreed on the other side, which calls of tools with
+            `confirm=True` need, unless the executor asks somebody.
         context: type, or name of a parameter, to value, for the injected parameters.
         executor: runs the calls, of the same tools; one without a time limit unless given.
 
@@ -157,7 +159,8 @@ def _run(
     except ToolNotFoundError:
         given = {}  # the executor says so, with the nearest names
     call = RawCall(name=name, arguments=asked.get("arguments"))
-    result = executor.execute_sync(call, context={**(context or {}), **given})
+    agreed = "run" if asked.get("approved") is True else None
+    result = executor.execute_sync(call, context={**(context or {}), **given}, confirm=agreed)
     raised = (result.details or {}).get("exception")
     if result.code == "needs_input" and isinstance(raised, NeedsInput):
         return _question(registry.get(name), raised)

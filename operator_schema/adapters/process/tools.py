@@ -144,17 +144,24 @@ def _tool(
         texts.setdefault("description", "")
     limit = {"timeout": described["timeout"]} if is_duration(described.get("timeout")) else {}
     answers: dict[str, Any] = described.get("answers") or {"answer": {}}
-    call = _caller(program, described["name"], name, answers)
+    agreed = {"approved": True} if stated.get("confirm") is True else {}
+    call = _caller(program, {"action": "run", "tool": described["name"], **agreed}, name, answers)
     options: dict[str, Any] = {"name": name, **texts, **stated, **limit, **given}
     return tool_of_document(call, _schema_of(described, name), _Output.of(described, name), **options)
 
 
-def _caller(program: Program, original: str, name: str, answers: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return the function of a tool, with a parameter for each answer that it may need."""
+def _caller(
+    program: Program, asked: Mapping[str, Any], name: str, answers: Mapping[str, Any]
+) -> Callable[..., Any]:
+    """Return the function of a tool, with a parameter for each answer that it may need.
+
+    Where the program says that a person has to agree, whoever runs the function has asked: a tool with
+    `confirm=True` isn't run before.
+    """
 
     async def call(arguments: dict[str, Any], **given: Any) -> Any:
         known = {key: value for key, value in given.items() if value is not None}
-        request = {"action": "run", "tool": original, "arguments": arguments, "answers": known}
+        request = {**asked, "arguments": arguments, "answers": known}
         return _result(await aask(program, name, request), name, answers)
 
     parameters = [Parameter("arguments", Parameter.POSITIONAL_OR_KEYWORD, annotation=dict[str, Any])]
