@@ -151,8 +151,13 @@ def read_pydantic_defaults(fields: Iterable[Declared]) -> None:
 
 def forbids_extra(cls: Any) -> bool:
     """Return whether the configuration of pydantic in a class refuses keys that it doesn't name."""
+    return _extra(cls) == "forbid"
+
+
+def _extra(cls: Any) -> object:
+    """Return what the configuration of pydantic in a class says of keys that it doesn't name."""
     config: Any = getattr(cls, "__pydantic_config__", None) or {}
-    return bool(config.get("extra") == "forbid")
+    return config.get("extra")
 
 
 def report_unfollowed(cls: Any, report: Callable[..., None]) -> None:
@@ -162,6 +167,10 @@ def report_unfollowed(cls: Any, report: Callable[..., None]) -> None:
         cls: a class with fields, but no model.
         report: takes step, code, message and remedy of each complaint.
     """
+    if _extra(cls) == "allow":
+        message = "its configuration of pydantic keeps keys that it doesn't name, and they would be lost here"
+        remedy = "Derive the class from BaseModel, or give it a field of type dict[str, Any] for them"
+        report("__pydantic_config__", "unsupported", message, remedy)
     decorated: Any = cls.__dict__.get("__pydantic_decorators__")
     if decorated is not None:
         for name in (*decorated.field_serializers, *decorated.model_serializers):

@@ -125,10 +125,32 @@ class SerializedWhole:
         return str(self.size)
 
 
-@pytest.mark.parametrize(
-    "cls",
-    [Plain, Inherited, PlainWhole, Dict, Tuple, Attrs, Stripped, Upper, Serialized, SerializedWhole],
-)
+@with_pydantic(config=pydantic.ConfigDict(extra="allow"))
+class Open:
+    size: int
+
+
+@with_pydantic
+class StillOpen(Open):
+    more: int = 1
+
+
+@pydantic.with_config(pydantic.ConfigDict(extra="allow"))
+class OpenDict(TypedDict):
+    size: int
+
+
+@pydantic.with_config(pydantic.ConfigDict(extra="allow"))
+@dataclass
+class OpenPlain:
+    size: int
+
+
+UNFOLLOWED = [Plain, Inherited, PlainWhole, Dict, Tuple, Attrs, Stripped, Upper, Serialized, SerializedWhole]
+KEEPING = [Open, StillOpen, OpenDict, OpenPlain]
+
+
+@pytest.mark.parametrize("cls", [*UNFOLLOWED, *KEEPING])
 def test_what_nothing_would_run_is_refused(cls: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         Codec(list[cls])
