@@ -21,6 +21,7 @@ from operator_schema import (
     SchemaError,
     ToolError,
     Toolset,
+    document_tool,
     skip,
     tool,
     tool_input,
@@ -181,6 +182,43 @@ def test_a_parameter_that_was_renamed_removed_or_added_refuses_the_call(around, 
         assert "was not part of the call" in issue.content
     if after is not All:
         assert "the tool does not take it any more" in issue.content
+
+
+@dataclass
+class MaybeDry:
+    dry: bool | None = None
+
+
+@dataclass
+class MaybeWet:
+    wet: bool | None = None
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("after", [MaybeDry, MaybeWet, Nothing])
+def test_a_parameter_that_was_left_out_and_is_none_counts_only_where_it_was_given(around, after):
+    wrapped, value = AROUND[around]
+    earlier, later = with_options(wrapped(MaybeDry)), with_options(wrapped(after))
+    for options in ({}, {"dry": True}):
+        sent = earlier.round([RawCall("c0", "run", {"path": "/x", "options": value(options)})]).plan()
+        if options and after is not MaybeDry:
+            assert problems(refused(saved(sent), later)) == [("input_does_not_fit", "c0")]
+        else:
+            assert later.restore_plan(saved(sent)).deferred[0].arguments == sent.deferred[0].arguments
+
+
+def test_another_default_in_a_document_changes_nothing_about_what_runs():
+    def documented(default: int) -> Toolset[Any]:
+        schema = {"type": "object", "properties": {"a": {"type": "integer", "default": default}}}
+
+        def run(arguments: dict[str, Any]) -> str:
+            return repr(arguments)
+
+        return Toolset(document_tool(run, schema, description="Run it.", confirm=True))
+
+    plan = documented(1).round([RawCall("c0", "run", {})]).plan()
+    (call,) = documented(2).restore_plan(saved(plan.approve("c0"))).pending
+    assert call.tool.call(call.input) == "{}"
 
 
 def test_what_the_model_sent_and_the_tool_ignored_does_not_count():
