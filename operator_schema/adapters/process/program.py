@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from binascii import b2a_base64
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...codec.json_text.reader import read_json
 from ...errors import DecodeError, NeedsInput, SchemaError, ToolError, ToolNotFoundError
@@ -159,7 +159,7 @@ def _run(
     except ToolNotFoundError:
         given = {}  # the executor says so, with the nearest names
     call = RawCall(name=name, arguments=asked.get("arguments"))
-    agreed = "run" if asked.get("approved") is True else None
+    agreed: Literal["run"] | None = "run" if asked.get("approved") is True else None
     result = executor.execute_sync(call, context={**(context or {}), **given}, confirm=agreed)
     raised = (result.details or {}).get("exception")
     if result.code == "needs_input" and isinstance(raised, NeedsInput):
