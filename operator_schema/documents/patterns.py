@@ -33,9 +33,14 @@ from .expressions import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .expressions import Expression, Ranges
 
-__all__ = ["MAX_PATTERN", "LinearPattern", "Patterns", "linear_pattern"]
+    Count = Callable[[int], None]
+    """Is called with a number of steps before they are done."""
+
+__all__ = ["MAX_PATTERN", "LinearPattern", "Patterns", "count_nothing", "linear_pattern"]
 
 MAX_PATTERN: Final = 1000
 """Characters of an expression."""
@@ -44,6 +49,13 @@ _MOST_PLACES_TOGETHER = 50_000
 _MOST_BITS = 1_000_000
 _MOST_REMEMBERED = 300_000  # bytes, about
 _TRANSITION = 150  # bytes, without its places
+_LINKS_A_STEP = 16
+"""Links that are followed in one step, when it is found out how a state goes on with a character."""
+_MANY_LINKS = 32
+
+
+def count_nothing(_steps: int) -> None:
+    """Count nothing: what it is used for is bounded already."""
 
 
 def linear_pattern(text: object) -> LinearPattern | None:
@@ -89,9 +101,10 @@ class LinearPattern:
         pattern: its text.
         flags: none, as `re` counts them.
         size: number of places in it.
+        is_slow: whether one character may take so long that the steps have to be counted.
     """
 
-    __slots__ = ("_automaton", "_conditions", "flags", "pattern", "size")
+    __slots__ = ("_automaton", "_conditions", "flags", "is_slow", "pattern", "size")
 
     def __init__(self, text: str, tree: Expression) -> None:
         self.pattern = text
@@ -101,14 +114,21 @@ class LinearPattern:
         self._conditions = tuple(
             [(_Automaton(Sequence((START, look.body))), look.is_negated) for look in looks]
         )
-        self.size = self._automaton.size + sum([one.size for one, _ in self._conditions])
+        automata = [self._automaton, *[one for one, _ in self._conditions]]
+        self.size = sum([one.size for one in automata])
+        self.is_slow = sum([one.links for one in automata]) > _MANY_LINKS
 
-    def search(self, text: str) -> bool:
-        """Return whether the expression is found in a text."""
+    def search(self, text: str, count: Count = count_nothing) -> bool:
+        """Return whether the expression is found in a text.
+
+        Args:
+            text: that may contain anything.
+            count: is told of the steps that go beyond looking at characters, which are more the larger it is.
+        """
         for condition, is_negated in self._conditions:
-            if condition.search(text) is is_negated:
+            if condition.search(text, count) is is_negated:
                 return False
-        return self._automaton.search(text)
+        return self._automaton.search(text, count)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LinearPattern) and self.pattern == other.pattern
@@ -186,24 +206,18 @@ class _State(dict[str, "_State"]):
     """Places that were reached together; by character the state that follows.
 
     Attributes:
-        automaton: that it is one of.
         places: that were reached, as bits.
         before: the side that the last character is.
         verdict: whether the expression is found, if that is known already.
     """
 
-    __slots__ = ("automaton", "before", "places", "verdict")
+    __slots__ = ("before", "places", "verdict")
 
-    def __init__(self, automaton: _Automaton, places: int, before: int, verdict: bool | None) -> None:  # noqa: FBT001  # by position alone
+    def __init__(self, places: int, before: int, verdict: bool | None) -> None:  # noqa: FBT001  # by position alone
         super().__init__()
-        self.automaton = automaton
         self.places = places
         self.before = before
         self.verdict = verdict
-
-    def __missing__(self, character: str) -> _State:
-        found = self[character] = self.automaton.after(self, character)
-        return found
 
 
 class _Automaton:
@@ -211,6 +225,7 @@ class _Automaton:
 
     Attributes:
         size: number of places.
+        links: number of the ways from some places to others.
     """
 
     def __init__(self, tree: Expression) -> None:
@@ -219,6 +234,7 @@ class _Automaton:
         self._links: dict[tuple[int, int], int] = {}
         self._chained: _Places = {}
         self._whole = self._part(tree)
+        self.links = len(self._links)
         used = [
             *self._whole.first,
             *self._whole.last,
@@ -321,17 +337,22 @@ class _Automaton:
 
     # --- finding ---------------------------------------------------------------------------------
 
-    def search(self, text: str) -> bool:
+    def search(self, text: str, count: Count) -> bool:
         """Return whether the expression is found in a text."""
         state = self._start
         for character in text:
-            state = state[character]
+            try:
+                state = state[character]
+            except KeyError:
+                count(1 + self.links // _LINKS_A_STEP)
+                before, state = state, self._after(state, character)
+                before[character] = state
             if state.verdict is not None:
                 return state.verdict
         end = self._sides(state.before, EDGE)
         return end.is_empty or bool(end.last & state.places)
 
-    def after(self, state: _State, character: str) -> _State:
+    def _after(self, state: _State, character: str) -> _State:
         """Return the state that follows when a character was read."""
         self._known += 1
         if self._known * (_TRANSITION + self.size // 8) > _MOST_REMEMBERED:
@@ -364,13 +385,13 @@ class _Automaton:
         key = (places, before, verdict)
         found = self._states.get(key)
         if found is None:
-            found = self._states[key] = _State(self, places, before, verdict)
+            found = self._states[key] = _State(places, before, verdict)
         return found
 
     def _forget(self) -> None:
         self._known = 0
         self._states: dict[tuple[int, int, bool | None], _State] = {}
-        self._start = _State(self, 0, EDGE, None)
+        self._start = _State(0, EDGE, None)
 
 
 _WORD_CHARACTERS = frozenset([chr(code) for low, high in WORDS for code in range(low, high + 1)])

@@ -360,6 +360,8 @@ class _Reader:
             pattern = self.patterns.get(schema["pattern"])
             if pattern is None:
                 self.note(where, "pattern", UNREAD_PATTERN)
+            elif pattern.is_slow:
+                self.note(where, "pattern", "it is checked where steps are counted")
             else:
                 limits = (limits or Constraints()).replace(pattern=pattern)
         said = schema.get("format")

@@ -9,6 +9,7 @@ from ..codec.problems import steps_of
 from ..errors import Problem
 from ..json_values import fits_types, is_array, is_object
 from ..wording import clip, received
+from .patterns import count_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -79,11 +80,7 @@ class Rules(NamedTuple):
     is_whole: bool
 
 
-def _no_limit(_steps: int) -> None:
-    """Count nothing: documents are bounded already."""
-
-
-def same_text(value: Any, count: Callable[[int], None] = _no_limit) -> str:
+def same_text(value: Any, count: Callable[[int], None] = count_nothing) -> str:
     """Return a text that two values share exactly when they are the same JSON value.
 
     Args:
@@ -276,7 +273,7 @@ class Run:
     def finds(self, pattern: LinearPattern, text: str) -> bool:
         """Return whether an expression is found in a text."""
         self.count(1 + len(text) // CHARACTERS_A_STEP)
-        return pattern.search(text)
+        return pattern.search(text, self.count)
 
     def text(self, value: Any) -> str:
         """Return a text that two values share exactly when they are the same JSON value."""

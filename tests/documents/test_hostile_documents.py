@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
+from random import Random
 from typing import Any
 
 import pytest
@@ -154,3 +156,43 @@ def test_time_and_memory_are_bounded(name: str) -> None:
     tracemalloc.stop()
     assert took < 3 * PATIENCE  # with a tracer, which makes it three times as slow
     assert most < 20 * size + 2_000_000
+
+
+LARGE_PATTERNS = (
+    r"(\ba|\Bb|a|b)*a(a|b|\b){300}c",
+    r"(a|b)*a(a|b){450}c",
+    r"(a|b)*a[ab]{900}c",
+    r"(a|b)*a((a|b)(a|b)(a|b)|b){100}c",
+    r"^(?!(a|b)*a(a|b){450}c)a",
+    r"(a|b)*a(a|b|ab|ba){90}c",
+    r"(a|b)*a(\ba|\Ba|\bb|\Bb){60}c",
+)
+
+
+@pytest.mark.parametrize("kind", ["one long text", "many texts", "keys"])
+@pytest.mark.parametrize("pattern", LARGE_PATTERNS)
+def test_a_large_pattern_takes_no_longer_than_other_checks(pattern: str, kind: str) -> None:
+    chance = Random(1)  # noqa: S311  # no secret
+    size = 200_000
+    text = "".join(chance.choices("ab", k=size))
+    parts = [text[start : start + 1000] for start in range(0, size, 1000)]
+    schemas: dict[str, tuple[object, object]] = {
+        "one long text": ({"type": "string", "pattern": pattern}, text),
+        "many texts": ({"type": "array", "items": {"pattern": pattern}}, parts),
+        "keys": ({"type": "object", "patternProperties": {pattern: False}}, dict.fromkeys(parts, 1)),
+    }
+    schema, value = schemas[kind]
+    codec = DocumentCodec(SchemaDocument("tool", of(schema)))
+    started = cpu_time()
+    with suppress(DecodeError):
+        codec.decode({"x": value})
+    assert cpu_time() - started < 2 * PATIENCE
+
+
+@pytest.mark.parametrize("pattern", LARGE_PATTERNS)
+def test_a_text_that_leads_a_large_pattern_to_nothing_new_may_be_long(pattern: str) -> None:
+    codec = DocumentCodec(SchemaDocument("tool", of({"type": "string", "pattern": pattern})))
+    try:
+        codec.decode({"x": "a" * 3_000_000})
+    except DecodeError as error:
+        assert [problem.code for problem in error.problems] == ["bad_format"]  # it may fit
