@@ -9,6 +9,7 @@ import pytest
 from saving_samples import problems, refused, saved
 
 from operator_schema import EncodeError, RawCall, SchemaLeaf, ToolError, Toolset, tool
+from operator_schema.rounds.inputs import makes
 
 pydantic = pytest.importorskip("pydantic")
 
@@ -167,3 +168,9 @@ def test_an_input_that_cannot_be_compared_is_saved_as_it_is_written():
     (call,) = saved(Toolset(run).round([RawCall("c0", "run", {"value": "b"})]).plan())["calls"]
     assert call["input"] == {"value": "b"}
     assert "source" not in call
+
+
+def test_arguments_that_fit_no_more_make_no_input():
+    run = leafy("How")["run"]
+    assert makes(run, {"mode": "dry"}, run.decode({"mode": "dry"}))
+    assert not makes(run, {"mode": 5}, run.decode({"mode": "dry"}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from typing import Any
 
@@ -204,3 +205,12 @@ def test_what_was_decided_before_stays_as_it_is():
     toolset = Toolset(ask)
     plan = toolset.round([RawCall("1", "ask", {})]).plan().reject("1", LONG)
     assert Executor(toolset, max_content=1000).execute_round_sync(plan).states[0].reason == LONG
+
+
+def test_whoever_runs_a_plan_without_an_executor_may_leave_all_as_it_is():
+    async def run_all(calls, keep):
+        return []
+
+    sent = Toolset(ask).round([RawCall("1", "ask", {})])
+    plan = asyncio.run(sent.execute_with(run_all, lambda call: Complete(LONG)))
+    assert plan.handled[0].result.content == LONG
