@@ -28,7 +28,7 @@ def code_of_the_page() -> str:
 
 def page() -> dict[str, Any]:
     """Run the code of the page, with tools that write down each run in the folder of the process."""
-    names: dict[str, Any] = {"SECRET": b"a key", "json": json}
+    names: dict[str, Any] = {"SECRET": b"a key of more than 16 bytes", "json": json}
     source = code_of_the_page()
     for name in EFFECTS:
         head = rf"(def {name}\(.*?\"\"\"\n)"

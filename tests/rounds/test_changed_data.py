@@ -98,7 +98,7 @@ def deferred_made_pending(data):
         calls_reordered,
         call_of_another_plan,
         deferred_made_pending,
-        lambda data: resealed(data, b"another key"),
+        lambda data: resealed(data, b"another key of 32 bytes or so"),
         lambda data: {**data, "offered": [*data["offered"], "more"]},
     ],
 )
@@ -106,7 +106,7 @@ def test_with_a_secret_changes_on_purpose_are_noticed(change):
     error = refused(change(saved(mixed(), SECRET)), secret=SECRET)
     assert problems(error) == [("data_changed", None)]
     assert error.plan is None
-    assert "(or the secret is another one)" in str(error)
+    assert "(or they were saved with another secret, or without one)" in str(error)
 
 
 def test_a_plan_without_signature_is_refused_where_one_is_wanted_and_the_other_way_round():
