@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -19,7 +20,6 @@ from ...immutable import Value
 from .guard import LARGEST_BODY, Guard, hosts_of, origins_behind, origins_of
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable, Generator
 
     from mcp.server.lowlevel import Server
@@ -31,6 +31,9 @@ PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104  # it is recognised, not bound
 _MOST_CONNECTIONS = 1000
+_MOST_STREAMS = 500
+"""Streams that stay open, so that connections are left over for requests."""
+
 _MOST_SESSIONS = 1000
 _SECONDS_IDLE = 1800.0
 _SESSION = b"mcp-session-id"
@@ -97,7 +100,7 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
         transport_security=security,
         max_request_body_size=LARGEST_BODY,
     )
-    app = Sessions(app)
+    app = Sessions(Streams(app))
     pages = [page.lower().rstrip("/") for page in address.allowed_origins]
     if pages:  # their browsers ask first, and show them an answer only if it names them
         methods = ("GET", "POST", "DELETE")
@@ -244,6 +247,48 @@ class Sessions:
             pass
 
         await self._app(scope, receive, send)
+
+
+class Streams:
+    """An ASGI application that keeps no more streams open than it may: the oldest one ends for a new one.
+
+    A client that listens for messages keeps one open, by GET; it can open another when one has ended.
+
+    Args:
+        app: what is behind it; it ends a stream when its client has gone.
+        most: streams that are open at the same time.
+    """
+
+    def __init__(self, app: ASGIApp, *, most: int = _MOST_STREAMS) -> None:
+        self._app = app
+        self._most = most
+        self._open: dict[asyncio.Event, None] = {}  # the oldest first
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self._app(scope, receive, send)
+            return
+        if len(self._open) >= self._most:
+            oldest = next(iter(self._open))
+            del self._open[oldest]
+            oldest.set()
+        ended = asyncio.Event()
+        self._open[ended] = None
+
+        async def receive_or_end() -> Message:
+            message, end = asyncio.ensure_future(receive()), asyncio.ensure_future(ended.wait())
+            try:
+                await asyncio.wait([message, end], return_when=asyncio.FIRST_COMPLETED)
+                return message.result() if message.done() else {"type": "http.disconnect"}
+            finally:
+                message.cancel()
+                end.cancel()
+
+        try:
+            await self._app(scope, receive_or_end, send)
+        finally:
+            self._open.pop(ended, None)
 
 
 def _session_of(headers: Any) -> bytes | None:

@@ -552,6 +552,41 @@ def test_a_header_that_contradicts_an_argument_is_refused(header, status):
     assert answer.json()["result" if status == 200 else "error"]
 
 
+def test_streams_that_stay_open_leave_connections_over(monkeypatch):
+    most = 5
+    monkeypatch.setattr(serving, "_MOST_CONNECTIONS", 2 * most)
+    monkeypatch.setitem(serving.Streams.__init__.__kwdefaults__, "most", most)
+
+    async def listened(place, session):
+        reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        head = (
+            "GET /mcp HTTP/1.1",
+            "Host: localhost",
+            "Accept: text/event-stream",
+            f"Mcp-Session-Id: {session}",
+        )
+        writer.write("\r\n".join([*head, "", ""]).encode())
+        assert (await reader.readline()).startswith(b"HTTP/1.1 200 ")
+        return reader, writer
+
+    async def main():
+        async with served_here() as place, httpx2.AsyncClient(timeout=PATIENCE) as client:
+            with anyio.fail_after(PATIENCE):
+                visitor = Visitor(client, f"http://127.0.0.1:{place.port}/mcp")
+                own = await visitor.opened()
+                streams = [await listened(place, await visitor.opened()) for _ in range(4 * most)]
+                for reader, writer in streams[:-most]:  # which have ended
+                    await reader.read()
+                    writer.close()
+                assert await visitor.uses(own) == 200
+                assert await visitor.uses(await visitor.opened()) == 200
+                assert not any(reader.at_eof() for reader, _ in streams[-most:])
+                for _, writer in streams:
+                    writer.close()
+
+    asyncio.run(main())
+
+
 class TestSlowness:
     """Who dawdles is sent away, and nobody else waits."""
 
