@@ -388,7 +388,7 @@ class RoundMachine(RuleBasedStateMachine):
         assert len(found) == 1  # of several with one id and one name, the first gets it
         self.model[found[0]] = "handled"
 
-    @rule(secret=st.sampled_from([None, b"a key"]))
+    @rule(secret=st.sampled_from([None, b"a key of 16 bytes"]))
     def save_and_restore(self, secret: bytes | None) -> None:
         saved = self.plan.as_dict(secret=secret)
         restored = self.toolset.restore_plan(json.loads(json.dumps(saved)), secret=secret)
