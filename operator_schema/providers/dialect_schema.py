@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..complaints import Complaint
 from ..immutable import Value
 from ..introspect.nodes import LiteralNode, RefNode, UnionNode
-from ..json_values import copy_json, is_object
+from ..json_values import copy_json, is_array, is_object
 from ..schema import Renderer
 from ..wording import quote
 from .foreign_schema import CannotSay, foreign_schema, types_in
@@ -92,6 +92,13 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
         return DialectSchema({}, tuple(found.losses), tuple(found.complaints))
     if found.renderer is not None and not (dialect.takes_references and dialect.takes_recursion):
         _drop_definitions(document, [found.renderer.names[target] for target in codec.graph.definitions])
+    if beyond := getattr(codec, "beyond", ()):
+        whole = codec.json_schema()
+        inner = [part.where for part in beyond]
+        for part in beyond:
+            # What is inside is told by itself.
+            if not any(where.startswith(f"{part.where}/{part.keyword}/") for where in inner):
+                _tell(document, whole, part.where, part.keyword)
     document = written_out(document)
     strange = strange_parts(document, dialect)
     if strange:
@@ -417,6 +424,42 @@ def _losses_of_document(codec: Codec[Any]) -> list[Loss]:
         ([part for part in one.where.split("/") if part not in _KEYWORDS], one.keyword) for one in beyond
     ]
     return [Loss(tuple(path), "weakened", keyword) for path, keyword in parts]
+
+
+def _tell(document: dict[str, Any], whole: Any, where: str, keyword: str) -> None:
+    """Tell in words what a document of others says at a place and its graph doesn't.
+
+    Args:
+        document: gets the words, at the place or at the nearest one around it that it has.
+        whole: the document of others.
+        where: JSON pointer (RFC 6901) to the schema in it.
+        keyword: of that schema; empty for all of it.
+    """
+    holder, place = whole, document
+    steps = iter(where.split("/")[1:])
+    for step in steps:
+        holder = holder[int(step) if is_array(holder) else _unescaped(step)]
+        if step == "properties":
+            name = _unescaped(next(steps))
+            holder = holder[name]
+            place = _inside(place, "properties").get(name, place)
+        elif step == "items" and is_object(holder):
+            place = _inside(place, "items") or place
+    kept = {keyword: holder[keyword]} if keyword else holder
+    words = said_of(kept) if keyword in SAID else [f"fits the JSON Schema {short_json(kept)}"]
+    if place is document and where:  # a definition, or what the graph doesn't have
+        words = [f"{_unescaped(where.rpartition('/')[2])}: {said}" for said in words]
+    place[TOLD] = [*place.get(TOLD, ()), *words]
+
+
+def _inside(place: dict[str, Any], keyword: str) -> dict[str, Any]:
+    """Return what a schema, or its only alternative with a keyword, says by it; nothing if none has it."""
+    found = [one[keyword] for one in (place, *place.get("anyOf", ())) if is_object(one.get(keyword))]
+    return found[0] if len(found) == 1 else {}
+
+
+def _unescaped(step: str) -> str:
+    return step.replace("~1", "/").replace("~0", "~")
 
 
 _ALWAYS = frozenset(

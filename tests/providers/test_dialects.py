@@ -636,3 +636,46 @@ def test_nulls_are_left_out_after_a_key_that_is_missing():
     message = {"tool_calls": [{"id": "1", "type": "function", "function": function}]}
     response = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
     assert openai_chat.calls(response, [add], strict=True)[0].arguments == {}
+
+
+# --- documents of others -----------------------------------------------------------------------------
+
+
+BEYOND = {
+    "type": "object",
+    "required": ["numbers", "name"],
+    "minProperties": 2,
+    "properties": {
+        "numbers": {"type": "array", "items": {"type": "integer", "not": {"const": 0}}, "uniqueItems": True},
+        "name": {"description": "Of the shop", "allOf": [{"type": "string"}, {"minLength": 2}]},
+        "a/b~c": {"type": "integer", "not": {"const": 3}},
+        "more": {
+            "type": "object",
+            "properties": {"x": {"$ref": "#/$defs/Size"}},
+            "additionalProperties": False,
+            "minProperties": 1,
+        },
+    },
+    "$defs": {"Size": {"type": "integer", "not": {"const": 4}}},
+}
+
+
+@pytest.mark.parametrize("provider", [anthropic, gemini, openai_chat, deepseek], ids=repr)
+def test_what_a_document_says_beyond_the_dialect_is_told_where_it_is_said(provider):
+    def ask(arguments: dict[str, object]) -> str:
+        """Ask."""
+        return str(arguments)
+
+    asked = document_tool(ask, BEYOND)
+    text = json.dumps(provider.request([asked], strict=True)["tools"], ensure_ascii=False)
+    for words in (
+        "No two items the same.",
+        "Of the shop (at least 2 characters)",
+        'Fits the JSON Schema {\\"not\\":{\\"const\\":3}}.',
+        'Fits the JSON Schema {\\"not\\":{\\"const\\":0}}.',
+        "At least 1 key.",
+        'Size: fits the JSON Schema {\\"not\\":{\\"const\\":4}}',
+        "t least 2 keys",
+    ):
+        assert text.count(words) == 1, (words, text)
+    assert "allOf" not in text
