@@ -228,6 +228,7 @@ TAKEN_AS = {
 }
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize("kind", TAKEN_AS)
 def test_what_takes_a_toolset_has_its_hidden_tools_switched_off(kind):
     toolset = Toolset(search, off(fetch))
@@ -241,6 +242,7 @@ def test_what_takes_a_toolset_has_its_hidden_tools_switched_off(kind):
     assert (unknown.code, "fetch" in unknown.content) == ("tool_not_found", False)
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize("kind", TAKEN_AS)
 def test_a_round_that_offered_a_hidden_tool_runs_it(kind):
     toolset = Toolset(search, off(fetch))
@@ -253,6 +255,7 @@ def test_a_round_that_offered_a_hidden_tool_runs_it(kind):
     assert executor.execute_round_sync(plain).issues[0].code == "not_available"
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize("switched", ["tool", "registry", "group", "afterwards"])
 def test_a_hidden_tool_that_is_also_switched_off_never_runs(switched):
     switch = {"on": True}
@@ -287,6 +290,7 @@ def test_the_switch_of_a_registry_goes_with_a_tool_that_is_hidden_in_it():
     assert toolset.offer("all").names == ()
 
 
+@pytest.mark.needs_threads
 def test_a_registry_can_switch_a_hidden_tool_on():
     registry = Registry(Toolset(search, off(fetch)))
     registry.switch("fetch", enabled=True)

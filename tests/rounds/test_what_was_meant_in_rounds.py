@@ -51,6 +51,7 @@ def test_data_with_another_secret_are_told_so(saved_with):
         toolset.restore_plan(waiting().as_dict(secret=saved_with), secret=SECRET)
 
 
+@pytest.mark.needs_threads
 def test_a_plan_in_place_of_its_data_and_the_other_way_round_name_what_to_write():
     with pytest.raises(RestoreError, match=r"plan\.as_dict\(\)"):
         toolset.restore_plan(waiting())
