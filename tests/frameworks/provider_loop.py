@@ -47,12 +47,16 @@ def check_chat_turn(turn, sending):
 
 
 def check_chat_images(sending):
-    """Check that an image is told in words over chat completions."""
+    """Check that an image goes in a message of the user over chat completions, which take none in results."""
     with serving(asked(CALLS["rich"]), DONE) as (address, requests):
         talk(openai_chat, sending(address), TOOLS)
     (found,) = answers(requests[1])
     assert found.text.startswith("Here:")
-    assert not found.has_image
+    assert found.has_image
+    *_, result, user = requests[1]["messages"]
+    assert (result["role"], user["role"]) == ("tool", "user")
+    words, image = user["content"]
+    assert (words["type"], image["type"]) == ("text", "image_url")
 
 
 def check_cancellation(provider, send):

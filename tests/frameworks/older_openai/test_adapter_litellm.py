@@ -24,7 +24,7 @@ TURNS = {
     "parallel": OURS,
     "context": OURS,
     "cancelled": OURS,
-    "rich": "text: its messages are those of chat completions, which take no images from tools",
+    "rich": OURS,
     "approval": OURS,
 }
 
@@ -46,7 +46,7 @@ def test_cancelling_the_calls_cancels_the_tool():
         check_cancellation(openai_chat, sending(address))
 
 
-def test_images_are_told_in_words():
+def test_images_follow_the_results():
     check_chat_images(sending)
 
 
