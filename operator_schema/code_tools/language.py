@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import time  # `thread_time` is asked for where it is used: WebAssembly has none
 from functools import cache
 from importlib import import_module
-from time import thread_time
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from .declarations import Span
@@ -191,11 +191,11 @@ def parse_tree(package: str, source: bytes) -> Node:
     parser = Parser(_grammar(package))
     if len(source) <= _SMALL:
         return parser.parse(source).root_node
-    end = thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
+    end = time.thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
     reader = _Reader(source, _MOST_READ + _MOST_READ_EACH * len(source))
 
     def is_over(*_: object) -> bool:
-        return reader.is_empty or thread_time() > end
+        return reader.is_empty or time.thread_time() > end
 
     try:
         root = parser.parse(reader, progress_callback=is_over).root_node
