@@ -93,9 +93,10 @@ class Value(metaclass=ValueType):
         Raises:
             TypeError: it has no attribute of one of the names.
         """
-        if not changes.keys() <= set(self.__slots__):
-            unknown = ", ".join(sorted(changes.keys() - set(self.__slots__)))
-            message = f"{type(self).__name__} has nothing to replace that is named {unknown}"
+        unknown = [name for name in changes if name not in self.__slots__]
+        if unknown:
+            names = ", ".join(sorted(unknown))
+            message = f"{type(self).__name__} has nothing to replace that is named {names}"
             raise TypeError(message)
         return type(self)(*[changes.get(name, getattr(self, name)) for name in self.__slots__])
 

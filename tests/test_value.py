@@ -37,6 +37,11 @@ def test_what_holds_a_dict_has_a_hash_only_where_it_can():
         hash(graph)
 
 
+def test_a_name_that_there_is_not_is_refused_and_not_lost():
+    with pytest.raises(TypeError, match="ArrayNode has nothing to replace that is named descripton, other"):
+        ArrayNode(ANY).replace(other=1, descripton="x", items=ANY)
+
+
 def test_fields_are_replaced_by_name():
     field = Field("a", "a", ANY, True, None, False, False, None, ())
     assert field.replace(key="b").key == "b"
