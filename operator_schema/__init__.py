@@ -63,23 +63,19 @@ if TYPE_CHECKING:
     from .rounds.toolset import Toolset
     from .rounds.transcript import ListTranscript, Transcript, Turn
     from .tools.calls import RawCall, ToolResult
+    from .tools.content import Audio, File, Image, Part, Resource, Text
     from .tools.describe import describe_tools
     from .tools.document_tool import document_tool
     from .tools.execution.executor import Executor
-    from .tools.function import tool, tool_input
-    from .tools.injection.host_classes import register_injected
-    from .tools.injection.skip import skip
-    from .tools.input_tool import InputTool
-    from .tools.neutral import parameters_of, schema_response
+    from .tools.function import InputTool, tool, tool_input
+    from .tools.injection import register_injected, skip
+    from .tools.metadata import ToolAnnotations
+    from .tools.output import StructuredOutput
     from .tools.progress import Progress, ProgressUpdate
     from .tools.raw_arguments import RawArguments
-    from .tools.registry.listeners import RegistryChange
-    from .tools.registry.registry import Registry
-    from .tools.results.content import Audio, File, Image, Part, Resource, Text
-    from .tools.results.structured_output import StructuredOutput
-    from .tools.tool import Tool
-    from .tools.tool_annotations import ToolAnnotations
-    from .tools.tool_properties import ToolDefinition
+    from .tools.registry import Registry, RegistryChange
+    from .tools.schema_response import parameters_of, schema_response
+    from .tools.tool import Tool, ToolDefinition
 
 __version__ = "0.1.0"
 
@@ -178,7 +174,7 @@ __all__ = [
 
 _HOMES = {
     "ArgumentStream": ".codec.partial.stream",
-    "Audio": ".tools.results.content",
+    "Audio": ".tools.content",
     "CallError": ".errors",
     "CallIssue": ".rounds.tool_call",
     "Codec": ".codec.codec",
@@ -195,13 +191,13 @@ _HOMES = {
     "DuplicateToolError": ".errors",
     "EncodeError": ".errors",
     "Executor": ".tools.execution.executor",
-    "File": ".tools.results.content",
+    "File": ".tools.content",
     "HandledCall": ".rounds.tool_call",
     "HookError": ".rounds.errors",
     "Hooks": ".rounds.hooks",
     "IgnoredKey": ".codec.report",
-    "Image": ".tools.results.content",
-    "InputTool": ".tools.input_tool",
+    "Image": ".tools.content",
+    "InputTool": ".tools.function",
     "InterruptedRoundError": ".rounds.errors",
     "ListTranscript": ".rounds.transcript",
     "LocalDateTime": ".introspect.local_times",
@@ -211,7 +207,7 @@ _HOMES = {
     "Offer": ".rounds.offer",
     "OfferError": ".rounds.errors",
     "Only": ".rounds.offer",
-    "Part": ".tools.results.content",
+    "Part": ".tools.content",
     "Partial": ".codec.partial.stream",
     "Problem": ".errors",
     "Progress": ".tools.progress",
@@ -219,12 +215,12 @@ _HOMES = {
     "Question": ".rounds.tool_call",
     "RawArguments": ".tools.raw_arguments",
     "RawCall": ".tools.calls",
-    "Registry": ".tools.registry.registry",
-    "RegistryChange": ".tools.registry.listeners",
+    "Registry": ".tools.registry",
+    "RegistryChange": ".tools.registry",
     "Reject": ".rounds.decisions",
     "RejectedCall": ".rounds.tool_call",
     "Repair": ".codec.report",
-    "Resource": ".tools.results.content",
+    "Resource": ".tools.content",
     "RestoreError": ".rounds.errors",
     "RestoreProblem": ".rounds.errors",
     "RoundError": ".rounds.errors",
@@ -232,13 +228,13 @@ _HOMES = {
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
     "Specific": ".rounds.offer",
-    "StructuredOutput": ".tools.results.structured_output",
-    "Text": ".tools.results.content",
+    "StructuredOutput": ".tools.output",
+    "Text": ".tools.content",
     "Tool": ".tools.tool",
-    "ToolAnnotations": ".tools.tool_annotations",
+    "ToolAnnotations": ".tools.metadata",
     "ToolCall": ".rounds.tool_call",
     "ToolChoice": ".rounds.offer",
-    "ToolDefinition": ".tools.tool_properties",
+    "ToolDefinition": ".tools.tool",
     "ToolError": ".errors",
     "ToolNotFoundError": ".errors",
     "ToolResult": ".tools.calls",
@@ -257,12 +253,12 @@ _HOMES = {
     "hook": ".rounds.hooks",
     "json_schema": ".codec.functions",
     "off": ".rounds.entries",
-    "parameters_of": ".tools.neutral",
-    "register_injected": ".tools.injection.host_classes",
+    "parameters_of": ".tools.schema_response",
+    "register_injected": ".tools.injection",
     "register_leaf": ".introspect.leaves",
     "rejection_reason": ".rounds.tool_call",
-    "schema_response": ".tools.neutral",
-    "skip": ".tools.injection.skip",
+    "schema_response": ".tools.schema_response",
+    "skip": ".tools.injection",
     "tool": ".tools.function",
     "tool_input": ".tools.function",
 }

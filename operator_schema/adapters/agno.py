@@ -17,15 +17,15 @@ with needing("agno", "agno 3.1 or newer", "agno"):
     from agno.tools.function import Function
     from agno.tools.function import ToolResult as AgnoResult
 
-from ..tools.injection.host_classes import register_injected
-from ..tools.results.content import Audio, File, Image
+from ..tools.content import Audio, File, Image
+from ..tools.injection import register_injected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..tools.calls import ToolResult
     from ..tools.execution.executor import Executor
-    from ..tools.registry.registry import Registry
+    from ..tools.registry import Registry
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Runner, Tools
 

@@ -12,7 +12,7 @@ from .base import needing, runner_of, runner_of_one
 with needing("anthropic", "anthropic 2.12 or newer", "anthropic"):
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
 
-from ..tools.results.content import File, Image, Text
+from ..tools.content import File, Image, Text
 
 if TYPE_CHECKING:
     from ..tools.calls import ToolResult

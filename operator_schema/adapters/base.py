@@ -12,7 +12,7 @@ from ..immutable import Value
 from ..tools.calls import RawCall
 from ..tools.execution.confirmation import check_confirm
 from ..tools.execution.executor import Executor
-from ..tools.registry.registry import Registry
+from ..tools.registry import Registry
 from ..tools.tool import Tool
 from ..wording import nearest, quote, received
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..tools.calls import ToolResult
     from ..tools.execution.confirmation import Confirm
     from ..tools.execution.reports import OnProgress
-    from ..tools.tool_properties import ToolDefinition
+    from ..tools.tool import ToolDefinition
 
     class ExecutorOptions(TypedDict, total=False):
         """The options of an `Executor` that an adapter decides."""

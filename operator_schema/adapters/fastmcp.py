@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequestParams, ContentBlock, InputRequiredResult
 from pydantic import PrivateAttr
 
-from ..tools.injection.host_classes import register_injected
+from ..tools.injection import register_injected
 from .mcp.confirmation import Confirmation
 from .mcp.content import content_of
 from .mcp.described import checked_structured, hints_of, output_of
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
     from ..tools.execution.reports import OnProgress
-    from ..tools.results.structured_output import StructuredOutput
+    from ..tools.output import StructuredOutput
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Runner, Tools
     from .mcp.confirmation import Asked

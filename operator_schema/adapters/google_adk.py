@@ -12,8 +12,8 @@ with needing("google.adk", "google-adk 2.13 or newer", "google-adk"):
     from google.adk.tools.tool_context import ToolContext
     from google.genai import types
 
-from ..tools.injection.host_classes import register_injected
-from ..tools.results.content import Audio, File, Image, Text
+from ..tools.content import Audio, File, Image, Text
+from ..tools.injection import register_injected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

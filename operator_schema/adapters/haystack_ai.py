@@ -14,17 +14,17 @@ with needing("haystack", "haystack-ai 3.4 or newer", "haystack-ai"):
     from haystack.tools.errors import ToolInvocationError
 
 from ..json_values import to_json_text
-from ..tools.injection.host_classes import register_injected
-from ..tools.results.content import File, Image, Text
+from ..tools.content import File, Image, Text
+from ..tools.injection import register_injected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..tools.calls import ToolResult
+    from ..tools.content import Part
     from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
-    from ..tools.registry.registry import Registry
-    from ..tools.results.content import Part
+    from ..tools.registry import Registry
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Runner, Tools
 

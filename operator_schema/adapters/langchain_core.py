@@ -19,8 +19,8 @@ except ModuleNotFoundError as error:
         raise
     GraphBubbleUp = ToolRuntime = Command = interrupt = None
 
-from ..tools.injection.host_classes import register_injected
-from ..tools.results.content import Audio, File, Image, Text
+from ..tools.content import Audio, File, Image, Text
+from ..tools.injection import register_injected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..tools.calls import ToolResult
     from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
-    from ..tools.registry.registry import Registry
+    from ..tools.registry import Registry
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Runner, Tools
 

@@ -14,8 +14,8 @@ with needing("llama_index.core", "llama-index-core 0.14 or newer", "llama-index-
     from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent
 
 from ..json_values import to_json_text
-from ..tools.injection.host_classes import register_injected
-from ..tools.results.content import Audio, File, Image
+from ..tools.content import Audio, File, Image
+from ..tools.injection import register_injected
 
 try:  # by which `ctx.wait_for_event` ends a call that waits for a person
     from workflows.runtime.types.results import WaitingForEvent
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
+    from ..tools.content import Part
     from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
-    from ..tools.registry.registry import Registry
-    from ..tools.results.content import Part
+    from ..tools.registry import Registry
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Runner, Tools
 

@@ -10,8 +10,8 @@ from .base import check_parameters, needing, runner_of, runner_of_one
 with needing("llm", "llm 0.36 or newer", "llm"):
     import llm
 
-from ..tools.injection.host_classes import register_injected
-from ..tools.results.content import Audio, File, Image
+from ..tools.content import Audio, File, Image
+from ..tools.injection import register_injected
 
 if TYPE_CHECKING:
     from ..tools.calls import ToolResult

@@ -19,8 +19,8 @@ with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     from agents.tool_context import ToolContext
     from agents.tracing import SpanError, get_current_span
 
-from ..tools.injection.host_classes import register_injected
-from ..tools.results.content import Audio, File, Image, Resource, Text
+from ..tools.content import Audio, File, Image, Resource, Text
+from ..tools.injection import register_injected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -22,15 +22,15 @@ with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
 from ..errors import DecodeError
-from ..tools.injection.host_classes import register_injected
-from ..tools.results.content import Text
+from ..tools.content import Text
+from ..tools.injection import register_injected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..tools.calls import ToolResult
     from ..tools.execution.executor import Executor
-    from ..tools.registry.registry import Registry
+    from ..tools.registry import Registry
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Tools
 

@@ -17,7 +17,7 @@ with needing("semantic_kernel", "semantic-kernel 1.45 or newer", "semantic-kerne
         KernelPlugin,
     )
 
-from ..tools.injection.host_classes import register_injected
+from ..tools.injection import register_injected
 
 if TYPE_CHECKING:
     from ..tools.execution.confirmation import Confirm

@@ -11,7 +11,7 @@ with needing("smolagents", "smolagents 1.26 or newer", "smolagents"):
     from smolagents import AgentImage
     from smolagents import Tool as SmolTool
 
-from ..tools.results.content import Image
+from ..tools.content import Image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

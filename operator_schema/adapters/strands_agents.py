@@ -12,17 +12,17 @@ with needing("strands", "strands-agents 1.62 or newer", "strands-agents"):
     from strands.types._events import ToolResultEvent
     from strands.types.tools import AgentTool
 
-from ..tools.injection.host_classes import register_injected
-from ..tools.results.content import Image, Text
+from ..tools.content import Image, Text
+from ..tools.injection import register_injected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
+    from ..tools.content import Part
     from ..tools.execution.confirmation import Confirm
     from ..tools.execution.executor import Executor
-    from ..tools.results.content import Part
     from ..tools.tool import Tool
     from .base import Context, ExecutorOptions, Runner, Tools
 

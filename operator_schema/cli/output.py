@@ -11,14 +11,20 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ..introspect.nodes import ObjectNode
+from ..introspect.traits import json_types_of
+from ..json_values import type_of
 from ..wording import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Collection, Generator, Sequence
 
     from rich.console import Console
 
-__all__ = ["Output", "count", "to_json"]
+    from ..tools.tool import Tool
+
+__all__ = ["Output", "count", "json_types", "to_json", "value_of"]
+
 
 _DIM = "dim"
 _COMMAND = re.compile(r"^(\s*)(:)(?=:)|()(#)(?=#(?:vso|teamcity)?\[)", re.IGNORECASE | re.MULTILINE)
@@ -207,3 +213,20 @@ def count(number: int, noun: str) -> str:
 
 def _is_unicode(encoding: str) -> bool:
     return codecs.lookup(encoding).name.startswith("utf")
+
+
+def json_types(tool: Tool[..., Any]) -> dict[str, Collection[str]]:
+    """Return the JSON types that each parameter takes; of a union's parameters nothing is known."""
+    graph = tool.codec.graph
+    root = graph.resolve_root()
+    fields = root.fields if isinstance(root, ObjectNode) else ()
+    return {field.key: json_types_of(field.node, graph.definitions) for field in fields}
+
+
+def value_of(text: str, types: Collection[str]) -> Any:
+    """Read a value as JSON, unless the parameter takes text but nothing of this kind."""
+    with suppress(ValueError):
+        value = json.loads(text)
+        if "string" not in types or type_of(value) in types:
+            return value
+    return text

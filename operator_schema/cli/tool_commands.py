@@ -10,31 +10,34 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from ..codec.codec import codec_of
 from ..codec.expected import expected_fields
-from ..errors import EncodeError, MissingContextError, ToolError
+from ..errors import DecodeError, EncodeError, MissingContextError, NeedsInput, SchemaError, ToolError
+from ..introspect.traits import json_types_of
+from ..rounds.call_text import call_text
+from ..rounds.questions import answer_codec
 from ..tools.calls import RawCall
-from ..tools.documentation import documentation_of
+from ..tools.describe import documentation_of
 from ..tools.execution.executor import Executor
 from ..wording import escape
-from .arguments import NAME, REGISTRY, TOOL, traceback_option
-from .factory_options import TargetCommand, given_to_factory
+from .arguments import NAME, REGISTRY, TOOL, TargetCommand, given_to_factory, traceback_option
 from .lookup import find_context, find_tool, find_tools
 from .modules import WrongUse
-from .output import count, to_json
-from .person import person_at
-from .words import json_types, value_of
+from .output import count, json_types, to_json, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
-    from ..tools.registry.registry import Registry
+    from ..tools.registry import Registry
     from ..tools.tool import Tool
     from .contexts import GivenContext
     from .lookup import ObjectName
     from .output import Output
 
-__all__ = ["call", "describe", "tools"]
+__all__ = ["Person", "call", "describe", "person_at", "tools"]
+
 
 _TITLES = ("tool", "kind", "parameters", "bytes", "summary")
 _NUMBERS = frozenset({"parameters", "bytes"})
@@ -267,3 +270,67 @@ def describe(outputs: tuple[Output, Output], target: ObjectName, *, show_traceba
     outputs[0].text(documentation_of(tool, with_summaries=True))
     outputs[0].text(f"\n{expected_fields(tool.name, tool.codec.graph)}")
     return 0
+
+
+_YES_OR_NO = {"y": "true", "yes": "true", "n": "false", "no": "false"}
+
+
+def person_at(err: Output) -> Person | None:
+    """Return who is at the terminal; None if nobody is there."""
+    return Person(err) if sys.stdin.isatty() and sys.stderr.isatty() else None
+
+
+class Person:
+    """Somebody who reads questions and types answers.
+
+    Args:
+        err: where the questions are written; standard output is for results.
+    """
+
+    def __init__(self, err: Output) -> None:
+        self._err = err
+
+    def confirm(self, call: ToolCall[Any]) -> bool:
+        """Ask whether a call may run."""
+        self._err.text(call_text(call))
+        return _typed("[y/N] ").lower() in {"y", "yes"}
+
+    def answers(
+        self, tool: Tool[..., Any], result: ToolResult, known: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Ask what a tool wants to know, until the answer fits.
+
+        Args:
+            tool: that was called.
+            result: of the call.
+            known: the answers so far, by the name of the parameter.
+
+        Returns:
+            All answers; none if it asked nothing, or nothing was typed.
+        """
+        raised = (result.details or {}).get("exception")
+        if result.code != "needs_input" or not isinstance(raised, NeedsInput):
+            return {}
+        try:
+            codec = answer_codec(tool, raised.parameter)
+            narrow = codec if raised.answer_type is None else codec_of(raised.answer_type)
+        except (SchemaError, ToolError):
+            return {}
+        types = json_types_of(narrow.graph.resolve_root(), narrow.graph.definitions)
+        self._err.text(raised.question)
+        while typed := _typed("> "):
+            text = _YES_OR_NO.get(typed.lower(), typed) if "boolean" in types else typed
+            value = value_of(text, types)
+            try:
+                narrow.decode(value)
+                return {**(known or {}), raised.parameter: codec.decode(value)}
+            except DecodeError as error:
+                self._err.text(error.problems[0].message)
+        return {}
+
+
+def _typed(prompt: str) -> str:
+    # Not `click.prompt`, which writes the question to standard output.
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip()

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from .. import Registry  # noqa: TC001  # the command line reads it
 from .code_base import CodeBase
-from .errors import missing_package
+from .declarations import missing_package
 from .tools import CodeTools, code_tools
 
 try:

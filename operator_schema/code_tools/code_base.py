@@ -10,17 +10,12 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 
 from .. import CallError
 from ..wording import checked_text, nearest_names, quote, received
-from .budget import SMALLEST, Budget
-from .declarations import KINDS
-from .errors import TooHardError
-from .function_text import FUNCTIONS, read_function
-from .index import Index
+from .answers import FUNCTIONS, ChangedError, inspected, match, read_function
+from .declarations import KINDS, TooHardError
+from .index import Index, Pattern
 from .index_cache import IndexCache, check_cache
-from .inspection import inspected
 from .language import LANGUAGES, Context, language_named
-from .names import Pattern
-from .results import Inspection, ReadFunction, SearchResult, SyntaxCheck, SyntaxErrorShown
-from .source_text import ChangedError, match
+from .results import SMALLEST, Budget, Inspection, ReadFunction, SearchResult, SyntaxCheck, SyntaxErrorShown
 from .type_checkers import type_checked
 
 if TYPE_CHECKING:

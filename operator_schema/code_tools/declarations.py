@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-__all__ = ["KINDS", "Declaration", "Import", "Kind", "Parsed", "Span", "same_kinds"]
+from .. import CallError
+
+__all__ = [
+    "Declaration",
+    "Import",
+    "KINDS",
+    "Kind",
+    "Parsed",
+    "Span",
+    "TooHardError",
+    "missing_package",
+    "same_kinds",
+]
+
 
 Kind: TypeAlias = Literal[
     "struct", "class", "interface", "protocol", "func", "method", "const", "var", "type"
@@ -97,3 +110,18 @@ class Parsed(NamedTuple):
     declarations: tuple[Declaration, ...]
     imports: tuple[Import, ...]
     is_broken: bool
+
+
+class TooHardError(CallError):
+    """A text takes too long to parse; the message is for the model."""
+
+    def __init__(self) -> None:
+        super().__init__("it takes too long to parse")
+
+
+def missing_package(error: ModuleNotFoundError, package: str) -> ImportError:
+    """Return the error that says how to install what is missing."""
+    name = (error.name or package).replace("_", "-")
+    return ModuleNotFoundError(
+        f"the code tools need {name}: pip install 'operator-schema[code]'", name=error.name
+    )

@@ -7,8 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
-from .declarations import Span
-from .errors import TooHardError, missing_package
+from .declarations import Span, TooHardError, missing_package
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

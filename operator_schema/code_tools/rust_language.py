@@ -17,7 +17,7 @@ from .language import (
     span_of,
     text_of,
 )
-from .wrapped import Wrapper, one_item, wrapped_problems
+from .snippets import Wrapper, one_item, wrapped_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -12,7 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .errors import missing_package
+from .declarations import missing_package
 from .language import LANGUAGES
 
 if TYPE_CHECKING:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from .. import Registry, tool
 from .code_base import LONGEST_NAME, LONGEST_SNIPPET, MOST_PATTERN, CodeBase
-from .declarations import Kind  # noqa: TC001  # the tools read it
-from .errors import missing_package
+from .declarations import (
+    Kind,  # the tools read it
+    missing_package,
+)
 from .results import Inspection, ReadFunction, SearchResult, SyntaxCheck  # noqa: TC001  # the tools read them
 
 if TYPE_CHECKING:

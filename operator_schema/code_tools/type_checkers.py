@@ -95,7 +95,7 @@ def _as_file(code: str, context: Context, language: str) -> _Snippet:
     if context == "file":
         return _Snippet(code)
     if language == "go":
-        from .go_syntax import go_wrapper
+        from .go_language import go_wrapper
 
         wrapper = go_wrapper(context)
         return _Snippet(f"{wrapper.before}{code}{wrapper.after}", wrapper.before.count("\n"))

@@ -9,6 +9,7 @@ from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, Union
 from ..introspect.places import places_of
 from ..json_values import to_json_text
 from ..wording import quote
+from .finding import Weakness, weakness_at
 from .meanings import (
     choices_in_words,
     dates_as_text,
@@ -21,7 +22,6 @@ from .meanings import (
     unmarked_deletion,
     without_unit,
 )
-from .weakness import Weakness, weakness_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..immutable import Value
 
-__all__ = ["Finding", "Severity"]
+if TYPE_CHECKING:
+    from ..introspect.places import Place
+
+__all__ = ["Finding", "Severity", "Weakness", "weakness_at"]
+
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
@@ -51,3 +55,25 @@ class Finding(Value):
             "file": self.file,
             "line": self.line,
         }
+
+
+class Weakness(NamedTuple):
+    """What a check finds.
+
+    Attributes:
+        code: what kind of thing it is.
+        path: where it is.
+        message: what it is.
+        remedy: what to do about it.
+    """
+
+    code: str
+    path: tuple[str, ...]
+    message: str
+    remedy: str
+
+
+def weakness_at(place: Place, code: str, message: str, remedy: str) -> Weakness:
+    """Return what a check finds at a place; inside a union, the path alone doesn't say of which member."""
+    of = "" if place.member is None else f" (in {place.member})"
+    return Weakness(code, place.path, f"{message}{of}", remedy)

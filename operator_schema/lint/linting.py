@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..providers.provider import Provider
 from ..rounds.toolset import Toolset
-from ..tools.registry.registry import Registry
+from ..tools.registry import Registry
 from ..tools.tool_lists import tools_of
 from ..wording import received
 from .checks import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from ..complaints import Complaint
     from ..providers.strictness import Strict
     from ..tools.tool import Tool
-    from .finding import Severity
-    from .weakness import Weakness
+    from .finding import Severity, Weakness
 
 __all__ = ["lint"]
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..tools.calls import ToolResult
-    from ..tools.results.content import File, Image
-    from ..tools.tool_properties import ToolDefinition
+    from ..tools.content import File, Image
+    from ..tools.tool import ToolDefinition
     from .answer import StopReason
     from .merger import Merger
     from .streamed_call import StreamedCalls

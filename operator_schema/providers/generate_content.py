@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..tools.calls import ToolResult
-    from ..tools.tool_properties import ToolDefinition
+    from ..tools.tool import ToolDefinition
     from .answer import StopReason
     from .generate_content_stream import GenerateContentMerger
     from .streamed_call import StreamedCalls

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..rounds.offer import Offer, ToolChoice
 from ..rounds.toolset import Toolset
-from ..tools.registry.registry import Registry
+from ..tools.registry import Registry
 from ..tools.tool_lists import tools_of
 from ..wording import quote, received
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from ..tools.calls import ToolResult
-    from ..tools.results.content import File, Image
-    from ..tools.tool_properties import ToolDefinition
+    from ..tools.content import File, Image
+    from ..tools.tool import ToolDefinition
     from .answer import Answer
     from .merger import Merger
     from .streamed_call import StreamedCalls
@@ -232,7 +232,7 @@ def parts_of(result: ToolResult, types: Collection[str]) -> list[str | Image | F
         result: of a call.
         types: media types that the provider takes; what is of another type is told in words.
     """
-    from ..tools.results.content import File, Image
+    from ..tools.content import File, Image
 
     return [
         part if isinstance(part, (Image, File)) and part.media_type in types else part.as_text()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..errors import DuplicateToolError
 from ..immutable import Value
-from ..tools.registry.snapshot import snapshot_of
+from ..tools.snapshot import snapshot_of
 from ..tools.switches import HiddenSwitch
 from ..tools.tool import Tool
 from ..tools.tool_lists import places_of, tools_of
@@ -14,7 +14,7 @@ from ..tools.tool_lists import places_of, tools_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..tools.registry.registry import Registry
+    from ..tools.registry import Registry
     from ..tools.switches import Switch
     from .toolset import Toolset
 

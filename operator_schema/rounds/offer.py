@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from ..schema_styles import StyleOptions
     from ..tools.calls import RawCall
-    from ..tools.registry.snapshot import Snapshot
-    from ..tools.tool import Tool
-    from ..tools.tool_properties import ToolDefinition
+    from ..tools.snapshot import Snapshot
+    from ..tools.tool import Tool, ToolDefinition
     from .named_tools import Selection, Selector
     from .round import ModelAnswer, ToolRound
     from .toolset import Toolset

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Union, cast, get_args
 from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, Problem, SchemaError, ToolError
 from ..tools.execution.rounds import DecodedCall
-from ..tools.injection.alternatives import is_union
+from ..tools.injection import is_union
 from ..wording import writable_text
 from .decoding import FAILURES
 from .inputs import check_written

@@ -9,7 +9,7 @@ from ..codec.codec import Codec
 from ..errors import EncodeError, ToolError
 from ..json_values import copy_json, has_surrogate, is_array, is_object, to_json_text, without_surrogates
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
-from ..tools.results.content import Audio, File, Image, Resource, Text
+from ..tools.content import Audio, File, Image, Resource, Text
 from .digests import digest_with, what_is_signed
 from .inputs import gives_back, makes, schema_digest
 from .own_json import MESSAGE_DEPTH, own_json
@@ -18,7 +18,7 @@ from .tool_call import CallIssue, DecidedBy, DeferredCall, HandledCall, Rejected
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from ..tools.results.content import Part
+    from ..tools.content import Part
     from .plan import ToolRoundPlan
     from .tool_call import State
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..immutable import Value
-from ..tools.registry.snapshot import Snapshot
+from ..tools.snapshot import Snapshot
 from .entries import Entry, Source, entries_of, merged, switches_of
 from .named_tools import NamedTools
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..schema_styles import StyleOptions
     from ..tools.calls import RawCall
     from ..tools.options import ToolChanges
-    from ..tools.tool_properties import ToolDefinition
+    from ..tools.tool import ToolDefinition
     from .entries import Member
     from .named_tools import Selection
     from .offer import Available, Offer, Required

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MissingContextError, ToolError
+from ..errors import Complaint, MissingContextError, SchemaError, ToolError
 from ..introspect.names import name_of
-from ..wording import listed, nearest, quote
-from .injection.context import near_miss, value_for
+from ..wording import clip, escape, listed, nearest, quote
+from .context import near_miss, value_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     Context = Mapping[Any, Any]
     Injected = tuple[Parameter, Sequence[Any], Any]
 
-__all__ = ["CallPlan", "call_arguments", "injected_type", "injected_values"]
+__all__ = [
+    "CallPlan",
+    "bound",
+    "call_arguments",
+    "check_first_parameter",
+    "injected_type",
+    "injected_values",
+    "is_unbound",
+]
 
 
 class CallPlan:
@@ -116,7 +124,7 @@ def injected_type(tool: str, plan: CallPlan | None, name: str) -> Any:
     Raises:
         ToolError: it isn't one of the injected parameters.
     """
-    from .injection.plain_types import plain_type
+    from .context import plain_type
 
     injected = () if plan is None else plan.injected
     for parameter, kinds, hint in injected:
@@ -189,3 +197,63 @@ def call_arguments(
         else:
             positional.append(value)
     return positional, named, extra
+
+
+_POSITIONAL = frozenset({"positional_only", "positional"})
+
+
+def bound(plan: CallPlan | None, function: Any, instance: Any, owner: Any) -> tuple[Any, CallPlan] | None:
+    """Bind a function as attribute access does.
+
+    Args:
+        plan: how the function is called; None for a tool without a function.
+        function: of the tool.
+        instance: whose attribute it is, or None.
+        owner: the class whose attribute it is, or None.
+
+    Returns:
+        The bound function and how it is called; None if there is nothing to bind.
+    """
+    if plan is None or plan.callee.binds == "nothing":
+        return None
+    if plan.callee.binds == "class":
+        instance = instance.__class__ if owner is None else owner
+    bind = getattr(function.__class__, "__get__", None)
+    if instance is None or bind is None or plan.callee.is_bound:
+        return None
+    receiver, first = plan.callee.receiver, plan.callee.parameters[:1]
+    injected = [entry for entry in plan.injected if entry[0] is not receiver]
+    # `*args` takes the instance too, and is not used up by it.
+    taken = 1 if first and first[0].kind in _POSITIONAL else 0
+    callee = plan.callee.replace(parameters=plan.callee.parameters[taken:], is_bound=True)
+    return bind(function, instance), CallPlan(callee, injected, plan.input_parameter)
+
+
+def check_first_parameter(tool: str, plan: CallPlan | None, owner: type[Any]) -> None:
+    """Refuse a method whose instance the model would have to give.
+
+    Args:
+        tool: name of the tool.
+        plan: how its function is called.
+        owner: the class in which the tool is an attribute.
+
+    Raises:
+        SchemaError: the first parameter takes the instance, but is one of the model's.
+    """
+    callee = None if plan is None else plan.callee
+    if callee is None or callee.binds == "nothing" or callee.is_bound or callee.receiver is not None:
+        return
+    # A class may also hold tools that were made elsewhere.
+    is_method = callee.source.__qualname__.rpartition(".")[0] == owner.__qualname__
+    first = callee.parameters[0] if callee.parameters else None
+    if first is None or not is_method or first.kind not in _POSITIONAL:
+        return
+    message = f"{quote(first.name)} takes the instance in a method, but its annotation lets the model give it"
+    remedy = f"Remove the annotation of {quote(first.name)}, name it self, or use @staticmethod"
+    complaint = Complaint((first.name,), "unsupported", clip(escape(tool), 100), message, remedy)
+    raise SchemaError(tool, [complaint])
+
+
+def is_unbound(plan: CallPlan | None) -> bool:
+    """Return whether the function is a method without its instance, as `Service.find` is."""
+    return plan is not None and plan.callee.binds == "instance" and plan.callee.receiver is not None

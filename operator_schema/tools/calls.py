@@ -11,7 +11,7 @@ from ..wording import checked_text, clip, escape, received
 if TYPE_CHECKING:
     from typing import Self
 
-    from .results.content import Part
+    from .content import Part
 
 __all__ = [
     "RawCall",
@@ -199,7 +199,7 @@ class ToolResult(Value):
         def __getattr__(self, name: str) -> Any:
             # Python asks here for a slot without a value: few programs want the text as a part.
             if name == "parts":
-                from .results.content import Text
+                from .content import Text
 
                 return (Text(self.content),)
             if name == "_index":

@@ -14,9 +14,9 @@ from ..introspect.classes import form_of
 from ..introspect.hints import Unresolved
 from ..introspect.names import name_of
 from ..wording import listed, quote
+from .options import register_input
 from .parameters import class_of
 from .raw_arguments import RawArguments
-from .registration import register_input
 
 if TYPE_CHECKING:
     from ..codec.codec import Codec

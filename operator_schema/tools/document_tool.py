@@ -11,7 +11,7 @@ from ..documents.document import SchemaDocument
 from ..introspect.hints import Scope
 from ..json_values import to_json_text
 from .function import make_tool
-from .results.output_type import NO_OUTPUT, OutputType, WrittenOutput
+from .output import NO_OUTPUT, OutputType, WrittenOutput
 from .signature import name_of_callee
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from .injection.alternatives import is_union
+from .injection import is_union
 
 __all__ = ["coroutine_mark", "copy_attributes", "not_a_function"]
 

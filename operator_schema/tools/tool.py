@@ -3,48 +3,90 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, cast, overload
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypedDict, TypeVar, cast, overload
 
-from ..errors import MissingContextError, SchemaError, ToolError
+from ..errors import DecodeError, MissingContextError, SchemaError, ToolError
+from ..introspect.docstrings import split_summary
+from ..introspect.nodes import ObjectNode, UnionNode
+from ..introspect.traits import visit
+from ..json_values import copy_json
+from ..same_state import is_same_state
+from ..wording import listed, quote, received
 from .awaitables import close_awaitable, is_awaitable
-from .binding import call_arguments, injected_values
+from .binding import (
+    bound,
+    call_arguments,
+    check_first_parameter,
+    injected_type,
+    injected_values,
+    is_unbound,
+)
 from .function_attributes import copy_attributes, coroutine_mark, not_a_function
-from .metadata import pascal_case
-from .methods import about_instance, bound, check_first_parameter
-from .options import check_option_names, check_options, codec_options
-from .registration import changed_metadata, register_input
-from .signature import caller_module
-from .tool_arguments import ToolArguments
+from .metadata import pascal_case, snake_case
+from .options import changed_metadata, check_option_names, check_options, codec_options, register_input
+from .raw_arguments import RawArguments
+from .signature import caller_module, is_coroutine_function
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
+    from inspect import Signature
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec
+    from ..codec.report import DecodeReport
     from ..errors import Problem
+    from ..introspect.nodes import Graph
+    from ..json_copies import Original
+    from ..schema_styles import SchemaStyle, StyleOptions
     from .binding import CallPlan
-    from .metadata import Metadata
+    from .metadata import Metadata, ToolAnnotations
     from .options import ToolChanges
-    from .results.output_type import OutputType, WrittenOutput
+    from .output import OutputType, StructuredOutput, WrittenOutput
+    from .switches import Enabled
 
     Context = Mapping[Any, Any]
 
-__all__ = ["Tool"]
+__all__ = ["Tool", "ToolDefinition", "unbound_message"]
+
+_MOST_FORMS = 16
+"""Forms that a tool keeps; a program needs one or two."""
+
+_SHOWN_UNKNOWN = 5
+_LISTED = 1000
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
 R = TypeVar("R", covariant=True)  # noqa: PLC0105  # as short as `P`
 T = TypeVar("T")
 S = TypeVar("S")
+Form = TypeVar("Form")
 C = TypeVar("C", bound="type[Any]")
 
 
-class Tool(ToolArguments, Generic[P, R]):
+class ToolDefinition(TypedDict):
+    """A tool in the form that providers start from."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+
+
+class Tool(Generic[P, R]):
     """What a model can call; made by `tool` or `tool_input`.
 
     In Python it is called like the function that it was made of, and it binds as a method like one.
     It is immutable.
     """
+
+    _metadata: Metadata
+    _codec: Codec[Any]
+    _options: Mapping[str, Any]
+    _output: OutputType
+    _plan: CallPlan | None
+    _function: Any
+    _home: str
+    _forms: dict[Any, Any]
 
     def __init__(self) -> None:
         message = "a Tool is made by @tool or @tool_input"
@@ -85,6 +127,339 @@ class Tool(ToolArguments, Generic[P, R]):
         if "_metadata" in content:
             content["_forms"] = {}  # they tell what it was before
         return self._with_content({**self.__dict__, **content})
+
+    # --- what it is ----------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name by which the model calls it."""
+        return self._metadata.name
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its documentation."""
+        return self._metadata.documentation.summary
+
+    @property
+    def details(self) -> str | None:
+        """Its documentation after the summary, or None."""
+        return self._metadata.documentation.details
+
+    @property
+    def description(self) -> str:
+        """Its whole documentation: summary and details."""
+        return self._metadata.documentation.description
+
+    @property
+    def examples(self) -> tuple[Any, ...]:
+        """Arguments of calls, as JSON values that the caller owns."""
+        return tuple([copy_json(example) for example in self._metadata.examples])
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Labels by which your program can choose tools."""
+        return self._metadata.tags
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds that a call may take; None leaves it to the executor."""
+        return self._metadata.timeout
+
+    @property
+    def threads(self) -> bool | None:
+        """Whether a function that isn't async runs in a thread; None leaves it to the executor."""
+        return self._metadata.threads
+
+    @property
+    def max_content(self) -> float | None:
+        """Characters that the text of a result may have; None leaves it to the executor."""
+        return self._metadata.max_content
+
+    @property
+    def annotations(self) -> ToolAnnotations:
+        """What it says about itself to the program that offers it; the model does not see it."""
+        return self._metadata.annotations
+
+    @property
+    def takes_progress(self) -> bool:
+        """Whether the function has a parameter for a `Progress`."""
+        plan = self._plan
+        return plan is not None and bool(plan.injected) and plan.takes_progress
+
+    @property
+    def enabled(self) -> Enabled:
+        """Whether the model may call it, or a function that says so; None leaves it to the registry."""
+        return self._metadata.enabled
+
+    @property
+    def described_by(self) -> str | None:
+        """Name of the tool that gives the long documentation on demand, or None."""
+        return self._metadata.described_by
+
+    @property
+    def describes_tools(self) -> bool:
+        """Whether it gives the documentation of other tools, as one of `describe_tools` does."""
+        return self._metadata.describes_tools
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is more documentation than the summary and those of its parameters."""
+        if self.details is not None or self._metadata.examples:
+            return True
+        root = self._codec.graph.resolve_root()
+        fields = root.fields if isinstance(root, ObjectNode) else ()
+        return any(field.examples or split_summary(field.description or "")[1] for field in fields)
+
+    @property
+    def is_unbound(self) -> bool:
+        """Whether it is a method without its instance, as `Service.find` is."""
+        return is_unbound(self._plan)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function is a coroutine function."""
+        return self._plan is not None and is_coroutine_function(self._function)
+
+    @property
+    def has_function(self) -> bool:
+        """Whether there is a function to call; if not, your program runs the call itself."""
+        return self._plan is not None
+
+    @property
+    def codec(self) -> Codec[Any]:
+        """The registered input type."""
+        return self._codec
+
+    @property
+    def home(self) -> str:
+        """Name of the module in which it was made, wherever its function was written."""
+        return self._home
+
+    @property
+    def input_type(self) -> Any:
+        """The dataclass of its arguments, or the annotation given for them."""
+        return self._codec.decoded_type
+
+    @property
+    def output_type(self) -> Any:
+        """The declared type of its result; None if none is declared or its name is not known."""
+        return self._output.type
+
+    @property
+    def signature(self) -> Signature:
+        """The signature of the function without what your program injects, with evaluated annotations.
+
+        `inspect.signature(tool)` is that of the whole function. For a tool without a function it is the
+        signature that makes an input.
+        """
+        from .visible_signature import visible_signature  # `inspect` takes longer to load than this package
+
+        returns: Any = MISSING
+        if self._output.is_declared:
+            returns = self._output.type
+            if returns is None and self._plan is not None:
+                returns = self._plan.callee.returns  # as written, if it can't be evaluated
+        return visible_signature(self._plan, self._codec.type, returns)
+
+    @property
+    def injected(self) -> tuple[str, ...]:
+        """Names of the parameters that your program injects, in their order."""
+        plan = self._plan
+        return () if plan is None else tuple([parameter.name for parameter, _, _ in plan.injected])
+
+    def injected_type(self, name: str) -> Any:
+        """Return the annotation of a parameter that your program injects, without `skip`.
+
+        Args:
+            name: of the parameter.
+
+        Returns:
+            For example `bool | None`; `Any` if there is no annotation, or a name in it isn't known.
+
+        Raises:
+            ToolError: it isn't one of the injected parameters.
+        """
+        return injected_type(self.name, self._plan, name)
+
+    def input_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
+        """Return the JSON Schema of its arguments, with `"type": "object"`, as a fresh dict.
+
+        Args:
+            inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
+        """
+        document = self._codec.json_schema(**options)
+        if "type" in document and "properties" in document:
+            return document  # in its own order
+        # Every provider wants both at the root, also where the input is a union.
+        return {"type": "object", "properties": {}, **document}
+
+    def output_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any] | None:
+        """Return the JSON Schema of its result; None if no type is declared, or it has no schema.
+
+        Args:
+            inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
+        """
+        codec = self._output.codec()
+        return None if codec is None else codec.json_schema(**options)
+
+    def structured_output(self) -> StructuredOutput | None:
+        """Return how its result becomes a JSON object, for those who take nothing else.
+
+        Returns:
+            None if no type is declared, it has no schema, or it is `str` or `Any`: the text of such a
+            result says as much. Otherwise `schema` is the JSON Schema of the object, and `of(result.json)`
+            the object. A result that may be anything but an object is wrapped as `{"result": …}`.
+        """
+        from .output import structured_output_of
+
+        return structured_output_of(self._output.codec())
+
+    def definition(self, **options: Unpack[StyleOptions]) -> ToolDefinition:
+        """Return name, description and input schema, in the form that providers start from.
+
+        Args:
+            inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
+
+        Returns:
+            A fresh dict. If another tool gives the details on demand (`described_by`), its
+            description and those of the parameters are their summaries.
+        """
+        if not options:
+            return self.definition_in(None)
+        from ..schema_styles import style_of
+
+        return self.definition_in(style_of(options))
+
+    def definition_in(self, style: SchemaStyle | None) -> ToolDefinition:
+        """Return what `definition` returns, in a style; None stands for that of all who take everything."""
+        key = None if style is None else (style.inline, style.boolean_schemas, style.empty_schemas)
+        original: Original | None = self._forms.get(key)
+        if original is None:
+            from ..json_copies import Original
+
+            original = self.keep_form(key, Original(self.new_definition(style)))
+        copied: ToolDefinition = original.copy()
+        return copied
+
+    def kept_form(self, key: Hashable) -> Any:
+        """Return what `keep_form` has kept under a key, or None."""
+        return self._forms.get(key)
+
+    def keep_form(self, key: Hashable, form: Form) -> Form:
+        """Keep what was made of this tool, such as the form in which a provider gets it.
+
+        The tool never changes, so it stays right as long as the tool is there. If two threads make the
+        same form, the last of two equals stays. Methods of several instances share their forms.
+
+        Returns:
+            The form.
+        """
+        if len(self._forms) >= _MOST_FORMS:
+            self._forms.clear()
+        self._forms[key] = form
+        return form
+
+    def new_definition(self, style: SchemaStyle | None) -> ToolDefinition:
+        """Make what `definition_in` returns; nothing of it is kept."""
+        options: StyleOptions = {} if style is None else style.as_options()
+        description, schema = self.description, self.input_schema(**options)
+        if self.described_by is not None:
+            description = self.summary
+            for parameter in schema.get("properties", {}).values():
+                if "description" in parameter:
+                    parameter["description"] = split_summary(parameter["description"])[0]
+        return {"name": self.name, "description": description, "input_schema": schema}
+
+    # --- its arguments -------------------------------------------------------------------------------
+
+    def decode(self, arguments: object) -> Any:
+        """Turn a model's arguments into an input.
+
+        Args:
+            arguments: a dict of JSON values, or JSON text.
+
+        Returns:
+            An instance of `input_type`.
+
+        Raises:
+            DecodeError: with every problem.
+        """
+        codec = self._codec
+        return self._completed(self._decoded(arguments, codec.decode, codec.decode_json))
+
+    def decode_report(self, arguments: object) -> DecodeReport[Any]:
+        """Turn a model's arguments into an input, and return what was done on the way.
+
+        Args:
+            arguments: a dict of JSON values, or JSON text.
+
+        Returns:
+            An instance of `input_type`, the repairs that were made and the keys that were ignored.
+
+        Raises:
+            DecodeError: with every problem.
+        """
+        codec = self._codec
+        report: DecodeReport[Any] = self._decoded(arguments, codec.decode_report, codec.decode_json_report)
+        if isinstance(report.instance, RawArguments):
+            return report.replace(instance=self._completed(report.instance))
+        return report
+
+    def encode_input(self, given: Any, /) -> dict[str, Any]:
+        """Turn an input back into arguments: for hooks, approvals and logs.
+
+        In contrast to what the model sent, repairs are made, defaults are filled in, and keys that
+        were ignored are left out. So is what is None because the model left it out.
+
+        Args:
+            given: of `input_type`, such as what `decode` returned.
+
+        Returns:
+            A fresh dict of JSON values, which `decode` turns back into an equal input.
+
+        Raises:
+            EncodeError: with every value that does not fit its field; so for a dataclass with an
+                `InitVar` that has no default, as the instance does not keep it.
+            ToolError: it isn't an input of this tool, or an `InitVar` that is left out changed it.
+        """
+        graph = self._codec.graph
+        if not isinstance(graph.resolve_root(), UnionNode):  # of a union, the encoder says what is wrong
+            self._check_input(given, "encode_input")
+        arguments: dict[str, Any] = self._codec.encode(given)
+        if _keeps_not_all(graph) and not is_same_state(self.decode(arguments), given):
+            message = "its input has an InitVar, which the instance doesn't keep, so its arguments are lost"
+            raise ToolError(self.name, message)
+        return arguments
+
+    def _decoded(
+        self, arguments: object, decode: Callable[[Any], Any], decode_json: Callable[[Any], Any]
+    ) -> Any:
+        try:
+            is_text = isinstance(arguments, (str, bytes, bytearray))
+            return decode_json(arguments) if is_text else decode(arguments)
+        except DecodeError as error:
+            hint = error_hint(self, unknown_keys(error))
+            raise error.with_hint(hint) from None
+
+    def _completed(self, decoded: Any) -> Any:
+        """Return an input; raw arguments with what their own errors need."""
+        if not isinstance(decoded, RawArguments):
+            return decoded
+        hint = error_hint(self, [])
+        return decoded.replace(tool=self.name, hint=hint, repair=bool(self._options.get("repair")))
+
+    def _check_input(self, given: Any, caller: str) -> None:
+        node = self._codec.graph.resolve_root()
+        expected: Any = RawArguments
+        if isinstance(node, UnionNode):  # of plain dicts: those of classes have no function
+            node = self._codec.graph.resolve(node.members[0])
+        if isinstance(node, ObjectNode) and self.input_type is not RawArguments:
+            expected = dict if node.form == "typed_dict" else node.type
+        if not isinstance(given, expected):
+            wanted = getattr(self.input_type, "__name__", "input")
+            raise ToolError(
+                self.name, f"{caller} takes an input ({wanted}), not {received(given)}; decode makes one"
+            )
 
     # --- as its function --------------------------------------------------------------------------
 
@@ -303,7 +678,7 @@ class Tool(ToolArguments, Generic[P, R]):
         try:
             injected_values(self.name, plan.without_progress(), {}, context)
         except MissingContextError as error:
-            raise about_instance(self, plan, error) from None
+            raise _about_instance(self, plan, error) from None
 
     def _call(self, given: Any, context: Context | None, injected: Mapping[str, Any]) -> Any:
         plan = self._plan
@@ -315,7 +690,7 @@ class Tool(ToolArguments, Generic[P, R]):
             try:
                 values = injected_values(self.name, plan.injected, injected, context)
             except MissingContextError as error:
-                raise about_instance(self, plan, error) from None
+                raise _about_instance(self, plan, error) from None
         positional, named, extra = call_arguments(plan.callee.parameters, values, plan.input_parameter, given)
         return self._function(*positional, **named, **extra)
 
@@ -395,3 +770,62 @@ class Tool(ToolArguments, Generic[P, R]):
 def _refuse_pydantic(*_: object) -> NoReturn:
     message = not_a_function("pydantic can't read it")
     raise TypeError(message)
+
+
+def _keeps_not_all(graph: Graph) -> bool:
+    """Return whether there is an `InitVar` in the type, which an instance doesn't keep."""
+    nodes = visit([graph.root, *graph.definitions.values()])
+    return any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)
+
+
+_SHOWN_UNKNOWN = 5
+_LISTED = 1000
+
+
+def unknown_keys(error: DecodeError) -> list[str]:
+    """Return the arguments that name no parameter and were ignored by the decoder that raised an error."""
+    found: list[str] = []
+    for path, node, value in error.run.ignored if error.run else ():
+        if path is None:
+            keys = {field.key for field in node.fields}
+            found += [key for key in value if isinstance(key, str) and key not in keys]
+    return found
+
+
+def error_hint(tool: Tool[..., Any], unknown: list[str]) -> str | None:
+    """Return what else may help a model whose arguments were wrong.
+
+    Args:
+        tool: that was called.
+        unknown: the arguments that were ignored.
+
+    Returns:
+        The ignored arguments, and the call that gets the documentation; None if there is nothing to add.
+    """
+    lines: list[str] = []
+    if unknown:
+        shown = listed([quote(key) for key in unknown[:_LISTED]], _SHOWN_UNKNOWN)
+        lines.append(f"unknown, and ignored: {shown}")
+    if tool.described_by is not None and tool.has_more:
+        lines.append(f'For more about it call {tool.described_by} with {{"tools": ["{tool.name}"]}}')
+    return "\n".join(lines) or None
+
+
+def _about_instance(
+    method: Tool[..., Any], plan: CallPlan, error: MissingContextError
+) -> MissingContextError:
+    """Return an error that says how to bind a method, where the missing value is its instance."""
+    receiver = plan.callee.receiver
+    if receiver is None or receiver.name not in error.parameters or not is_unbound(plan):
+        return error
+    return MissingContextError(method.name, error.parameters, unbound_message(method))
+
+
+def unbound_message(method: Tool[..., Any]) -> str:
+    """Return how to use a method as a tool."""
+    place: str = getattr(method, "__qualname__", method.name)
+    owner, _, name = place.rpartition(".")
+    owner = owner.rpartition(".")[2]
+    instance = snake_case(owner) or "instance"
+    message = f"{owner}.{name} is a method without its instance; give {instance}.{name}"
+    return f"{message}, where {instance} is an instance of {owner}"

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from ..json_values import is_object
 from ..wording import as_written, clip, escape, received
-from .methods import unbound_message
-from .tool import Tool
+from .tool import Tool, unbound_message
 
 __all__ = ["check_one_list", "places_of", "tools_of"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..complaints import Complaint
 from ..introspect.names import name_of
 from ..wording import clip, escape
-from .injection.host_classes import framework_of, host_class_in
+from .injection import framework_of, host_class_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

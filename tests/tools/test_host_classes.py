@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, Literal, Optional, TypedDict, TypeVa
 import pytest
 
 from operator_schema import Codec, SchemaError, SchemaLeaf, register_injected, skip, tool
-from operator_schema.tools.injection import host_classes
+from operator_schema.tools import injection
 
 T = TypeVar("T")
 
@@ -99,15 +99,15 @@ def test_a_registered_class_is_not_kept_alive():
 
     def make() -> weakref.ref[type]:
         cls = register_injected(Unhashable("Context", (), {}))
-        assert host_classes.is_registered(cls)
+        assert injection.is_registered(cls)
         return weakref.ref(cls)
 
     gc.collect()
-    before = len(host_classes._registered)
+    before = len(injection._registered)
     made = make()
     gc.collect()
     assert made() is None
-    assert len(host_classes._registered) == before
+    assert len(injection._registered) == before
 
 
 @pytest.mark.needs_threads
@@ -126,7 +126,7 @@ def test_classes_are_registered_in_several_threads():
     for thread in threads:
         thread.join()
     assert len(classes) == 200
-    assert all(map(host_classes.is_registered, classes))
+    assert all(map(injection.is_registered, classes))
 
 
 def _taking(cls: type) -> Any:

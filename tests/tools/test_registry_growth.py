@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from operator_schema import Registry, Tool, tool
-from operator_schema.tools.registry import registry as registry_module
+from operator_schema.tools import registry as registry_module
 
 
 @tool

@@ -13,7 +13,7 @@ from operator_schema import (
     SchemaError,
     describe_tools,
 )
-from operator_schema.tools.registry.snapshot import Snapshot
+from operator_schema.tools.snapshot import Snapshot
 
 
 def test_merge_takes_all_or_nothing():

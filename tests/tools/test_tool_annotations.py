@@ -21,7 +21,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.tools.tool_annotations import FLAGS, NOTHING_STATED, STATEMENTS
+from operator_schema.tools.metadata import FLAGS, NOTHING_STATED, STATEMENTS
 
 ALL = {
     "title": "Delete a file",

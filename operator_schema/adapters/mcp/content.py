@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 import mcp_types as types
 
-from ...tools.results.content import Audio, File, Image, Text
+from ...tools.content import Audio, File, Image, Text
 
 if TYPE_CHECKING:
-    from ...tools.results.content import Part, Resource
+    from ...tools.content import Part, Resource
 
 __all__ = ["content_of"]
 

@@ -12,9 +12,9 @@ from ...json_values import without_surrogates
 from ...wording import as_written, listed
 
 if TYPE_CHECKING:
-    from ...tools.results.structured_output import StructuredOutput
+    from ...tools.metadata import ToolAnnotations
+    from ...tools.output import StructuredOutput
     from ...tools.tool import Tool
-    from ...tools.tool_annotations import ToolAnnotations
 
 __all__ = [
     "Structured",

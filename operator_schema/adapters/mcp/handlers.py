@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from ...errors import ToolError
     from ...rounds.toolset import Toolset
     from ...tools.execution.confirmation import Confirm
-    from ...tools.registry.registry import Registry
-    from ...tools.results.structured_output import StructuredOutput
+    from ...tools.output import StructuredOutput
+    from ...tools.registry import Registry
     from ...tools.tool import Tool
     from .confirmation import Asked
     from .described import Structured

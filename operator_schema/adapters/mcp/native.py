@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 
 from ...tools.log import ERROR, write_log
-from ...tools.results.output_type import NO_OUTPUT, items_of
+from ...tools.output import NO_OUTPUT, items_of
 from .content import content_of
 from .described import is_modern, structured_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ...tools.results.structured_output import StructuredOutput
+    from ...tools.output import StructuredOutput
     from .described import Structured
 
 __all__ = ["cut_answer", "holds_native", "native_answer", "native_classes"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 from mcp.server.lowlevel.server import NotificationOptions, Server
 
-from ...tools.registry.registry import Registry
+from ...tools.registry import Registry
 from .handlers import handlers
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from mcp import types
 
 from ...json_values import copy_json, to_json_text, without_surrogates
-from ...tools.results.content import Audio, Image, Resource, Text
-from ...tools.results.output_type import WrittenOutput
+from ...tools.content import Audio, Image, Resource, Text
+from ...tools.output import WrittenOutput
 from ...wording import clip, escape
 
 if TYPE_CHECKING:
-    from ...tools.results.content import Part
+    from ...tools.content import Part
 
 __all__ = ["answer_text", "part_of", "write_answer"]
 

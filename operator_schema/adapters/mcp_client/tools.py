@@ -13,7 +13,7 @@ from ...errors import CallError, SchemaError, ToolError
 from ...json_values import copy_json
 from ...tools.document_tool import DocumentOutput, tool_of_document
 from ...tools.execution.backends import current_backend
-from ...tools.injection.skip import skip
+from ...tools.injection import skip
 from ...tools.progress import Progress  # noqa: TC001  # an annotation that `tool` evaluates
 from ...wording import listed, nearest, quote
 from ..foreign_names import NameGiver
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from mcp.client import Client
 
     from ...tools.options import ToolOptions
-    from ...tools.registry.registry import Registry
-    from ...tools.results.output_type import WrittenOutput
+    from ...tools.output import WrittenOutput
+    from ...tools.registry import Registry
     from ...tools.tool import Tool
 
 __all__ = ["ServerTools", "tools_from"]

@@ -13,8 +13,8 @@ from ...json_values import is_object, to_json_text
 from ...rounds.questions import answer_codec, answer_schema
 from ...tools.calls import RawCall
 from ...tools.execution.executor import Executor
-from ...tools.neutral import schema_response
-from ...tools.registry.registry import Registry
+from ...tools.registry import Registry
+from ...tools.schema_response import schema_response
 from ...wording import as_written, clip, escape
 from .wire import ACTIONS, error_answer
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ...tools.calls import ToolResult
-    from ...tools.results.content import Part
+    from ...tools.content import Part
     from ...tools.tool import Tool
 
     Context = Mapping[Any, Any]

@@ -11,13 +11,12 @@ from ...documents.document import SchemaDocument
 from ...errors import CallError, NeedsInput, SchemaError, ToolError
 from ...immutable import Value
 from ...json_values import is_array, is_object
+from ...tools.content import Audio, File, Image, Resource, Text
 from ...tools.document_tool import DocumentOutput, tool_of_document
-from ...tools.injection.skip import skip
-from ...tools.metadata import is_duration
-from ...tools.neutral import schema_of_parameters
-from ...tools.results.content import Audio, File, Image, Resource, Text
-from ...tools.results.output_type import WrittenOutput
-from ...tools.tool_annotations import STATEMENTS
+from ...tools.injection import skip
+from ...tools.metadata import STATEMENTS, is_duration
+from ...tools.output import WrittenOutput
+from ...tools.schema_response import schema_of_parameters
 from ...wording import excerpt, received
 from ..foreign_names import NameGiver
 from .child import Program, aask, ask
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
 
+    from ...tools.content import Part
     from ...tools.options import ToolOptions
-    from ...tools.results.content import Part
     from ...tools.tool import Tool
 
 __all__ = ["atools_of", "tools_of"]

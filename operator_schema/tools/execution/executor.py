@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ...errors import ToolError
 from ..calls import RawCall, ToolResult
-from ..registry.registry import Registry
+from ..registry import Registry
 from ..tool_lists import check_one_list
 from .backends import current_backend, running_backends
 from .checks import check_names, check_on_progress, check_options, checked_call, checked_calls

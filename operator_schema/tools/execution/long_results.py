@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..calls import own_parts
-from ..results.content import File, Resource, Text
+from ..content import File, Resource, Text
 
 if TYPE_CHECKING:
     from ..calls import ToolResult
-    from ..results.content import Part
+    from ..content import Part
 
 __all__ = ["cut_result", "length_of"]
 

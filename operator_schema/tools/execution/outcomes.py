@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ToolNotFoundError
 from ..calls import ToolResult
-from ..registry.snapshot import snapshot_of
+from ..snapshot import snapshot_of
 from .backends import current_backend, is_cancellation
 from .concurrency import PLACE, Place
 from .confirmation import Confirmation
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..calls import RawCall
-    from ..registry.registry import Registry
+    from ..registry import Registry
     from ..tool import Tool
     from .concurrency import Slots
     from .confirmation import Confirm

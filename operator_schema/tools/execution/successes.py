@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...wording import listed, show_path
 from ..calls import ToolResult, class_name_of
 from ..log import WARNING
-from ..results.output_type import items_of
+from ..output import items_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

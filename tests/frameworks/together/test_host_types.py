@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import pytest
 
 from operator_schema import Executor, RawCall, SchemaError, register_injected, skip, tool
-from operator_schema.tools.injection import host_classes
+from operator_schema.tools import injection
 
 
 @pytest.fixture(autouse=True)
 def _without_adapters(monkeypatch):
     """Forget the classes that adapters have registered, which other tests import."""
-    monkeypatch.setattr(host_classes, "_registered", {})
+    monkeypatch.setattr(injection, "_registered", {})
 
 
 class Db:

@@ -24,8 +24,8 @@ from operator_schema import (
     skip,
     tool,
 )
+from operator_schema.tools.context import WholeContext
 from operator_schema.tools.execution.rounds import DecodedCall
-from operator_schema.tools.injection.context import WholeContext
 
 pytestmark = pytest.mark.needs_threads
 

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from .index import Found, full_name
 from .language import language_of
-from .results import CalledFunction, ReadFunction
-from .source_text import (
-    head_of,
-    implementation_first,
-    location,
-    others_shown,
-    source_of,
-    span_text,
-    whole_text,
-)
+from .results import CalledFunction, FieldShown, Inspection, Match, MethodShown, ReadFunction
+from .source_files import Content, read_part, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from .budget import Budget
-    from .declarations import Import
+    from .declarations import Declaration, Import, Span
     from .index import Index, SourceFile
-    from .language import Language
+    from .language import Field, Language
+    from .results import Budget
 
-__all__ = ["FUNCTIONS", "read_function"]
+__all__ = [
+    "ChangedError",
+    "FUNCTIONS",
+    "doc_text",
+    "head_of",
+    "implementation_first",
+    "inspected",
+    "location",
+    "match",
+    "members_of",
+    "one_line",
+    "others_shown",
+    "read_function",
+    "source_of",
+    "span_text",
+    "whole_text",
+]
+
 
 FUNCTIONS = frozenset({"func", "method"})
 _MOST_BASES = 20
@@ -281,3 +291,265 @@ class _Resolver:
                     target = self._language.import_target(one.target, path)
                     rest = parts[place:] if one.name == "*" else parts[place + 1 :]
                     yield ".".join([target, *rest])
+
+
+_LONGEST_TYPE = 300
+_LONGEST_VALUE = 100
+_LONGEST_CHARACTER = 4
+"""Bytes of UTF-8."""
+_TYPES = frozenset({"struct", "class", "interface", "protocol", "type"})
+
+
+def inspected(index: Index, all_found: list[Found], budget: Budget) -> Inspection:
+    """Describe the first of some declarations, and name the others.
+
+    Args:
+        index: that they are from.
+        all_found: at least one.
+        budget: of the result.
+
+    Raises:
+        ChangedError: a file has changed since the index read it.
+    """
+    found, *others = implementation_first(index, all_found)
+    declaration, source = found.declaration, source_of(index, found)
+    language = language_of(found.file.path)
+    assert language is not None  # noqa: S101  # the index holds nothing else
+    result = Inspection(
+        found=True,
+        name=budget.line(declaration.qualified),
+        kind=declaration.kind,
+        location=budget.line(location(found)),
+    )
+    if declaration.head.end:
+        result["signature"] = budget.line(head_of(index, found))
+    if others:
+        result["others"] = others_shown(index, others, budget, "declarations")
+    if declaration.value.end:
+        result["value"] = budget.text(span_text(source, declaration.value), 0.5, "read the file")
+    methods = list(members_of(index, found, language)) if declaration.kind in _TYPES else []
+    outlined = language.bodies_inside and declaration.kind in _TYPES
+    text = _outline(source, found, methods) if outlined else whole_text(source, declaration)
+    result["definition"] = budget.text(text, 0.5, "ask for a member by its own name, or use read_func")
+    is_told = declaration.whole.start <= declaration.doc.start and result["definition"] == text
+    if declaration.doc.end and not is_told:
+        result["doc"] = budget.text(doc_text(source, declaration), 0.4, "read the file")
+    _add_members(result, index, found, methods, budget)
+    if budget.note:
+        result["note"] = budget.note
+    return result
+
+
+def _add_members(
+    result: Inspection, index: Index, found: Found, methods: list[Found], budget: Budget
+) -> None:
+    """Add the fields and methods of a type."""
+    declaration, language = found.declaration, language_of(found.file.path)
+    assert language is not None  # noqa: S101  # the index holds nothing else
+    source = source_of(index, found)
+    own = source[declaration.whole.start : declaration.whole.end]
+    fields = language.fields(own) if declaration.kind in _TYPES else []
+    if fields:
+        shown = (_field(own, field) for field in fields)
+        result["fields"] = budget.items(shown, 0.4, "fields", of=len(fields))
+    if methods:
+        each = (
+            MethodShown(
+                name=one.declaration.name,
+                signature=head_of(index, one),
+                location=location(one),
+            )
+            for one in methods
+        )
+        hint = f"search for {declaration.name}.*"
+        result["methods"] = budget.items(each, 1, "methods", hint, of=len(methods))
+
+
+def members_of(index: Index, found: Found, language: Language) -> Iterator[Found]:
+    """Yield the methods of a type, in the order of their files."""
+    owner = found.declaration.qualified
+    files = [found.file]
+    if language.package_is_folder:
+        folder = found.file.path.rpartition("/")[0]
+        files = [file for file in index.files() if file.path.rpartition("/")[0] == folder]
+    for file in files:
+        for declaration in file.parsed.declarations:
+            if declaration.kind == "method" and declaration.owner == owner:
+                yield Found(file, declaration)
+
+
+def _field(text: bytes, field: Field) -> FieldShown:
+    """Return what is told of a field: its type and value, of which only the beginning may be shown."""
+    shown = FieldShown(name=field.name)
+    if field.type.end:
+        shown["type"] = _shortened(text, field.type, _LONGEST_TYPE)
+    if field.value.end:
+        shown["value"] = _shortened(text, field.value, _LONGEST_VALUE)
+    return shown
+
+
+def _shortened(text: bytes, span: Span, most: int) -> str:
+    is_cut = span.end - span.start > most * _LONGEST_CHARACTER
+    end = span.start + most * _LONGEST_CHARACTER if is_cut else span.end
+    line = one_line(span_text(text, span._replace(end=end)))
+    return f"{line[:most]}…" if is_cut or len(line) > most else line
+
+
+def _outline(source: bytes, found: Found, methods: list[Found]) -> str:
+    """Return what a class holds before its methods, which have a list of their own."""
+    whole = found.declaration.whole
+    if not methods:
+        return whole_text(source, found.declaration)
+    first = min([one.declaration.whole.start for one in methods])
+    before = whole._replace(end=first)
+    return f"{whole_text(source, found.declaration._replace(whole=before)).rstrip()}\n    ..."
+
+
+MOST_OTHERS = 50
+"""Declarations of a name that are looked at beyond the first one."""
+
+_WITH_SIGNATURE = 10
+"""Those of them that are shown with a signature."""
+
+
+class ChangedError(Exception):
+    """A file has changed since the index read it."""
+
+
+def source_of(index: Index, found: Found) -> bytes:
+    """Return the bytes of the file of a declaration.
+
+    Raises:
+        ChangedError: they aren't those that the index knows.
+    """
+    if index.last is not None and index.last[0] is found.file:
+        return index.last[1]
+    content = read_source(index.root, found.file.path)
+    if not isinstance(content, Content) or (
+        content.key != found.file.key and not found.file.is_same(content.source)
+    ):
+        raise ChangedError
+    index.last = found.file, content.source
+    return content.source
+
+
+def head_of(index: Index, found: Found) -> str:
+    """Return the signature of a declaration on one line, the names of its decorators before it.
+
+    Only this part of its file is read.
+
+    Raises:
+        ChangedError: the file isn't the one that the index knows.
+    """
+    before, head = _parts_of_head(index, found)
+    return " ".join([*_decorators(before), one_line(head)])
+
+
+def implementation_first(index: Index, all_found: list[Found]) -> list[Found]:
+    """Return declarations of a name, the one that has a body before its overloads.
+
+    Raises:
+        ChangedError: the file isn't the one that the index knows.
+    """
+    first = all_found[0]
+    alike = [
+        one
+        for one in all_found
+        if one.file is first.file and one.declaration.qualified == first.declaration.qualified
+    ]
+    if len(alike) == 1:
+        return all_found
+    overloaded = [_is_overload(_parts_of_head(index, one)[0]) for one in alike]
+    if not any(overloaded) or all(overloaded):
+        return all_found
+    chosen = alike[overloaded.index(False)]
+    return [chosen, *[one for one in all_found if one is not chosen]]
+
+
+def _parts_of_head(index: Index, found: Found) -> tuple[str, str]:
+    """Return the decorators of a declaration, and its signature."""
+    declaration = found.declaration
+    start, middle, end = declaration.whole.start, declaration.head.start, declaration.head.end
+    part = None
+    if index.last is None or index.last[0] is not found.file:
+        part = read_part(index.root, found.file.path, found.file.key, start, end)
+    if part is None:
+        part = source_of(index, found)[start:end]
+    cut = middle - start
+    return part[:cut].decode(errors="replace"), part[cut:].decode(errors="replace")
+
+
+def _decorators(text: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"^[^\S\n]*(@[\w.]+)", text, re.MULTILINE)))
+
+
+def _is_overload(decorators: str) -> bool:
+    return any(name.rpartition(".")[2].lstrip("@") == "overload" for name in _decorators(decorators))
+
+
+def span_text(source: bytes, span: Span) -> str:
+    """Return the text of a place."""
+    return source[span.start : span.end].decode(errors="replace")
+
+
+def one_line(text: str) -> str:
+    """Return a text that spans lines as one."""
+    if "\n" not in text:
+        return text.strip()
+    joined = " ".join(filter(None, map(str.strip, text.split("\n"))))
+    return re.sub(r",? ([)\]])", r"\1", re.sub(r"([(\[]) ", r"\1", joined))
+
+
+def whole_text(source: bytes, declaration: Declaration) -> str:
+    """Return the text of a declaration, without the indentation that it has in its file."""
+    start = declaration.whole.start
+    indent = start - (source.rfind(b"\n", 0, start) + 1)
+    before = source[start - indent : start]
+    text = span_text(source, declaration.whole)
+    return textwrap.dedent(before.decode(errors="replace") + text) if not before.strip() else text
+
+
+def doc_text(source: bytes, declaration: Declaration) -> str:
+    """Return a docstring without its indentation, or a comment without its slashes."""
+    text = span_text(source, declaration.doc)
+    if text.startswith(("//", "/*")):
+        return "\n".join(_without_marks(text.split("\n"))).strip()
+    first, _, rest = text.partition("\n")
+    return f"{first.strip()}\n{textwrap.dedent(rest)}".strip()
+
+
+def _without_marks(lines: list[str]) -> Iterator[str]:
+    """Yield the lines of comments without the marks that begin and end them."""
+    in_block = False
+    for line in lines:
+        bare = line.lstrip()
+        if not in_block and bare.startswith("//"):
+            yield re.sub(r"^///?!? ?", "", bare)
+            continue
+        shown = re.sub(r"^\s*\*(?!/) ?" if in_block else r"^/\*\*? ?", "", line if in_block else bare)
+        in_block = not shown.rstrip().endswith("*/")
+        yield shown if in_block else shown.rstrip().removesuffix("*/").rstrip()
+
+
+def location(found: Found) -> str:
+    """Return file and line of a declaration."""
+    return f"{found.file.path}:{found.declaration.line}"
+
+
+def match(index: Index, found: Found, budget: Budget, *, is_short: bool = False) -> Match:
+    """Return what a list of declarations says of one, without its signature if it `is_short`."""
+    declaration = found.declaration
+    shown = Match(name=budget.line(declaration.qualified), kind=declaration.kind, location=location(found))
+    if declaration.head.end and not is_short:
+        shown["signature"] = budget.line(head_of(index, found))
+    return shown
+
+
+def others_shown(index: Index, others: Sequence[Found], budget: Budget, what: str) -> list[Match]:
+    """Return what is said of further declarations of a name: as many as fit."""
+    # A name such as __init__ has thousands.
+    shown = [
+        match(index, other, budget, is_short=place >= _WITH_SIGNATURE)
+        for place, other in enumerate(others[:MOST_OTHERS])
+    ]
+    return budget.items(shown, 0.2, f"{what} of this name", "give the path too, path:name", of=len(others))

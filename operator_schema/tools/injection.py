@@ -3,28 +3,50 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args, get_origin
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    ForwardRef,
+    Literal,
+    TypeVar,
+    Union,
+    final,
+    get_args,
+    get_origin,
+)
 
-from ...introspect.leaves import CheckedEncoder
-from ...introspect.names import class_name, name_of
-from ...introspect.nodes import LeafNode, ObjectNode
-from ...wording import received
-from .alternatives import alternatives_of
+from ..introspect.hints import Unresolved
+from ..introspect.leaves import CheckedEncoder
+from ..introspect.names import class_name, name_of
+from ..introspect.nodes import LeafNode, ObjectNode
+from ..wording import received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Self
 
-    from ...introspect.nodes import Graph, Node
+    from ..introspect.nodes import Graph, Node
 
 __all__ = [
+    "AnnotatedAlias",
+    "Skip",
+    "alternatives_of",
     "framework_fields",
     "framework_of",
     "has_registered",
     "holds_handed_through",
     "host_class_in",
     "is_registered",
+    "is_union",
+    "members_of",
     "register_injected",
+    "skip",
+    "takes_none",
 ]
+
 
 C = TypeVar("C", bound=type)
 
@@ -203,3 +225,80 @@ _HANDED_THROUGH: Final[Mapping[str, Sequence[tuple[str, tuple[str, ...]]]]] = {
     "strands": [("strands.types", _EVERY)],
 }
 """By package, the modules of such classes and how their names begin; nothing is imported for it."""
+
+
+AnnotatedAlias: Final[Any] = type(Annotated[int, None])
+"""The class of `Annotated[…]`; `get_origin` says the same in five times the time."""
+
+_ALIASES_AT_MOST = 100
+
+
+def alternatives_of(hint: Any) -> Sequence[Any]:
+    """Return the types that a parameter takes: those of a union, without None."""
+    hint = _without_names(hint)
+    members = members_of(hint)
+    if members[0] is hint:
+        return () if hint is None else members
+    return [part for arg in members if arg is not NoneType for part in alternatives_of(arg)]
+
+
+def _without_names(hint: Any) -> Any:
+    """Return what is in `Annotated`, and what a type alias (PEP 695) means."""
+    for _ in range(_ALIASES_AT_MOST):
+        if isinstance(hint, AnnotatedAlias):
+            hint = hint.__origin__
+        elif type(hint).__name__ == "TypeAliasType":
+            try:
+                hint = hint.__value__
+            except MemoryError:
+                raise
+            except Exception:  # noqa: BLE001  # it is evaluated now, and may raise anything
+                break
+        else:
+            break
+    return hint
+
+
+def members_of(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union; of anything else, itself alone."""
+    return hint.__args__ if is_union(hint) else (hint,)
+
+
+def is_union(hint: Any) -> bool:
+    """Return whether an annotation is a union, however it is written."""
+    return isinstance(hint, UnionType) or getattr(hint, "__origin__", None) is Union
+
+
+def takes_none(hint: Any) -> bool:
+    """Return whether None fits an annotation; also True where that can't be known."""
+    hint = _without_names(hint)
+    if is_union(hint):
+        return any(map(takes_none, hint.__args__))
+    if get_origin(hint) is Literal:
+        return None in hint.__args__
+    if hint is None or hint is Any or hint is object or hint is NoneType:
+        return True
+    return isinstance(hint, (str, ForwardRef, TypeVar, Unresolved)) or type(hint).__name__ == "TypeAliasType"
+
+
+@final
+class Skip:
+    """The class of `skip`, of which there is one."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "skip"
+
+    def __reduce__(self) -> str:
+        return "skip"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+
+skip: Final = Skip()
+"""Marks a parameter that your program injects at the call: `db: Annotated[Db, skip]`."""

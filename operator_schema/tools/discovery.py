@@ -7,8 +7,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from ...wording import clip, escape, listed, quote
-from ..tool import Tool
+from ..wording import clip, escape, listed, quote
+from .tool import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from _thread import RLock  # `threading` itself is not needed
-from typing import TYPE_CHECKING, Any, TypeVar
+from _thread import RLock
+from collections.abc import Collection
+from types import MethodType
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from ...errors import DuplicateToolError, SchemaError, ToolNotFoundError
-from ...wording import nearest_names
-from ..switches import check_switch
-from ..tool_lists import check_one_list, places_of, tools_of
+from ..errors import DuplicateToolError, SchemaError, ToolNotFoundError
+from ..immutable import Value
+from ..wording import as_written, nearest, nearest_names, received
+from .awaitables import close_awaitable, is_awaitable
 from .discovery import GROUP, methods_of, offered_by_distributions, own_tools_of
-from .listeners import Listeners
+from .log import ERROR, write_log
+from .metadata import FLAGS
+from .signature import is_coroutine_function, is_generator_function
 from .snapshot import Snapshot, snapshot_of
+from .switches import check_switch
+from .tool_lists import check_one_list, places_of, tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import ModuleType
     from typing import Never, Self, Unpack
 
-    from ...schema_styles import StyleOptions
-    from ..options import ToolChanges
-    from ..switches import Switch
-    from ..tool import Tool
-    from ..tool_properties import ToolDefinition
-    from .listeners import RegistryChange
-    from .selection import Wanted
+    from ..schema_styles import StyleOptions
+    from .options import ToolChanges
+    from .switches import Switch
+    from .tool import Tool, ToolDefinition
 
     Context = Mapping[Any, Any]
+    Listener = Callable[["RegistryChange"], object]
 
-__all__ = ["Registry"]
+__all__ = ["Listeners", "Registry", "RegistryChange", "Wanted", "selected"]
+
 
 AnyTool = TypeVar("AnyTool", bound="Tool[..., Any]")
 
@@ -315,7 +320,7 @@ class Registry:
         """
         style = None
         if options:
-            from ...schema_styles import style_of
+            from ..schema_styles import style_of
 
             style = style_of(options)
         entries = self._entries
@@ -416,8 +421,6 @@ class Registry:
         Raises:
             TypeError: something else is asked for.
         """
-        from .selection import selected
-
         tools, switches = self._content()
         found = selected(tools, wanted)
         made = Registry()
@@ -493,3 +496,162 @@ def _deepcopy(value: Any, memo: dict[int, Any]) -> Any:
     from copy import deepcopy
 
     return deepcopy(value, memo)
+
+
+class RegistryChange(Value):
+    """What has changed in a registry.
+
+    Attributes:
+        added: names of the tools that were added, in their order.
+        removed: names of the tools that were removed.
+        switched: names of the tools that another switch decides about now; whether the model may call
+            them may be the same as before.
+    """
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    switched: tuple[str, ...] = ()
+
+
+class Listeners:
+    """Functions that are called with each change.
+
+    A bound method is referred to weakly, if its instance allows that.
+    """
+
+    __slots__ = ("_lock", "_subscriptions")
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # an instance that goes meanwhile may unsubscribe, in this thread
+        self._subscriptions: tuple[_Subscription, ...] = ()
+
+    def add(self, listener: Listener) -> Callable[[], None]:
+        """Add a plain function.
+
+        Returns:
+            A function that removes it.
+
+        Raises:
+            TypeError: it isn't a plain function.
+        """
+        _check_listener(listener)
+        subscription = _Subscription(listener)
+        with self._lock:
+            alive = [one for one in self._subscriptions if one.listener() is not None]
+            self._subscriptions = (*alive, subscription)
+
+        def unsubscribe() -> None:
+            subscription.listener = _nobody
+            with self._lock:
+                self._subscriptions = tuple([one for one in self._subscriptions if one is not subscription])
+
+        return unsubscribe
+
+    def tell(self, **names: tuple[str, ...]) -> None:
+        """Call each listener; one that fails is logged, and the others are called all the same.
+
+        Args:
+            names: the attributes of `RegistryChange`; nobody is called if all are empty.
+        """
+        if not self._subscriptions or not any(names.values()):
+            return
+        change = RegistryChange(**names)
+        for subscription in self._subscriptions:
+            listener = subscription.listener()
+            if listener is not None:
+                _call(listener, change)
+
+
+class _Subscription:
+    """A listener until it is unsubscribed, or until the instance whose method it is, is gone."""
+
+    __slots__ = ("listener",)
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener: Callable[[], Listener | None] = _reference(listener)
+
+
+def _nobody() -> None:
+    return None
+
+
+def _reference(listener: Listener) -> Callable[[], Listener | None]:
+    if isinstance(listener, MethodType):
+        from weakref import WeakMethod
+
+        try:
+            return WeakMethod(listener)
+        except TypeError:
+            pass  # its instance has no room for weak references
+    return lambda: listener
+
+
+def _check_listener(listener: object) -> None:
+    what = received(listener)
+    if callable(listener):
+        if not is_coroutine_function(listener) and not is_generator_function(listener):
+            return
+        what = "one that is async or a generator"
+    message = f"a listener is a plain function (def) that takes the change, not {what}"
+    raise TypeError(message)
+
+
+def _call(listener: Listener, change: RegistryChange) -> None:
+    try:
+        answer: Any = listener(change)
+        if is_awaitable(answer):
+            close_awaitable(answer)
+            message = "a listener is a plain function: what it returns isn't awaited"
+            raise TypeError(message)  # noqa: TRY301  # logged like every other failure
+    except Exception as error:  # noqa: BLE001  # a listener is your program's own code
+        write_log(ERROR, "a listener of the registry failed", error=error)
+
+
+class Wanted(TypedDict, total=False):
+    """What `Registry.select` takes."""
+
+    tags: Collection[str]
+    read_only: bool | None
+    destructive: bool | None
+    idempotent: bool | None
+    open_world: bool | None
+    confirm: bool | None
+
+
+def selected(tools: Iterable[Tool[..., Any]], wanted: Mapping[str, Any]) -> list[Tool[..., Any]]:
+    """List the tools that have all tags and state all of this; what isn't stated isn't False.
+
+    Raises:
+        TypeError: something is asked for that tools don't state, or not with True or False.
+    """
+    for name, value in wanted.items():
+        _check(name, value)
+    tags = frozenset(wanted.get("tags", ()))
+    flags = [(name, wanted[name]) for name in FLAGS if wanted.get(name) is not None]
+    return [tool for tool in tools if tags.issubset(tool.tags) and _states(tool, flags)]
+
+
+def _states(tool: Tool[..., Any], flags: list[tuple[str, bool]]) -> bool:
+    return all(getattr(tool.annotations, name) is value for name, value in flags)
+
+
+def _check(name: str, value: Any) -> None:
+    if name == "tags":
+        if not _are_tags(value):
+            message = f'select() takes tags=("files",), not {as_written(value)}'
+            raise TypeError(message)
+        return
+    if name not in FLAGS:
+        near = nearest(name, ["tags", *FLAGS])
+        hint = f"did you mean {near}?" if near else f"it takes tags, {', '.join(FLAGS)}"
+        message = f"select() got an unexpected option {name!r}; {hint}"
+        raise TypeError(message)
+    if value is not None and not isinstance(value, bool):
+        message = f"select() takes True or False for {name}, not {as_written(value)}"
+        raise TypeError(message)
+
+
+def _are_tags(value: Any) -> bool:
+    if not isinstance(value, Collection) or isinstance(value, (str, bytes)):
+        return False
+    return all(isinstance(tag, str) for tag in value)  # pyright: ignore[reportUnknownVariableType]  # of whatever items

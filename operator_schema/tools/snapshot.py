@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..log import WARNING, write_log
-from ..switches import NO_CONTEXT, HiddenSwitch, question_of
+from .log import WARNING, write_log
+from .switches import NO_CONTEXT, HiddenSwitch, question_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ...schema_styles import SchemaStyle
-    from ..switches import Enabled, Switch
-    from ..tool import Tool
-    from ..tool_properties import ToolDefinition
+    from ..schema_styles import SchemaStyle
+    from .switches import Enabled, Switch
+    from .tool import Tool, ToolDefinition
 
     Context = Mapping[Any, Any]
 

@@ -11,13 +11,7 @@ from ..codec.limits import MAX_DEPTH
 from ..errors import Complaint, SchemaError
 from ..introspect.docstrings import split_summary
 from ..introspect.names import name_of
-from ..introspect.nodes import (
-    NULL,
-    LeafNode,
-    ObjectNode,
-    RefNode,
-    UnionNode,
-)
+from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
 from ..introspect.schema_references import rebuilt, with_references_resolved
 from ..introspect.traits import flat_members
 from ..json_values import copy_json, is_object

@@ -6,28 +6,43 @@ import collections.abc
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import MISSING
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeGuard, cast, get_args, get_origin
 
-from ...codec.codec import ResultCodec, codec_of
-from ...errors import EncodeError, SchemaError
-from ...immutable import Value
-from ...introspect.classes import form_of
-from ...introspect.hints import Scope, Unresolved, evaluate_forward
-from ...introspect.nodes import AnyNode, ArrayNode
-from ...json_values import has_surrogate, to_json_text
-from ..injection.alternatives import is_union
-from ..injection.host_classes import holds_handed_through
+from ..codec.codec import ResultCodec, codec_of
+from ..errors import EncodeError, SchemaError
+from ..immutable import Value
+from ..introspect.classes import form_of
+from ..introspect.hints import Scope, Unresolved, evaluate_forward
+from ..introspect.nodes import AnyNode, ArrayNode, ScalarNode
+from ..introspect.traits import json_types_of
+from ..json_values import has_surrogate, is_object, to_json_text
+from .content import PARTS, Resource, Text
+from .injection import holds_handed_through, is_union
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Self
 
-    from ...codec.codec import Codec
-    from ...errors import Complaint, Problem
-    from ...introspect.leaves import SchemaLeaf
+    from ..codec.codec import Codec
+    from ..errors import Complaint, Problem
+    from ..introspect.leaves import SchemaLeaf
     from .content import Part
 
-__all__ = ["NO_OUTPUT", "OutputType", "WrittenOutput", "items_of"]
+    Notes = tuple[Problem, ...]
+    Write = Callable[[object], tuple[str, Any, Notes]]
+
+__all__ = [
+    "NO_OUTPUT",
+    "OutputType",
+    "PartsOutput",
+    "RESULT_KEY",
+    "StructuredOutput",
+    "WrittenOutput",
+    "holds_parts",
+    "items_of",
+    "structured_output_of",
+    "write_parts",
+]
 
 
 class WrittenOutput(Value):
@@ -201,13 +216,11 @@ def _holds_parts(value: object) -> bool:
     """Return whether a value is a content part, or a list or tuple in which there is one."""
     if type(value) is dict or value is None:
         return False  # spares most results the import
-    from .content_output import holds_parts
 
     return holds_parts(value, items_of(value))
 
 
 def _in_parts(value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
-    from .content_output import write_parts
 
     def write(item: object) -> tuple[str, Any, tuple[Problem, ...]]:
         text, codec = _plain_text(item), codec_of(_own_type(item), codec=ResultCodec)
@@ -320,3 +333,123 @@ def _own_type(value: object) -> Any:
 
 
 NO_OUTPUT = OutputType(MISSING, MISSING, Scope(None, {}))
+
+
+class PartsOutput(NamedTuple):
+    """Content parts as they go out.
+
+    Attributes:
+        text: what a model reads that gets text alone.
+        json: what the parts are, without their data; a string for a text.
+        notes: what could not be written as it is.
+        parts: with every text in a form that UTF-8 can encode.
+    """
+
+    text: str
+    json: Any
+    notes: Notes
+    parts: tuple[Part, ...]
+
+
+def holds_parts(value: object, items: Iterable[object]) -> bool:
+    """Return whether a value is a content part, or one of its items is."""
+    try:
+        return type(value) in PARTS or not PARTS.isdisjoint(map(type, items))
+    except Exception:  # noqa: BLE001  # the code of a metaclass
+        return False
+
+
+def write_parts(value: object, items: Iterable[object], write: Write) -> PartsOutput:
+    """Write a content part, or a list in which there are some.
+
+    Args:
+        value: a part; anything else is looked at by its items.
+        items: of the list: parts, strings, and other values, of which each becomes a `Text`.
+        write: makes text and JSON value of what isn't a part, with a note for all that doesn't fit.
+
+    Raises:
+        EncodeError: an item has no JSON form, such as a list in which there is another part.
+    """
+    if type(value) in PARTS:
+        return _written(value, (), write)
+    found = [_written(item, (index,), write) for index, item in enumerate(items)]
+    return PartsOutput(
+        "\n".join([part.text for part in found]),
+        [part.json for part in found],
+        tuple([note for part in found for note in part.notes]),
+        tuple([part for written in found for part in written.parts]),
+    )
+
+
+def _written(item: Any, place: tuple[int, ...], write: Write) -> PartsOutput:
+    holds_text = type(item) is Text or (type(item) is Resource and item.text is not None)
+    if type(item) in PARTS and not holds_text:
+        return PartsOutput(item.as_text(), item.as_dict(), (), (item,))
+    try:
+        text, json, notes = write(item.text if holds_text else item)
+    except EncodeError as error:
+        raise EncodeError(error.name, _within(place, error.problems), error.omitted) from None
+    notes = _within(place, notes)
+    if type(item) is not Resource:
+        return PartsOutput(text, json, notes, (Text(text),))
+    part = item.replace(text=text)
+    return PartsOutput(part.as_text(), {**part.as_dict(), "text": text}, notes, (part,))
+
+
+def _within(place: tuple[int, ...], problems: Sequence[Problem]) -> Notes:
+    return tuple([problem.replace(path=(*place, *problem.path)) for problem in problems])
+
+
+RESULT_KEY = "result"
+"""Under which a result stands that isn't an object."""
+
+
+class StructuredOutput(Value):
+    """The declared result of a tool as a JSON object, as the Model Context Protocol and others want it.
+
+    Attributes:
+        codec: of the declared type.
+        is_wrapped: whether the result stands under the key `result`, because it may be something other
+            than an object.
+    """
+
+    codec: ResultCodec[Any]
+    is_wrapped: bool
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the object, a fresh dict: `"type": "object"` and definitions are at the root."""
+        document = self.codec.json_schema_under(RESULT_KEY) if self.is_wrapped else self.codec.json_schema()
+        return {"type": "object", **document}  # a union of objects doesn't say it
+
+    def of(self, json: Any) -> dict[str, Any] | None:
+        """Return a result as the object that the schema describes.
+
+        Args:
+            json: the JSON value of the result, as in `ToolResult.json`. It is not copied.
+
+        Returns:
+            The object; None if there isn't one, because the function returned something else than it
+            declares. What is wrapped doesn't show that: see `ToolResult.details["mismatches"]`.
+        """
+        if self.is_wrapped:
+            return {RESULT_KEY: json}
+        return json if is_object(json) else None
+
+
+def structured_output_of(codec: ResultCodec[Any] | None) -> StructuredOutput | None:
+    """Return how results of a type become objects; None for text, and for a type that says nothing.
+
+    Args:
+        codec: of the type; None if it has no schema.
+    """
+    root = None if codec is None else codec.graph.resolve_root()
+    if codec is None or root is None or isinstance(root, AnyNode):
+        return None
+    if isinstance(root, ScalarNode) and root.type == "string":
+        return None
+    types = json_types_of(root, codec.graph.definitions)
+    return StructuredOutput(codec, types != _OBJECT)
+
+
+_OBJECT = frozenset({"object"})

@@ -1,1 +1,0 @@
-"""Values that your program injects into a call."""

@@ -1,1 +1,0 @@
-"""Tools by name: which of them a model may call."""

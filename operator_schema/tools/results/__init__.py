@@ -1,1 +1,0 @@
-"""What a function returns, in the forms that models and hosts take."""
