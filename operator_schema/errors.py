@@ -398,7 +398,7 @@ class NeedsInput(Exception):  # noqa: N818  # it isn't an error: the tool asks
 
     Attributes:
         question: for the person, in words that can be answered.
-        answer_type: annotation of the answer; None for that of the parameter.
+        answer_type: annotation of the answer; None for the annotation of the parameter.
         parameter: name of the injected parameter that takes the answer.
 
     Raises:
@@ -461,7 +461,7 @@ class ToolNotFoundError(KeyError):
         self.suggestions: tuple[str, ...] = tuple(suggestions)
 
     def __str__(self) -> str:
-        """Write the name, and those that were probably meant."""
+        """Write the name, and the names that were probably meant."""
         near = " or ".join([quote(name) for name in self.suggestions])
         hint = f"; did you mean {near}?" if near else ""
         return f"tool {quote(self.tool, _NAME_LENGTH)} not found{hint}"

@@ -17,7 +17,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        argv: the words after the program's name; those of the process unless given.
+        argv: the words after the program's name; by default, the arguments of the process.
 
     Returns:
         The exit status: 0 if all went well; 1 if a value or a call failed, or a type has complaints; 2 for

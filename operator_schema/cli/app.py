@@ -112,7 +112,7 @@ def run(argv: Sequence[str] | None) -> int:
     """Run the command line, with modules of the current directory found first.
 
     Args:
-        argv: the words after the program's name; those of the process unless given.
+        argv: the words after the program's name; by default, the arguments of the process.
 
     Returns:
         The exit status.

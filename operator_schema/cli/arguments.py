@@ -91,7 +91,7 @@ REGISTRY = _NameType("REGISTRY", "app:registry", optional=True)
 
 
 class NearChoice(click.Choice[str]):
-    """One of some words; a wrong one is answered with those that were probably meant."""
+    """One of some words; the error for a wrong one names the words that were probably meant."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the word.
@@ -127,7 +127,7 @@ _ASKED = {*_HELP, "--print-config"}
 
 
 class TargetCommand(click.Command):
-    """A command whose first argument is a target; its own options, then those of the target's function."""
+    """A command that takes a target first; its own options, then the options of the target's function."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words; the function is looked up only if they ask for it."""

@@ -79,7 +79,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
         show_traceback: as for `load_module`.
 
     Returns:
-        Its codec; that of the input for a tool.
+        Its codec; for a tool, the codec of its input.
 
     Raises:
         SchemaError: with every complaint about the type.
@@ -102,7 +102,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
         if is_class or all(complaint.code != "unresolved" for complaint in error.complaints):
             raise
     # Text inside an alias does not know its module. This comes second because the names given here
-    # win over those of the modules that other classes of the alias were written in.
+    # win over names from the modules in which other classes of the alias were written.
     return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
 
 

@@ -43,7 +43,7 @@ class SourceFiles:
         """Import everything anew; if that fails, all modules are as they were.
 
         Args:
-            load: imports, and returns what came of it.
+            load: imports the modules, and returns the result.
 
         Raises:
             BaseException: what it raises.

@@ -388,7 +388,7 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
 
 
 class _Follower:
-    """Keep a server up with the tools: those of a registry, and those of modules that change.
+    """Keep a server up to date with its tools, from a registry or from modules that change.
 
     Args:
         own: the handlers of the server.
@@ -410,7 +410,7 @@ class _Follower:
         self._stop = self._listen(offered, context)
 
     def _listen(self, offered: _Offered, context: Mapping[Any, Any] | None) -> Callable[[], None] | None:
-        """Make the corrected tools anew whenever those of the registry change."""
+        """Make the corrected tools anew whenever the registry changes."""
         if not offered.options["repair"] or not offered.is_registry:
             return None
 

@@ -95,7 +95,7 @@ def _size(tool: Tool[..., Any]) -> int:
 
 
 def _count_parameters(tool: Tool[..., Any]) -> int:
-    """Count the keys that arguments may have, in a union those of all its members."""
+    """Count the keys that arguments may have; a union has the keys of all its members."""
     schema = tool.input_schema()
     members = [schema, *schema.get("anyOf", ())]
     resolved = [_follow(member, schema) for member in members]

@@ -316,7 +316,7 @@ class Decoder:
     Args:
         codec: of the type.
         out: takes the values that decode; None to print problems alone.
-        err: takes the reports of those that don't.
+        err: takes the reports about values that don't fit.
         as_json: whether reports are written as JSON.
     """
 
@@ -410,7 +410,7 @@ def _is_json_lines(text: bytes) -> bool:
 
 
 def _without_line(error: DecodeError | EncodeError) -> DecodeError | EncodeError:
-    # The text was one line of a file: "line 1" beside the number of that line would mislead.
+    # The text was one line of a file: "line 1" next to the number of that line would mislead.
     problems = [
         problem.replace(message=problem.message.replace(" at line 1 column ", " at column ", 1))
         if problem.code == "invalid_json"

@@ -1,4 +1,4 @@
-"""What `read_func` tells about a function."""
+"""What the tools say about a declaration, a function and its calls."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _add_uses(result: ReadFunction, index: Index, found: Found, source: bytes, b
     """Add the imports that a function uses, and what it calls."""
     declaration, language = found.declaration, language_of(found.file.path)
     assert language is not None  # noqa: S101  # the index holds nothing else
-    # The head without its decorators: these stand outside of the function.
+    # The head without its decorators: they are outside of the function.
     text = source[declaration.head.start : declaration.whole.end]
     used = list(language.called(text))
     imports = [*found.file.parsed.imports, *language.imports(text)]
@@ -121,7 +121,7 @@ def _called(index: Index, name: str, found: Found | None) -> CalledFunction:
 
 
 def _bases(head: str) -> list[str]:
-    """Return the names of the bases in the signature of a class: not those of type arguments and keywords."""
+    """Return the names of the bases in the signature of a class, without type arguments and keywords."""
     arguments: list[list[str]] = [[]]
     level = 0
     for part in re.findall(r"[\w.]+|[\[\],=]", head.partition("(")[2]):
@@ -199,7 +199,7 @@ class _Resolver:
         self._imports_of: dict[str, dict[str, list[Import]]] = {}
 
     def declared(self, name: str) -> Found | None:
-        """Return the declaration of a called name; None where it can't be told."""
+        """Return the declaration of a called name; None where it isn't known."""
         head, _, rest = name.partition(".")
         owner = self._found.declaration.owner
         if head == _SUPER:
@@ -379,7 +379,7 @@ def members_of(index: Index, found: Found, language: Language) -> Iterator[Found
 
 
 def _field(text: bytes, field: Field) -> FieldShown:
-    """Return what is told of a field: its type and value, of which only the beginning may be shown."""
+    """Describe a field: its type and value, of which only the beginning may be shown."""
     shown = FieldShown(name=field.name)
     if field.type.end:
         shown["type"] = _shortened(text, field.type, _LONGEST_TYPE)
@@ -420,7 +420,7 @@ def source_of(index: Index, found: Found) -> bytes:
     """Return the bytes of the file of a declaration.
 
     Raises:
-        ChangedError: they aren't those that the index knows.
+        ChangedError: they differ from the ones that the index knows.
     """
     if index.last is not None and index.last[0] is found.file:
         return index.last[1]

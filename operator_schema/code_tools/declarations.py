@@ -60,7 +60,7 @@ class Declaration(NamedTuple):
         name: its last part, such as `decode`.
         qualified: the name within its file or package, such as `Codec.decode`.
         kind: what it is.
-        line: where its name stands, from 1.
+        line: of its name, from 1.
         last_line: where it ends.
         whole: all of it, decorators included.
         head: its signature: everything before the body.

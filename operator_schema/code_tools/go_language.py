@@ -107,7 +107,7 @@ class GoLanguage:
                 declarations.append(_function(node, doc))
             elif node.type.endswith("_declaration"):
                 for spec, own in _specs(node):
-                    # `type A struct{}` alone: its comment and its text are those of the declaration.
+                    # `type A struct{}` alone: the declaration has its comment and its text.
                     is_alone = not own.end
                     declarations += _declared(
                         spec, doc if is_alone else own, node if _is_single(node) else spec
@@ -131,7 +131,7 @@ class GoLanguage:
         return calls_in(_GRAMMAR, source, called, {"identifier", "package_identifier"})
 
     def imports(self, source: bytes) -> tuple[Import, ...]:  # noqa: ARG002  # as it is called
-        """Return nothing: imports stand only at the top of a file."""
+        """Return nothing: imports are only at the top of a file."""
         return ()
 
     def module_of(self, path: str) -> str:

@@ -32,7 +32,7 @@ _ASIDE = frozenset(
         *("vendor", "_vendor", "vendored", "third_party"),
     }
 )
-"""Folders of what is beside the code itself."""
+"""Folders that hold something other than the code itself."""
 
 
 class SourceFile(NamedTuple):
@@ -121,7 +121,7 @@ class Index:
         return self._files.get(path)
 
     def files(self) -> Iterator[SourceFile]:
-        """Yield all files, those of tests and examples last."""
+        """Yield all files; tests and examples come last."""
         files = self._files
         return (files[path] for path in self._order if path in files)
 
@@ -316,7 +316,7 @@ class Index:
 
 
 def digest_of(source: bytes) -> bytes:
-    """Return what stands for a content."""
+    """Return a digest of a content."""
     return blake2b(source, digest_size=16).digest()
 
 
@@ -414,7 +414,7 @@ class NameTable:
         self._starts = list(accumulate(map(len, texts), initial=1))
 
     def matches(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
-        """Yield the names that fit: the number of the file, and that of the name in it, each from 0."""
+        """Yield the names that fit: the number of the file, and the number of the name in it, each from 0."""
         text, starts = self._text, self._starts
         end, counted, file, line = 0, 0, 0, 0
         for begin in pattern.begins(text):
@@ -443,7 +443,7 @@ class Pattern:
         parts = re.sub(r"\*+", "*", f"\n{folded}\n").split("*")
         self.any_case = any_case
         self._literal = max([literal for part in parts for literal in part.split("?")], key=len)
-        # With a single literal, each place where it stands fits.
+        # With a single literal, each place that has it fits.
         is_simple = "?" not in text and len([part for part in parts if part != "\n"]) == 1
         self._checked = None if is_simple else re.compile(_expression(parts))
 

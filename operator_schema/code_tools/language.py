@@ -45,7 +45,7 @@ LANGUAGES: Mapping[str, tuple[str, ...]] = {
     "go": (".go",),
     "rust": (".rs",),
 }
-"""Name of each language to the endings of its files; `NAME_language.py` beside this file reads it."""
+"""Name of each language to the endings of its files; `NAME_language.py` next to this file reads it."""
 
 _BY_SUFFIX = {suffix: name for name, suffixes in LANGUAGES.items() for suffix in suffixes}
 
@@ -83,7 +83,7 @@ class SyntaxProblem(NamedTuple):
         line: in the snippet, from 1.
         column: in characters, from 1.
         message: what is wrong.
-        suggestion: what to do about it, where that can be told.
+        suggestion: what to do about it, where it is known.
     """
 
     line: int
@@ -175,7 +175,7 @@ def parse_tree(package: str, source: bytes) -> Node:
 
     Args:
         package: of the grammar, such as `tree_sitter_go`.
-        source: UTF-8; other bytes are errors where they stand.
+        source: UTF-8; other bytes are errors at their place.
 
     Returns:
         The root of its tree.
@@ -259,7 +259,7 @@ def name_of(node: Node) -> str:
 
 
 def qualified(owner: str, name: str) -> str:
-    """Return the name of a member with that of its owner, if it has one."""
+    """Return the name of a member, with the name of its owner if it has one."""
     return f"{owner}.{name}" if owner else name
 
 

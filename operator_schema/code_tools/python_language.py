@@ -98,7 +98,7 @@ class PythonLanguage:
         return Parsed(tuple(declarations), tuple(imports), root.has_error)
 
     def fields(self, source: bytes) -> list[Field]:
-        """Read the fields out of the text of one class: its own, and those that `__init__` sets."""
+        """Read the fields out of the text of one class: its own, and the ones that `__init__` sets."""
         root = parse_tree(_GRAMMAR, source)
         found: dict[str, Field] = {}
         for node, is_inside in _statements_of_class(root):
@@ -230,7 +230,7 @@ def _value(assignments: list[Node]) -> Node | None:
 
 
 def _targets(assignment: Node) -> list[Node]:
-    """List what stands on the left of one `=`."""
+    """List the targets on the left of one `=`."""
     left = assignment.child_by_field_name("left")
     if left is None:
         return []

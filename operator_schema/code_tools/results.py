@@ -58,7 +58,7 @@ class MethodShown(TypedDict):
 
 
 class Inspection(TypedDict):
-    """What `inspect` tells about a declaration.
+    """What `inspect` says about a declaration.
 
     Attributes:
         found: whether there is a declaration of this name.
@@ -110,7 +110,7 @@ class CalledFunction(TypedDict):
 
     Attributes:
         name: as the code writes it.
-        location: of its declaration, where that can be told.
+        location: of its declaration, where it is known.
         signature: of its declaration.
     """
 
@@ -120,7 +120,7 @@ class CalledFunction(TypedDict):
 
 
 class ReadFunction(TypedDict):
-    """What `read_func` tells about a function or method.
+    """What `read_func` says about a function or method.
 
     Attributes:
         found: whether there is a function of this name.

@@ -24,7 +24,7 @@ except ModuleNotFoundError as error:
 __all__ = ["CodeTools", "code_tools"]
 
 _TIME_FOR_AN_ANSWER = 10.0
-"""Seconds that a call may take beside the type checker."""
+"""Seconds that a call may take besides the type checker."""
 
 _NEEDED = ("tree_sitter", "pathspec")
 """Packages of the extra that are imported late."""

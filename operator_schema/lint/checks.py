@@ -133,7 +133,7 @@ def deep(codec: Codec[Any]) -> Iterator[Weakness]:
 
 
 def same_first_sentence(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Weakness]]:
-    """Yield the tools whose first sentence is that of another one."""
+    """Yield the tools that share their first sentence with another tool."""
     first: dict[str, str] = {}
     for tool in tools:
         text = " ".join(tool.summary.casefold().split())
@@ -177,7 +177,7 @@ TOOL_CHECKS: tuple[Callable[[Tool[..., Any]], Iterator[Weakness]], ...] = (
     unmarked_deletion,
     unlimited_result,
 )
-"""What may be wrong with a tool beside its input."""
+"""What may be wrong with a tool besides its input."""
 
 SET_CHECKS: tuple[Callable[[Sequence[Tool[..., Any]]], Iterator[tuple[str, Weakness]]], ...] = (
     same_first_sentence,

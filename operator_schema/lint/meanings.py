@@ -153,7 +153,7 @@ def unlimited_result(tool: Tool[..., Any]) -> Iterator[Weakness]:
 
 
 def same_in_other_words(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Weakness]]:
-    """Yield the tools whose name or description means what that of another one means."""
+    """Yield the tools whose name or description means the same as another tool's."""
     names: dict[frozenset[str], str] = {}
     summaries: dict[frozenset[str], tuple[str, str]] = {}
     for tool in tools:
@@ -180,7 +180,7 @@ def _name_of(place: Place) -> str:
 
 
 def _is_a(node: Node, *types: str) -> bool:
-    """Return whether a node takes values of these JSON types alone, beside null."""
+    """Return whether a node takes values of these JSON types alone, besides null."""
     members = node.members if isinstance(node, UnionNode) else (node,)
     kinds = {one.type if isinstance(one, ScalarNode) else "" for one in members} - {"null"}
     return bool(kinds) and kinds <= set(types)
@@ -307,7 +307,7 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return what a text speaks of: its words without plurals, and without those that only join them."""
+    """Return what a text speaks of: its words without plurals and without joining words."""
     words = frozenset([_singular(word) for word in re.findall(r"[^\W_]+", text.casefold())])
     return words - _FILLERS or words
 

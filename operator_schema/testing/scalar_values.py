@@ -1,4 +1,4 @@
-"""Strings and numbers that meet a constraint, and those that just don't."""
+"""Strings and numbers that meet a constraint, and others that just miss it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ OF_TYPE: Mapping[str, SearchStrategy[Any]] = {
     "array": st.lists(JSON_SCALARS, max_size=2),
     "object": st.dictionaries(st.text(), JSON_SCALARS, max_size=2),
 }
-"""Values by JSON type; those of `number` aren't integers."""
+"""Values by JSON type; values of `number` aren't integers."""
 
 _NONE = Constraints()
 

@@ -1,4 +1,4 @@
-"""One call as a model sent it, and what came of it."""
+"""One call as a model sent it, and its result."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class RawCall(Value):
         arguments: a dict of JSON values, or JSON text; it is kept as it is, not copied. None and
             empty text are what some providers send for a call without arguments.
         is_cut_off: whether the model's answer ended before the arguments were complete, as at a limit of
-            tokens. Such a call is never run, even if what came of its arguments fits.
+            tokens. Such a call is never run, even if the part of its arguments that arrived fits.
 
     Raises:
         TypeError: id or name isn't a string, `is_cut_off` isn't a bool, or there is no name.
@@ -127,15 +127,15 @@ def _new_id() -> str:
 
 
 class ToolResult(Value):
-    """What came of one call.
+    """The result of one call.
 
     `json` and `value` are for the program that runs the tools: they take no part in equality, hash and
     `repr`. `replace(content=…)` drops them and `parts`, unless they are given too: they would still say
     what the content said before.
 
     Attributes:
-        call_id: that of the call.
-        name: that of the call.
+        call_id: the id of the call.
+        name: the name in the call.
         content: text for the model: the result, or why there is none.
         is_error: whether there is none.
         code: why there is none; None where there is one.

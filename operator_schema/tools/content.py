@@ -37,7 +37,7 @@ __all__ = [
 
 
 INSTEAD = "A content part is what a function returns, alone or in a list, not inside another value"
-"""What is said wherever a part stands in another place."""
+"""The text that takes the place of a part that is shown elsewhere."""
 
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*:"
 """What a URI begins with (RFC 3986 section 3.1)."""
@@ -362,7 +362,7 @@ class Resource(Value):
 
 
 Part: TypeAlias = Text | Image | Audio | File | Resource
-"""What a function may return for the model beside JSON values."""
+"""What a function may return for the model besides JSON values."""
 
 PARTS: frozenset[type] = frozenset({Text, Image, Audio, File, Resource})
 
@@ -560,7 +560,7 @@ _SIGNATURES: dict[bytes, tuple[str, ...]] = {
         *("image/svg+xml", "application/xml", "text/xml", "text/html", "text/plain"),
     ),
 }
-"""What data begins with (a dot stands for any byte) to what it may be, the most usual type first."""
+"""The first bytes of data (a dot is any byte) to the types it may be, the most usual type first."""
 
 _BY_BRAND = {
     **dict.fromkeys([b"avif", b"avis"], ("image/avif", "image/heif")),
@@ -644,7 +644,7 @@ def essence_of(media_type: str) -> str:
 
 
 def type_of_name(name: str) -> str | None:
-    """Return the type that the end of a file's name stands for, or None."""
+    """Return the media type that the suffix of a file name means, or None."""
     _, dot, suffix = name.lower().rpartition(".")
     if not dot:
         return None

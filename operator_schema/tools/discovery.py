@@ -93,7 +93,7 @@ def _is_imported(found: Tool[..., Any], module: ModuleType) -> bool:
 
 
 def methods_of(instance: object) -> list[Tool[..., Any]]:
-    """List the tools among the methods of an object, bound to it, those of the bases first.
+    """List the tools among the methods of an object, bound to it; methods of the bases come first.
 
     Only classes are looked at, so that no code of the object runs. An attribute of the instance that has
     the name of a method counts instead of it.

@@ -134,7 +134,7 @@ class InputTool(Tool[P, Made], type):
     if not TYPE_CHECKING:  # checkers would find no misspelt name any more
 
         def __getattr__(cls, name: str) -> Any:
-            # In the methods of the class its name is that of the tool, too.
+            # Inside the methods of the class, its name means the tool, too.
             if isinstance(cls.input_type, type) and not name.startswith("__"):
                 return getattr(cls.input_type, name)
             message = f"the tool {cls.name} has no attribute {name}"
@@ -172,7 +172,7 @@ def at_its_place(module: str, qualname: str) -> Any:
 def pickle_through_tool(cls: type) -> None:
     """Let instances of a class be pickled whose name is about to become that of its tool.
 
-    Classes are pickled by name. Under a decorator the name is that of the tool, which knows the class.
+    Classes are pickled by name. Under a decorator that name means the tool, which knows the class.
     """
     is_decorated = at_its_place(cls.__module__, cls.__qualname__) is not cls
     methods: Any = cls
@@ -284,7 +284,7 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
 
     Args:
         annotation: a dataclass, `TypedDict` or `NamedTuple`, or a union of such.
-        name: by which the model calls it; that of the class in snake case unless given.
+        name: by which the model calls it; by default the name of the class in snake case.
         description: what it does; the docstring of the class unless given.
         summary: replaces the first sentence, which the model gets with every request.
         output: type of the results that your program returns.

@@ -27,7 +27,7 @@ def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any
     content: dict[str, Any] = {}
     is_named = hasattr(function, "__qualname__") and not is_union(function)
     if not is_named:
-        # Of a partial or a union, module and docstring are those of its class.
+        # The module and docstring of a partial or a union belong to its class.
         content["__module__"], content["__doc__"] = home, description
     for attribute in _COPIED if is_named else ():
         value: object = getattr(function, attribute, None)

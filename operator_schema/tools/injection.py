@@ -1,4 +1,4 @@
-"""Classes of frameworks: those whose instances only your program gives, and those that it handles itself."""
+"""Which parameters your program gives: marked by `skip`, or annotated with a class of a framework."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def register_injected(cls: C, /) -> C:
     Any thread may call it, also several times for one class. It does not keep the class alive.
 
     Args:
-        cls: a class, such as that of a framework's context. It can also be a decorator of the class.
+        cls: a class, such as a framework's context. It can also be a decorator of the class.
 
     Returns:
         The same class.
@@ -234,7 +234,7 @@ _ALIASES_AT_MOST = 100
 
 
 def alternatives_of(hint: Any) -> Sequence[Any]:
-    """Return the types that a parameter takes: those of a union, without None."""
+    """Return the types that a parameter takes: the members of a union, without None."""
     hint = _without_names(hint)
     members = members_of(hint)
     if members[0] is hint:

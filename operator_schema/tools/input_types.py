@@ -84,7 +84,7 @@ def make_input_type(
         qualname: its qualified name.
         module: of the function.
         source: what the walk reads.
-        parameters: those that `source` declares, in the same order.
+        parameters: the parameters that `source` declares, in the same order.
         reserved: names that `**kwargs` may not hold; empty if there is no such parameter.
         function: qualified name of the function.
     """

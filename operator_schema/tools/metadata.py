@@ -57,7 +57,7 @@ STATEMENTS = frozenset({"title", *FLAGS, "meta"})
 class ToolAnnotations(Value):
     """What a tool says about itself to the program that offers it; the model does not see it.
 
-    Names and meanings are those of `ToolAnnotations` in MCP (schema 2025-06-18 and later), where
+    The names and meanings come from `ToolAnnotations` in MCP (schema 2025-06-18 and later), where
     they are `title`, `readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint`. What
     isn't stated is None: what a client then assumes is its own matter. All are what the author says,
     and nothing here enforces them.

@@ -316,7 +316,7 @@ def _is_part(cls: type) -> bool:
 _NEVER: frozenset[Any] = frozenset({Callable})
 _IS_ABSTRACT = 1 << 20  # inspect.TPFLAGS_IS_ABSTRACT
 _PLAIN = (str, int, float, list, tuple, set, frozenset, Mapping)
-"""Classes whose instances have a JSON form, and so have those of their subclasses."""
+"""Classes whose instances, also of subclasses, have a JSON form."""
 
 
 def _has_schema(hint: Any) -> bool:
@@ -401,7 +401,7 @@ def _within(place: tuple[int, ...], problems: Sequence[Problem]) -> Notes:
 
 
 RESULT_KEY = "result"
-"""Under which a result stands that isn't an object."""
+"""The key that holds a result that isn't an object."""
 
 
 class StructuredOutput(Value):
@@ -409,7 +409,7 @@ class StructuredOutput(Value):
 
     Attributes:
         codec: of the declared type.
-        is_wrapped: whether the result stands under the key `result`, because it may be something other
+        is_wrapped: whether the result is wrapped under the key `result`, because it may be something other
             than an object.
     """
 

@@ -41,12 +41,12 @@ __all__ = [
 
 
 class Parameters:
-    """The parameters of a function: those that the model gives, and those that your program injects.
+    """The parameters of a function: the model gives some, and your program injects the others.
 
     Attributes:
-        visible: those that the model gives.
+        visible: the parameters that the model gives.
         declared: the same as fields of an object.
-        injected: those that your program injects, as in a `CallPlan`.
+        injected: the parameters that your program injects, as in a `CallPlan`.
         input_annotation: of the one visible parameter that takes the whole input, or None.
         complaints: what is wrong with them.
     """
@@ -93,7 +93,7 @@ def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: Fram
 
     Args:
         callee: the function.
-        namespace: names that annotations may use besides those of the module.
+        namespace: names that annotations may use besides the names of the module.
         frame: in which it is decorated.
     """
     around = enclosing_names(callee.source, frame) or class_names(callee.function, callee.source)
@@ -113,7 +113,7 @@ def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: Fram
 def read_parameters(
     callee: Callee, signature: Signature, options: Mapping[str, Any], owner: str
 ) -> Parameters:
-    """Separate the parameters that the model gives from those that your program injects.
+    """Separate the parameters that the model gives from the injected ones.
 
     Args:
         callee: the function.
@@ -329,7 +329,7 @@ def _unknown_skips(skip: Collection[str], callee: Callee, owner: str) -> list[Co
 def _input_annotation(
     visible: Sequence[Parameter], declared: Sequence[Declared], options: Mapping[str, Any]
 ) -> Any:
-    """Return the annotation of the only visible parameter if its fields become those of the tool."""
+    """Return the annotation of the only visible parameter if its fields become the parameters of the tool."""
     if len(visible) != 1 or visible[0].kind in {"rest", "extra"} or visible[0].default is not MISSING:
         return None
     hint = schema_type(declared[0].hint)
@@ -420,7 +420,7 @@ def class_names(function: Any, source: Any) -> Mapping[str, Any]:
 
 
 def mentioned_names(annotations: Iterable[Any], names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the names that the text in annotations mentions.
+    """Return the names that the text in annotations mentions.
 
     Text may mean text again, as an alias that is written in quotes does; its names count too.
     """

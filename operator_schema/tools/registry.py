@@ -457,7 +457,7 @@ class Registry:
         Returns:
             The tools of its class and of the bases, bound to the instance: methods, class methods and
             static methods, under names without a leading underscore. In the order of their definition,
-            those of the bases first. Properties are not run.
+            methods of the bases come first. Properties are not run.
 
         Raises:
             DuplicateToolError: two of them have the same name.

@@ -74,14 +74,14 @@ def _described(graph: Graph) -> Graph:
 
 
 def _without_null(graph: Graph) -> Node:
-    """Return the node at the root; that of X for `X | None`."""
+    """Return the node at the root; for `X | None`, the node of X."""
     root = graph.resolve_root()
     members = [member for member in root.members if member is not NULL] if isinstance(root, UnionNode) else []
     return graph.resolve(members[0]) if len(members) == 1 else root
 
 
 def has_parameters(tool: Tool[..., Any]) -> bool:
-    """Return whether the input of a tool has a list of parameters; that of a union has none."""
+    """Return whether the input of a tool has a list of parameters; a union has none."""
     return isinstance(_without_null(_described(tool.codec.graph)), ObjectNode)
 
 
@@ -226,7 +226,7 @@ def _types(document: Mapping[str, Any]) -> list[str]:
 
 
 def split_text(text: str | None) -> dict[str, str]:
-    """Split a description as that of a tool is split; a missing part has no key."""
+    """Split a description into summary and details; a missing part has no key."""
     if not text:
         return {}
     summary, rest = split_summary(text)

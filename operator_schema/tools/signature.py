@@ -70,7 +70,7 @@ class Callee(Value):
     Attributes:
         function: what is called; for a method the function that it is made of.
         source: the function in which the annotations are written.
-        parameters: those that a caller gives, in order.
+        parameters: the parameters that a caller gives, in order.
         returns: the return annotation as written, or `dataclasses.MISSING`.
         hidden: names of parameters that are bound already.
         binds: how access through an instance or class binds it.

@@ -132,7 +132,7 @@ class Snapshot:
 
 
 def snapshot_of(holder: Any) -> Snapshot | None:
-    """Return what an object holds that has switches beside its tools, such as a registry; None for others."""
+    """Return the tools and switches of an object that has both, such as a registry; None for others."""
     try:
         entries = holder._entries  # noqa: SLF001  # what such objects share, and nobody else needs
     except Exception:  # noqa: BLE001  # anything may be given where tools are listed

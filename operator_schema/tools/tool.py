@@ -125,7 +125,7 @@ class Tool(Generic[P, R]):
 
     def _copy(self, **content: Any) -> Any:
         if "_metadata" in content:
-            content["_forms"] = {}  # they tell what it was before
+            content["_forms"] = {}  # they describe the tool before the change
         return self._with_content({**self.__dict__, **content})
 
     # --- what it is ----------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ class Tool(Generic[P, R]):
 
     @property
     def has_more(self) -> bool:
-        """Whether there is more documentation than the summary and those of its parameters."""
+        """Whether there is more documentation than its summary and the summaries of its parameters."""
         if self.details is not None or self._metadata.examples:
             return True
         root = self._codec.graph.resolve_root()
@@ -249,8 +249,8 @@ class Tool(Generic[P, R]):
     def signature(self) -> Signature:
         """The signature of the function without what your program injects, with evaluated annotations.
 
-        `inspect.signature(tool)` is that of the whole function. For a tool without a function it is the
-        signature that makes an input.
+        `inspect.signature(tool)` is the signature of the whole function. For a tool without a function it is
+        the signature that makes an input.
         """
         from .visible_signature import visible_signature  # `inspect` takes longer to load than this package
 
@@ -303,7 +303,7 @@ class Tool(Generic[P, R]):
         return None if codec is None else codec.json_schema(**options)
 
     def structured_output(self) -> StructuredOutput | None:
-        """Return how its result becomes a JSON object, for those who take nothing else.
+        """Return how its result becomes a JSON object, for protocols that accept nothing else.
 
         Returns:
             None if no type is declared, it has no schema, or it is `str` or `Any`: the text of such a
@@ -322,7 +322,7 @@ class Tool(Generic[P, R]):
 
         Returns:
             A fresh dict. If another tool gives the details on demand (`described_by`), its
-            description and those of the parameters are their summaries.
+            description and the descriptions of its parameters are cut to their summaries.
         """
         if not options:
             return self.definition_in(None)
@@ -331,7 +331,7 @@ class Tool(Generic[P, R]):
         return self.definition_in(style_of(options))
 
     def definition_in(self, style: SchemaStyle | None) -> ToolDefinition:
-        """Return what `definition` returns, in a style; None stands for that of all who take everything."""
+        """Return what `definition` returns, in a style; None means full JSON Schema."""
         key = None if style is None else (style.inline, style.boolean_schemas, style.empty_schemas)
         original: Original | None = self._forms.get(key)
         if original is None:
@@ -451,7 +451,7 @@ class Tool(Generic[P, R]):
     def _check_input(self, given: Any, caller: str) -> None:
         node = self._codec.graph.resolve_root()
         expected: Any = RawArguments
-        if isinstance(node, UnionNode):  # of plain dicts: those of classes have no function
+        if isinstance(node, UnionNode):  # of plain dicts: unions of classes have no function
             node = self._codec.graph.resolve(node.members[0])
         if isinstance(node, ObjectNode) and self.input_type is not RawArguments:
             expected = dict if node.form == "typed_dict" else node.type
@@ -623,7 +623,7 @@ class Tool(Generic[P, R]):
     def with_(self, **changes: Unpack[ToolChanges]) -> Tool[P, R]:
         """Return a copy with other options; what isn't given, or is None, stays as it is.
 
-        `param_descriptions` add to those that are there.
+        `param_descriptions` are added to the existing ones.
 
         Raises:
             SchemaError: with everything that is wrong.

@@ -64,7 +64,7 @@ def _parameter(own: OwnParameter, hint: Any, default: Any) -> Parameter:
 
 
 def _of_type(input_type: Any) -> Sequence[Parameter]:
-    """Return the parameters that make an input: those of a dataclass, or any keywords."""
+    """Return the parameters that make an input: the fields of a dataclass, or any keywords."""
     cls = class_of(input_type)
     form = form_of(cls)
     if form is None or form == "typed_dict":
