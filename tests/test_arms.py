@@ -40,8 +40,8 @@ OTHERS = {
     "introspect/places.py: _inside": "have nothing inside",
     "introspect/set_items.py: _numbers_of": "hold no numbers",
     "schema.py: module": "are never shared",
-    "testing/near_misses.py: _near": "missed by values of other JSON types",
-    "testing/near_misses.py: _whole_types": "take no type as a whole",
+    "testing/invalid_values.py: _near": "missed by values of other JSON types",
+    "testing/invalid_values.py: _whole_types": "take no type as a whole",
     "testing/valid_values.py: _distinct": "have many values",
 }
 """Where some kinds alone have an arm, and what that says of the others."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..json_values import copy_json, to_json_text
 from ..providers.errors import ResponseError
@@ -144,7 +144,10 @@ def _check(line: object) -> None:
 
 
 def _parts(line: object) -> list[Any]:
-    return cast("list[Any]", line) if isinstance(line, list) else [line]
+    if not isinstance(line, list):
+        return [line]
+    parts: list[Any] = line  # pyright: ignore[reportUnknownVariableType]  # of anything, until it is checked
+    return parts
 
 
 def _reads_chat(provider: Provider) -> bool:
