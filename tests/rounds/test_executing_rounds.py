@@ -413,3 +413,14 @@ def test_hooks_and_errors_of_hooks_have_the_texts_of_the_executor():
     assert caught.value.plan.issues[0].content == "WRONG: 1"
     assert found.issues[0].content != "WRONG: 1"
     assert isinstance(caught.value.plan.issues[0].error, DecodeError)
+
+
+@pytest.mark.parametrize("decide", [Complete("x" * 1000), Reject("x" * 1000)], ids=["complete", "reject"])
+def test_what_a_hook_answers_is_as_long_as_a_result_may_be(decide):
+    found = run(toolset, raw("fetch", url="u"), hooks=Hooks(lambda call: decide), max_content=200)
+    [turn_result] = found.commit(ListTranscript()).results
+    assert 0 < len(turn_result.content) <= 200
+    # It was decided before this executor came, so it stays.
+    before = toolset.round([raw("fetch", url="u")]).plan().reject("c1", "x" * 1000)
+    [turn_result] = Executor(toolset, max_content=200).execute_round_sync(before).commit([]).results
+    assert turn_result.content.endswith("x" * 1000)
