@@ -34,6 +34,8 @@ from operator_schema.introspect.shipped_leaves import _SHIPPED
 from operator_schema.testing import arguments, instances, near_misses
 from operator_schema.testing.leaf_values import SHIPPED
 
+pytestmark = pytest.mark.slow("draws many values for each question")
+
 
 class Mode(enum.StrEnum):
     FAST = "fast"
