@@ -35,6 +35,8 @@ ENGINE = (
 )
 """Tests that cover all branches of the engine; to trace others would take time for nothing."""
 
+LONGEST_NAME = 10_000
+
 LACKING = {
     "needs_process": "WebAssembly starts no processes",
     "needs_threads": "WebAssembly starts no threads, and no event loop inside a call",
@@ -61,6 +63,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:  # processes that share the tests must find the same names
         if " at 0x" in item.name:
             raise pytest.UsageError(f"an address in the name of a test: {item.nodeid}. Give ids=")
+        if len(item.nodeid) > LONGEST_NAME:  # and send each of them to each other
+            raise pytest.UsageError(f"the name of a test is too long: {item.nodeid[:200]}. Give ids=")
     if sys.platform != "emscripten":
         return
     for item in items:
