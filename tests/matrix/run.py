@@ -293,7 +293,9 @@ def main() -> int:
         parser.error(f"not among {', '.join(VERSIONS)}: {', '.join(sorted(unknown))}")
     outcomes: dict[str, Outcome] = {}
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        running = {pool.submit(run, version): version for version in arguments.versions or VERSIONS}
+        # The last one may be that of Pyodide, which takes longest.
+        versions = sorted(arguments.versions or VERSIONS, reverse=True)
+        running = {pool.submit(run, version): version for version in versions}
         for done in as_completed(running):
             outcome = outcomes[running[done]] = done.result()
             if outcome.failed:
