@@ -695,3 +695,10 @@ def test_a_message_with_many_reasons_has_a_greatest_length() -> None:
     [problem] = Judge({"anyOf": long}, Patterns()).problems("d")
     assert problem.message.startswith("it fits none of the alternatives")
     assert len(problem.message) == 300
+
+
+@pytest.mark.parametrize("argument", [0, -2, True, "2", None, [2]], ids=repr)
+def test_a_multiple_of_what_is_no_positive_number_is_left_out(argument: object) -> None:
+    schema = {"multipleOf": argument, "allOf": [{"multipleOf": argument}]}
+    assert any("multipleOf" in each for each in unchecked(schema))
+    assert Judge(schema, Patterns()).problems(3) == []
