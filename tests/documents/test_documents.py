@@ -702,3 +702,8 @@ def test_a_multiple_of_what_is_no_positive_number_is_left_out(argument: object) 
     schema = {"multipleOf": argument, "allOf": [{"multipleOf": argument}]}
     assert any("multipleOf" in each for each in unchecked(schema))
     assert Judge(schema, Patterns()).problems(3) == []
+
+
+@pytest.mark.parametrize(("multiple", "is_read"), [(2**60, True), (0.375, True), (1e-9, False)])
+def test_multiples_are_read_where_floats_hold_them_exactly(multiple: float, is_read: bool) -> None:
+    assert (left({"type": "number", "multipleOf": multiple}) == []) == is_read
