@@ -4,10 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# The tests start hundreds of processes, each of which would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-frameworks lock-frameworks grammars coverage matrix campaign campaign-expressions campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-frameworks lock-frameworks grammars coverage matrix campaign campaign-expressions campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -15,10 +18,32 @@ help: ## show this list
 demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run two conversations
 	@$(BIN)/python docs/examples/airline/demo.py
 
-# The examples of a page share their names, so a file stays in one process.
-PARALLEL ?= --numprocesses auto --dist loadfile
-test: $(VENV)/.test ## run all tests, in a process for each core
-	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
+# The examples of a page share their names, so a file stays in one process; tests/conftest.py puts slow files first.
+PARALLEL ?= --numprocesses auto --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest
+# tests/conftest.py leaves out of the measurement what doesn't specify the engine.
+MEASURED := --cov --cov-report=
+CHECK_COVERAGE := $(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100
+# Each Python has branches of its own: those of the oldest one are checked.
+MEASURES := $(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'
+test: $(VENV)/.test ## run all tests, and on Python 3.11 check that they cover all branches of the engine (ARGS="-k name" runs a part)
+ifeq ($(strip $(ARGS)),)
+	@if $(MEASURES); then \
+		$(PYTEST) $(PARALLEL) $(MEASURED) && $(CHECK_COVERAGE); \
+	else \
+		$(PYTEST) $(PARALLEL); \
+	fi
+else
+	$(PYTEST) $(PARALLEL) $(ARGS)
+endif
+
+test-quick: $(VENV)/.test ## run all tests but the slow ones
+	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
+
+test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=providers)
+	@test -n "$(ROOM)" || { echo 'which room? make test-near ROOM=providers'; exit 2; }
+	@test -n "$(wildcard tests/$(ROOM) tests/test_$(ROOM).py tests/test_$(ROOM)_*.py)" || { echo 'tests/ has nothing named $(ROOM)'; exit 2; }
+	$(PYTEST) $(PARALLEL) $(wildcard tests/$(ROOM) tests/test_$(ROOM).py tests/test_$(ROOM)_*.py) $(ARGS)
 
 # Not all frameworks can be installed side by side, so there are several environments.
 FRAMEWORKS ?= $(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in)))
@@ -40,11 +65,11 @@ EXAMPLES ?= 1000
 grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding with decoding (EXAMPLES=1000 SEED=0, ARGS=--write for docs/)
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/grammars/bin/python -m grammars.measure --examples $(EXAMPLES) --seed $(SEED) $(ARGS)
 
-coverage: $(VENV)/.test ## check that the engine's tests cover all its branches
-	$(BIN)/python -m pytest -q $(PARALLEL) --cov --cov-report= tests/introspect tests/codec tests/tools tests/rounds tests/foreign tests/test_arms.py tests/test_limits.py tests/test_lint.py tests/test_lint_meanings.py tests/pitfalls tests/test_docs.py tests/test_first_examples.py tests/test_schema.py tests/test_schema_styles.py tests/test_errors.py tests/test_value.py
-	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100 --include 'operator_schema/introspect/*,operator_schema/codec/**,operator_schema/rounds/*,operator_schema/schema.py,operator_schema/schema_styles.py,operator_schema/host_schema.py'
+coverage: $(VENV)/.test ## check the branches of the engine as `make test` does, with its own tests alone (Python 3.11)
+	$(PYTEST) $(PARALLEL) $(MEASURED) -m "not no_cover" $(ARGS)
+	$(CHECK_COVERAGE)
 
-matrix: $(VENV)/bin/python ## run all tests on every installed Python, and on Pyodide
+matrix: $(VENV)/bin/python ## run all tests on the newer Pythons that are installed, and on Pyodide
 	@$(BIN)/python tests/matrix/run.py $(ARGS)
 
 PAIRS ?= 1000000

@@ -24,7 +24,18 @@ settings.register_profile(
 )
 # A gate says the same of the same commit each time; everybody's `make test` looks for new examples.
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None)
+# What differs between versions of Python shows in a few examples: on one of them the laws get more.
+settings.register_profile("matrix", settings.get_profile("ci"), max_examples=25)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+ENGINE = (
+    *("introspect", "codec", "schema", "tools", "rounds", "foreign", "pitfalls"),
+    *("test_arms", "test_limits", "test_lint", "test_lint_meanings", "test_docs", "test_first_examples"),
+    *("test_schema", "test_schema_styles", "test_errors", "test_value"),
+)
+"""Tests that cover all branches of the engine, even without the slow ones: tracing doubles their time."""
+
+LONGEST_NAME = 10_000
 
 LACKING = {
     "needs_process": "WebAssembly starts no processes",
@@ -32,14 +43,28 @@ LACKING = {
 }
 
 
+def covers_engine(item: pytest.Item) -> bool:
+    path = item.path.relative_to(item.config.rootpath)
+    return path.parts[0] == "tests" and path.with_suffix("").parts[1] in ENGINE
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-golden", action="store_true", help="rewrite the golden files")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.pluginmanager.hasplugin("_cov"):
+        for item in items:
+            if not covers_engine(item) or item.get_closest_marker("slow"):
+                item.add_marker("no_cover")
+    if hasattr(config, "workerinput"):
+        slow = {item.path for item in items if item.get_closest_marker("slow")}
+        items.sort(key=lambda item: item.path not in slow)  # so that no process ends long after the others
     for item in items:  # processes that share the tests must find the same names
         if " at 0x" in item.name:
             raise pytest.UsageError(f"an address in the name of a test: {item.nodeid}. Give ids=")
+        if len(item.nodeid) > LONGEST_NAME:  # and send each of them to each other
+            raise pytest.UsageError(f"the name of a test is too long: {item.nodeid[:200]}. Give ids=")
     if sys.platform != "emscripten":
         return
     for item in items:

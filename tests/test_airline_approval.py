@@ -17,7 +17,7 @@ import pytest
 
 from operator_schema import RawCall, RestoreError, rejection_reason
 
-pytestmark = pytest.mark.needs_process
+pytestmark = [pytest.mark.needs_process, pytest.mark.slow("starts processes that end and come back")]
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "docs" / "examples" / "airline"

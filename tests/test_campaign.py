@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent / "campaign"))
 from run import SHARE_VALID, chunk
 
 
+@pytest.mark.slow("draws hundreds of types")
 @pytest.mark.parametrize("seed", [f"test:{i}" for i in range(12)])
 def test_decoder_and_schema_agree(seed):
     outcome = chunk(seed)

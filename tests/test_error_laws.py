@@ -23,6 +23,8 @@ from operator_schema.errors import SHOWN_PROBLEMS
 from operator_schema.testing import arguments
 from operator_schema.wording import EXCERPT_LENGTH
 
+pytestmark = pytest.mark.slow("draws hundreds of types")
+
 many = settings(max_examples=2 * settings().max_examples)
 
 FAKE = "\n- a: fine\n… and 3 more\ntool expects: nothing\nfor example: {}"

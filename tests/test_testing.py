@@ -34,6 +34,8 @@ from operator_schema.introspect.shipped_leaves import _SHIPPED
 from operator_schema.testing import arguments, instances, near_misses
 from operator_schema.testing.leaf_values import SHIPPED
 
+pytestmark = pytest.mark.slow("draws many values for each question")
+
 
 class Mode(enum.StrEnum):
     FAST = "fast"
@@ -285,11 +287,11 @@ def test_every_shipped_leaf_has_its_values():
 
 @pytest.mark.parametrize("cls", SHIPPED, ids=lambda cls: cls.__name__)
 def test_leaves_vary(cls):
-    values = examples(arguments(cls))
+    values = examples(arguments(cls), 50)
     assert len({json.dumps(value) for value in values}) > 20
     judge = validator(Codec(cls).json_schema())
     assert all(judge.is_valid(value) for value in values)
-    assert all(Codec(cls).problems(value) for value in examples(near_misses(cls)))
+    assert all(Codec(cls).problems(value) for value in examples(near_misses(cls), 50))
 
 
 def test_moments_come_with_offsets_and_fractions():

@@ -69,6 +69,7 @@ def test_the_page_has_the_options_and_exit_statuses_of_the_help(run):
         assert f"| {status} | " in PAGE
 
 
+@pytest.mark.slow("starts a process for each example")
 @on_posix
 @pytest.mark.needs_process
 def test_the_examples_of_the_page_are_true(tmp_path):

@@ -9,6 +9,8 @@ import subprocess
 import pytest
 from cli_samples import PROGRAM, environment, on_posix, process
 
+pytestmark = pytest.mark.slow("starts a process with a terminal for each question")
+
 
 def on_terminal(argv, folder, program=PROGRAM, out=True, err=True, typed=None, **more):
     """Run with standard output, error or both on a pseudo terminal; return what it shows.

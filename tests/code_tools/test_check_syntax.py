@@ -144,6 +144,7 @@ def test_a_text_that_takes_the_parser_too_long_is_said_in_time(tmp_path):
     assert "too long to parse" in checked[2]["errors"][0]["message"]
 
 
+@pytest.mark.slow("checks a text many times")
 @pytest.mark.parametrize(
     ("code", "language"),
     [

@@ -200,6 +200,7 @@ def test_a_model_reads_that_files_keep_changing(monkeypatch):
     assert result.content == "the files change while they are read: try again"
 
 
+@pytest.mark.slow("asks each tool with each budget")
 @pytest.mark.parametrize("budget", [1000, 3000])
 def test_every_result_fits_the_budget(budget):
     base = CodeBase(OURS / "codec", budget=budget)

@@ -16,6 +16,8 @@ from patience import PATIENCE, cpu_time
 
 from operator_schema.code_tools.language import TooHardError, language_named
 
+pytestmark = pytest.mark.slow("measures how time grows with the text")
+
 EACH = [*OWN, *PRODUCTS]
 LONG = 100_000
 

@@ -446,6 +446,7 @@ def test_a_cache_that_cannot_be_written_is_left_out(tmp_path):
     assert parsed_by(tmp_path / "root", blocked / "index.db") == 1
 
 
+@pytest.mark.slow("starts processes")
 @pytest.mark.needs_process
 def test_processes_may_share_a_cache(tmp_path):
     root, cache = tmp_path / "root", tmp_path / "index.db"
@@ -476,6 +477,7 @@ SOURCES = [
 ]
 
 
+@pytest.mark.slow("measures how time grows with the text")
 @pytest.mark.parametrize("source", SOURCES, ids=range(len(SOURCES)))
 @pytest.mark.parametrize("suffix", ["py", "go", "rs"])
 def test_hostile_files_are_read_in_time(tmp_path, source, suffix):

@@ -95,6 +95,7 @@ class Steps:
         return call
 
 
+@pytest.mark.slow("stops between all steps that open a file")
 @pytest.mark.parametrize("folder", ["a", "a/deep/er"])
 @pytest.mark.parametrize("stays", [True, False], ids=["a link that stays", "a link for one step"])
 def test_a_link_that_is_put_in_between_any_two_steps_leads_nowhere(tmp_path, monkeypatch, folder, stays):

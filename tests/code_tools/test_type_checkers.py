@@ -41,6 +41,7 @@ def check(project, code, context="function_body", *, seconds=30.0, language="pyt
     return base.check_syntax(code, context, type_check=True, language=language)
 
 
+@pytest.mark.slow("starts a type checker")
 @pytest.mark.parametrize("name", ["mypy", "pyright"])
 def test_a_real_checker_of_the_project(project, name):
     installed = Path(sys.executable).parent / name

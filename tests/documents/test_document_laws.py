@@ -181,6 +181,7 @@ def test_a_codec_takes_what_its_document_takes(schema: dict[str, object], values
     assert codec.json_schema() == before == schema
 
 
+@pytest.mark.slow("draws hundreds of documents")
 @settings(deadline=None, max_examples=300)
 @given(DOCUMENTS, st.lists(ARGUMENTS, min_size=2, max_size=5))
 def test_the_judge_and_jsonschema_agree(schema: dict[str, object], values: list[object]) -> None:

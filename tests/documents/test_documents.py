@@ -679,3 +679,31 @@ def test_recorded_tools_are_read_as_a_whole() -> None:
         value = own.example()
         assert own.decode(value) == value
         assert jsonschema.Draft202012Validator(schema).is_valid(value)
+
+
+def test_a_reference_to_a_schema_that_is_true_or_false_counts() -> None:
+    document = {**of({"$ref": "#/$defs/no"}), "$defs": {"no": False, "yes": True}}
+    judge = Judge(document, Patterns())
+    assert [problem.message for problem in judge.problems({"a": 1})] == ["nothing fits here; leave it out"]
+    assert judge.problems({}) == []
+    open_ = Judge({**of({"$ref": "#/$defs/yes"}), "$defs": {"yes": True}}, Patterns())
+    assert open_.problems({"a": 1}) == []
+
+
+def test_a_message_with_many_reasons_has_a_greatest_length() -> None:
+    long = [{"enum": [letter * 200, letter * 201]} for letter in "abc"]
+    [problem] = Judge({"anyOf": long}, Patterns()).problems("d")
+    assert problem.message.startswith("it fits none of the alternatives")
+    assert len(problem.message) == 300
+
+
+@pytest.mark.parametrize("argument", [0, -2, True, "2", None, [2]], ids=repr)
+def test_a_multiple_of_what_is_no_positive_number_is_left_out(argument: object) -> None:
+    schema = {"multipleOf": argument, "allOf": [{"multipleOf": argument}]}
+    assert any("multipleOf" in each for each in unchecked(schema))
+    assert Judge(schema, Patterns()).problems(3) == []
+
+
+@pytest.mark.parametrize(("multiple", "is_read"), [(2**60, True), (0.375, True), (1e-9, False)])
+def test_multiples_are_read_where_floats_hold_them_exactly(multiple: float, is_read: bool) -> None:
+    assert (left({"type": "number", "multipleOf": multiple}) == []) == is_read

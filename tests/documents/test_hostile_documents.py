@@ -16,6 +16,8 @@ from operator_schema.documents.codec import DocumentCodec
 from operator_schema.documents.document import SchemaDocument
 from operator_schema.errors import DecodeError
 
+pytestmark = pytest.mark.slow("gives the reader documents that grow")
+
 
 def of(schema: object, **more: object) -> dict[str, Any]:
     return {"type": "object", "properties": {"x": schema}, **more}

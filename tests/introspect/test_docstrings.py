@@ -422,6 +422,7 @@ FORMS = ["Args:\n", "args:\n", "Args:\n\n\n\n", "Args:\n a: b\n", " a: b\n  c: d
 TITLES = ["Returns:\n x\n", "Note:\n", "Parameters\n---\n", "Parameters\n---\na\n b\n", ":param x: y\n"]
 
 
+@pytest.mark.slow("measures how time grows with the text")
 @pytest.mark.parametrize("unit", [*":@( \n\t\r", "é\u2028", "a,", "a (", *FORMS, *TITLES])
 @pytest.mark.parametrize("opening", ["", "Do.\nArgs:\n    a: ", "Parameters\n---\n", ":param a: "])
 def test_time_is_linear(unit, opening):

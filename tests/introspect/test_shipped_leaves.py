@@ -182,6 +182,7 @@ def test_round_trip(cls, data):
     assert codec_of(cls).encode(decoded) == encoded
 
 
+@pytest.mark.slow("draws many values of each leaf")
 @every_leaf
 @given(st.data())
 @settings(max_examples=50)
@@ -197,6 +198,7 @@ def test_decode_is_never_looser_than_the_schema(cls, data):
     assert codec_of(cls).decode(encoded) == decoded
 
 
+@pytest.mark.slow("draws many values of each leaf")
 @every_leaf
 @given(st.data())
 @settings(max_examples=50)
@@ -210,6 +212,7 @@ def test_a_second_validator_agrees(cls, data):
         assert judge.is_valid(text)
 
 
+@pytest.mark.slow("draws hundreds of durations")
 @given(st.from_regex(DURATION.replace("0-9]+", "0-9]{1,4}")))
 def test_every_duration_of_the_pattern_decodes(text):
     if text.endswith("\n"):  # `$` of Python's re stands before it

@@ -51,6 +51,7 @@ def test_every_wrong_description_is_reported_and_the_first_get_a_suggestion(by_d
     assert sum(complaint.suggestion is not None for complaint in complaints) == 20
 
 
+@pytest.mark.slow("measures how work grows")
 @pytest.mark.parametrize("by_docstring", [False, True])
 def test_the_work_grows_with_the_number_of_descriptions(by_docstring):
     complaints_about(wrongly_described(10, by_docstring=by_docstring))  # imports what it needs

@@ -126,7 +126,7 @@ LONG = "x" * 100_000
         (Level, LONG),
         (tuple[int, int], [LONG, LONG]),
     ],
-    ids=str,
+    ids=lambda part: str(part)[:40],
 )
 def test_a_long_value_gives_a_short_message(annotation, value):
     with pytest.raises(DecodeError) as caught:

@@ -27,6 +27,8 @@ from operator_schema.json_values import to_json_text as json_text
 from operator_schema.providers import Provider
 from operator_schema.providers.dialect_schema import strange_parts
 
+pytestmark = pytest.mark.slow("draws hundreds of types")
+
 PROVIDERS = {
     name: found for name in dir(all_providers) if isinstance(found := getattr(all_providers, name), Provider)
 }

@@ -107,6 +107,7 @@ def test_names_of_properties_fit_on_the_wire_and_come_back_at_every_depth(drawn,
     assert json.loads(Executor(tools).execute_sync(read).content) == arguments
 
 
+@pytest.mark.slow("draws many ways to cut a stream")
 @settings(deadline=None)
 @given(objects(), st.data())
 def test_names_come_back_in_streams_whatever_the_pieces(drawn, data):

@@ -449,6 +449,7 @@ def test_a_list_has_events_of_a_limited_length():
         stream.feed("x" * 2**20)
 
 
+@pytest.mark.slow("measures how time grows with the text")
 @pytest.mark.parametrize("piece", ["\\\\", "{", "[{", "x"])
 def test_a_list_is_read_in_linear_time(piece):
     def seconds(count):

@@ -155,6 +155,7 @@ def test_the_calls_of_every_recorded_stream_are_read(name):
     assert stops["calls"]
 
 
+@pytest.mark.slow("draws many ways to cut a stream")
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_the_pieces_make_no_difference(name):
     draw = Random(name)  # noqa: S311  # places to cut at

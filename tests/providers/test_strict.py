@@ -120,6 +120,7 @@ def filled(graph, node, value):
     return found
 
 
+@pytest.mark.slow("draws hundreds of types")
 @given(OBJECTS, st.data())
 def test_what_a_model_sends_in_a_strict_mode_decodes_to_the_same(annotation, data):
     try:

@@ -151,6 +151,7 @@ def test_a_text_that_says_anything_else_is_no_call(text):
     assert written_calls(text) == []
 
 
+@pytest.mark.slow("measures how time grows with the text")
 @pytest.mark.parametrize(
     "piece",
     [

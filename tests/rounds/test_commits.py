@@ -353,3 +353,9 @@ def test_results_that_are_none_are_refused():
     plan = toolset.round([raw("search", query="q")])
     with pytest.raises(TypeError, match="expected a list of results, not null: leave it out"):
         plan.commit([], None)
+
+
+def test_a_position_before_the_first_call_is_no_call():
+    found = started(("a", "1"), ("b", "2"))
+    last = found.calls[-1].handled("1")
+    assert ("changed_arguments", "b") in faults(found, last.replace(index=-1))

@@ -302,13 +302,16 @@ def test_hooks_may_be_async_under_trio():
 
 @pytest.mark.needs_threads
 def test_cancelling_a_hook_leaves_the_round_open():
+    asked = asyncio.Event()
+
     async def hang(call):
+        asked.set()
         await asyncio.sleep(60)
 
     async def outer():
         found = toolset.round([raw("fetch", "1", url="u"), raw("fetch", "2", url="u")])
         task = asyncio.ensure_future(found.apply(hang))
-        await asyncio.sleep(0.01)
+        await asked.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

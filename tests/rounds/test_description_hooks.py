@@ -82,3 +82,15 @@ def test_a_description_hook_takes_one_argument_too():
 
     with pytest.raises(TypeError, match="has to take one argument, a ToolDefinition"):
         Hooks(none)
+
+
+def test_hooks_about_calls_hide_none_of_those_that_describe():
+    assert done(Hooks(of_all, shorter).descriptions(toolset)) == done(Hooks(shorter).descriptions(toolset))
+
+
+def test_hooks_of_other_hooks_get_the_toolset_that_they_lack():
+    outer = Toolset(pay, INNER.prefix("a_"))
+    within = Hooks(Hooks(shorter), toolset=INNER)
+    assert set(done(within.descriptions(outer))) == {"a_search", "a_fetch"}
+    assert {each.toolset for each in within.hooks} == {INNER}
+    assert {each.toolset for each in Hooks(within, toolset=outer).hooks} == {INNER}

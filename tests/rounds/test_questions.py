@@ -291,3 +291,18 @@ def test_an_answer_to_the_question_before_does_not_fit_the_next_one():
     (second,) = plan.deferred
     plan = executor.execute_round_sync(plan.answer(second, False))
     assert [call.result.content for call in plan.handled] == ["True False"]
+
+
+@pytest.mark.parametrize(("length", "is_whole"), [(198, True), (199, False)])
+def test_a_question_is_shown_up_to_200_characters_with_its_quotes_where_it_is_approved(length, is_whole):
+    question = "?" * length
+
+    @tool
+    def wait(answer: Annotated[str | None, skip] = None) -> str:
+        raise NeedsInput(question)
+
+    toolset = Toolset(wait)
+    plan = Executor(toolset).execute_round_sync(toolset.round([RawCall("a", "wait", {})]))
+    with pytest.raises(RoundError) as caught:
+        plan.approve("a")
+    assert (question in str(caught.value)) == is_whole

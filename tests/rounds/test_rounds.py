@@ -413,3 +413,17 @@ def test_an_answer_brings_its_calls_and_its_message():
 def test_an_answer_that_was_cut_off_is_an_issue():
     cut = {**RESPONSE, "stop_reason": "max_tokens"}
     assert codes(toolset.round(anthropic.answer(cut))) == ["cut_off"]
+
+
+def test_arguments_that_are_not_json_and_fit_all_the_same_are_an_issue_about_arguments():
+    found = toolset.round([raw("fetch", url="u", more=object())])
+    [issue] = found.issues
+    assert issue.code == "invalid_params"
+    assert "the arguments have to be JSON: object isn't JSON" in issue.content
+
+
+def test_three_tools_are_suggested_for_a_name_that_none_has():
+    tools = Toolset(*[fetch.with_(name=f"fetch{number}") for number in range(4)])
+    [issue] = tools.round([raw("fetch", url="u")]).issues
+    suggested = issue.content.partition("did you mean")[2].partition("?")[0]
+    assert suggested.count("fetch") == 3, issue.content

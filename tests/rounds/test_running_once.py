@@ -405,3 +405,13 @@ def test_a_plan_of_which_one_call_is_run_meanwhile_runs_none():
     assert RAN == {(1, None): 1}
     executor.execute_round_sync(found.plan().current())
     assert RAN == {(0, None): 1, (1, None): 1}
+
+
+def test_more_rounds_at_once_than_are_remembered_leave_no_more_behind(monkeypatch):
+    rounds = settlement._Rounds()
+    monkeypatch.setattr(settlement, "_rounds", rounds)
+    monkeypatch.setattr(type(rounds), "KEPT", 10)
+    rounds._new.update({f"of another thread {number}": {} for number in range(12)})
+    for _ in range(50):
+        a_round("plain").plan().as_dict()
+    assert len(rounds._new) <= 10

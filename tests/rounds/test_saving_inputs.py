@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass
 
 import pytest
 from saving_samples import (
@@ -18,7 +19,7 @@ from saving_samples import (
     through_text,
 )
 
-from operator_schema import Defer, EncodeError, ToolError
+from operator_schema import Defer, EncodeError, RawCall, ToolError, Toolset, tool
 
 pytestmark = pytest.mark.needs_threads
 
@@ -222,3 +223,39 @@ def test_an_input_that_somebody_decides_about_comes_back_from_its_arguments(name
     assert again == plan
     assert (again.deferred[0].input.x, again.deferred[0].input.doubled) == (1, 8)
     assert restored(plan.approve(0)).pending[0].input.doubled == 8
+
+
+def a_registration(refused):
+    """Return a tool whose input grows when it is made, and is refused from some number on."""
+
+    @dataclass
+    class Registration:
+        number: int
+
+        def __post_init__(self) -> None:
+            if self.number in refused:
+                raise ValueError("not this one")
+            self.number *= 2
+
+    @tool(confirm=True)
+    def register(registration: Registration) -> str:
+        return str(registration.number)
+
+    return Toolset(register)
+
+
+def test_an_input_that_its_class_refuses_afterwards_comes_from_the_arguments():
+    tools = a_registration({14})
+    plan = tools.round([RawCall("a", "register", {"number": 7})]).plan()
+    [saved_call] = plan.as_dict()["calls"]
+    assert saved_call["source"] == "arguments"
+    assert "schema" not in saved_call  # the schema could not have told that they give something else
+    assert tools.restore_plan(plan.as_dict()).deferred[0].input == plan.deferred[0].input
+
+
+def test_arguments_that_their_class_refuses_by_now_are_not_the_source():
+    refused_numbers = set()
+    plan = a_registration(refused_numbers).round([RawCall("a", "register", {"number": 7})]).plan()
+    refused_numbers.add(7)
+    [saved_call] = plan.as_dict()["calls"]
+    assert "source" not in saved_call

@@ -1117,7 +1117,7 @@ def test_a_record_that_cannot_be_written_is_left_out(monkeypatch):
 
 @pytest.mark.parametrize("by", [ServerRequestContext, ServerSession])
 def test_the_time_in_which_a_person_answers_is_not_that_of_the_tool(by):
-    """A call may take 0.3 seconds; its question is answered after twice that."""
+    """A call may take a second, also on a busy machine; its question is answered later than that."""
 
     @tool
     async def ask(asker: Annotated[by, skip], rest: float = 0) -> str:
@@ -1128,17 +1128,17 @@ def test_the_time_in_which_a_person_answers_is_not_that_of_the_tool(by):
         return answer.action
 
     async def answer(_context, _params):
-        await anyio.sleep(0.6)
+        await anyio.sleep(1.2)
         return ElicitResult(action="accept")
 
     async def main():
-        made = server_of(Registry([ask]), timeout=0.3)
+        made = server_of(Registry([ask]), timeout=1)
         async with Client(made, mode=LEGACY, elicitation_callback=answer) as client:
             return [await client.call_tool("ask", {"rest": rest}) for rest in (0, 30)]
 
     asked, late = anyio.run(main)
     assert (asked.content[0].text, asked.is_error) == ("accept", False)
-    assert "no result within 0.3 s" in late.content[0].text
+    assert "no result within 1 s" in late.content[0].text
 
 
 def test_the_time_of_other_requests_to_the_client_counts():

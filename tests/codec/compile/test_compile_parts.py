@@ -57,6 +57,7 @@ def check(codec: Codec[Any], value: Any, alike: Any = same) -> bool:
 # --- law 3 ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("draws hundreds of types")
 @given(st.data())
 def test_one_meaning(data):
     """Law 3, of the parts: compiled and interpreted agree on every value, and on what is wrong with it."""

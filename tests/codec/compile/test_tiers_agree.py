@@ -18,6 +18,8 @@ from operator_schema import Codec, SchemaError
 from operator_schema.codec.interpret import interpret
 from operator_schema.codec.problems import GiveUp
 
+pytestmark = pytest.mark.slow("draws hundreds of types")
+
 sys.path.insert(0, str(Path(__file__).parents[2] / "campaign"))
 
 

@@ -27,6 +27,8 @@ from operator_schema.codec.repair.repairer import repair_value
 from operator_schema.errors import SchemaError
 from operator_schema.testing import arguments
 
+pytestmark = pytest.mark.slow("draws hundreds of types, and measures how time grows")
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 
 import anyio
+import pytest
 from mcp import Client
 from mcp_processes import ROOT, over_stdio, run
+
+pytestmark = pytest.mark.slow("starts a server in a process for each question")
 
 GO = ROOT / "tests" / "code_tools" / "go_sample"
 

@@ -27,6 +27,8 @@ from operator_schema.adapters.mcp import guard, server
 from operator_schema.adapters.mcp import http as serving
 from operator_schema.cli import main as operator_schema
 
+pytestmark = pytest.mark.slow("starts a server in a process for each question")
+
 LEGACY, MODERN = "legacy", "2026-07-28"
 SECRET = "swordfish-swordfish-swordfish"  # noqa: S105  # what must not be found anywhere
 EVERYWHERE = "0.0.0.0"  # noqa: S104  # for a moment

@@ -14,6 +14,8 @@ from mcp import Client
 from mcp.types import ElicitResult, ToolListChangedNotification, methods
 from mcp_processes import PATIENCE, environment, over_stdio, raw_server, request, run
 
+pytestmark = pytest.mark.slow("starts a server in a process for each question")
+
 LEGACY, MODERN = "legacy", "2026-07-28"
 both_protocols = pytest.mark.parametrize("mode", [LEGACY, MODERN])
 
