@@ -23,7 +23,7 @@ from operator_schema.introspect import traits
 from operator_schema.introspect.ambiguity import node_name
 from operator_schema.introspect.nodes import ArrayNode, Graph, Node
 from operator_schema.introspect.traits import TRAITS, Traits
-from operator_schema.schema import Renderer
+from operator_schema.schema.render import Renderer
 from operator_schema.testing.valid_values import ValidValues
 
 PACKAGE = Path(operator_schema.__file__).parent
@@ -39,7 +39,7 @@ OTHERS = {
     "introspect/constraints.py: constrained": "take no constraints",
     "introspect/places.py: _inside": "have nothing inside",
     "introspect/set_items.py: _numbers_of": "hold no numbers",
-    "schema.py: module": "are never shared",
+    "schema/render.py: module": "are never shared",
     "testing/near_misses.py: _near": "missed by values of other JSON types",
     "testing/near_misses.py: _whole_types": "take no type as a whole",
     "testing/valid_values.py: _distinct": "have many values",

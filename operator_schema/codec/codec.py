@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ..errors import Complaint, DecodeError, Problem, SchemaError
     from ..introspect.nodes import Graph, Node
     from ..introspect.reader import Defaulted
-    from ..schema import MakeRenderer
-    from ..schema_styles import StyleOptions
+    from ..schema.render import MakeRenderer
+    from ..schema.style import StyleOptions
     from .options import CodecOptions
     from .partial.stream import ArgumentStream, Partial
     from .report import DecodeReport, Repair
@@ -159,11 +159,11 @@ class Codec(Generic[T]):
             TypeError: an option doesn't exist, or is neither True nor False.
         """
         if options:
-            from ..schema_styles import style_of
+            from ..schema.style import style_of
 
             style = style_of(options)
             if style is not None:
-                from ..host_schema import render_for_host
+                from ..schema.host import render_for_host
 
                 return render_for_host(self._graph, self._encode_default, style, self._name)
         return _renderer()(self._graph, self._encode_default)
@@ -600,7 +600,7 @@ _METHODS: Mapping[str, Any] = {name: vars(Codec)[name] for name in ("decode", "e
 
 @cache  # asking for the import each time would take as long as rendering a small schema
 def _renderer() -> Callable[..., dict[str, Any]]:
-    from ..schema import render
+    from ..schema.render import render
 
     return render
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..complaints import UnfitError
 from ..json_values import LONGEST_BITS, has_surrogate
+from ..schema.keywords import LIMITS, NUMBERS
 from ..wording import clip, escape, excerpt, received
 from .decimal_limits import is_decimal, limit_leaf, limits_of
-from .limits import LIMITS, NUMBERS
 from .names import show_value
 from .nodes import ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
 from .number_bounds import bounds_of

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote as quoted
 from urllib.parse import unquote
 
-from ..introspect.schema_references import rebuilt
 from ..json_values import is_array, is_object
+from ..schema.subschemas import rebuilt, unescaped, written_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,9 +72,9 @@ def _pointer_with_keys(reference: str, names: Mapping[str, str]) -> str:
     """Return a JSON pointer in a fragment (RFC 6901, section 6) that goes through the new names."""
     steps = reference.split("/")
     for place in range(1, len(steps) - 1):
-        own = unquote(steps[place + 1]).replace("~1", "/").replace("~0", "~")
+        own = unescaped(unquote(steps[place + 1]))
         if steps[place] == "properties" and own in names:
-            steps[place + 1] = quoted(names[own].replace("~", "~0").replace("/", "~1"))
+            steps[place + 1] = written_step(names[own])
     return "/".join(steps)
 
 

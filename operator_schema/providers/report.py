@@ -9,7 +9,7 @@ from ..wording import show_path
 
 if TYPE_CHECKING:
     from ..complaints import Complaint
-    from .dialect_schema import Loss
+    from ..schema.dialect import Loss
     from .strictness import Strict
 
 __all__ = ["Report", "ToolReport"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..codec.codec import Codec
     from ..json_copies import Original
-    from ..schema_styles import SchemaStyle, StyleOptions
+    from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
     from .metadata import Metadata
     from .results.output_type import OutputType
@@ -251,7 +251,7 @@ class ToolProperties:
         """
         if not options:
             return self.definition_in(None)
-        from ..schema_styles import style_of
+        from ..schema.style import style_of
 
         return self.definition_in(style_of(options))
 

@@ -27,8 +27,8 @@ from operator_schema.providers import (
     openai_chat,
     xai,
 )
-from operator_schema.providers.dialect_limits import over_limits, size_of
-from operator_schema.providers.dialect_schema import Loss, dialect_schema
+from operator_schema.schema.dialect import Loss, dialect_schema
+from operator_schema.schema.sizes import over_limits, size_of
 
 ALWAYS = [gemini_parameters, ollama, xai]
 

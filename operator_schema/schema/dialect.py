@@ -9,10 +9,11 @@ from ..complaints import Complaint
 from ..immutable import Value
 from ..introspect.nodes import LiteralNode, RefNode, UnionNode
 from ..json_values import copy_json, is_array, is_object
-from ..schema import Renderer
 from ..wording import quote
-from .foreign_schema import CannotSay, foreign_schema, types_in
-from .told import SAID, TOLD, or_null, said_of, says_null, short_json, with_told, written_out
+from .leaf_schemas import CannotSay, foreign_schema, types_in
+from .render import Renderer
+from .subschemas import as_path, subschemas, unescaped
+from .words import TOLD, has_words, or_null, said_of, says_null, short_json, with_told, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         Target,
         TupleNode,
     )
-    from .dialect import Dialect
+    from .style import Dialect
 
 __all__ = ["DialectSchema", "Loss", "dialect_schema", "strange_parts"]
 
@@ -114,7 +115,7 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
             ),
         )
     if dialect.openapi:
-        from .openapi_schema import openapi_schema
+        from .openapi import openapi_schema
 
         document = openapi_schema(document)
     return DialectSchema(document, (*found.losses, *_losses_of_document(codec)), ())
@@ -363,7 +364,7 @@ class DialectRenderer(Renderer):
         for keyword, value in document.items():
             if keyword == TOLD:
                 continue
-            if keyword not in SAID or self._takes(keyword, value):
+            if not has_words(keyword) or self._takes(keyword, value):
                 kept[keyword] = value
                 continue
             told[keyword] = value
@@ -438,17 +439,17 @@ def _tell(document: dict[str, Any], whole: Any, where: str, keyword: str) -> Non
     holder, place = whole, document
     steps = iter(where.split("/")[1:])
     for step in steps:
-        holder = holder[int(step) if is_array(holder) else _unescaped(step)]
+        holder = holder[int(step) if is_array(holder) else unescaped(step)]
         if step == "properties":
-            name = _unescaped(next(steps))
+            name = unescaped(next(steps))
             holder = holder[name]
             place = _inside(place, "properties").get(name, place)
         elif step == "items" and is_object(holder):
             place = _inside(place, "items") or place
     kept = {keyword: holder[keyword]} if keyword else holder
-    words = said_of(kept) if keyword in SAID else [f"fits the JSON Schema {short_json(kept)}"]
+    words = said_of(kept) if has_words(keyword) else [f"fits the JSON Schema {short_json(kept)}"]
     if place is document and where:  # a definition, or what the graph doesn't have
-        words = [f"{_unescaped(where.rpartition('/')[2])}: {said}" for said in words]
+        words = [f"{unescaped(where.rpartition('/')[2])}: {said}" for said in words]
     place[TOLD] = [*place.get(TOLD, ()), *words]
 
 
@@ -456,10 +457,6 @@ def _inside(place: dict[str, Any], keyword: str) -> dict[str, Any]:
     """Return what a schema, or its only alternative with a keyword, says by it; nothing if none has it."""
     found = [one[keyword] for one in (place, *place.get("anyOf", ())) if is_object(one.get(keyword))]
     return found[0] if len(found) == 1 else {}
-
-
-def _unescaped(step: str) -> str:
-    return step.replace("~1", "/").replace("~0", "~")
 
 
 _ALWAYS = frozenset(
@@ -485,14 +482,11 @@ def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...]
         found += [(path, f"its schema has the keyword {quote(key)}") for key in part if key not in known]
         if not (dialect.takes_anything or part.keys() & {"type", "anyOf", "$ref"}):
             found.append((path, "its schema leaves open what type a value has"))
-        for keyword in ("properties", "$defs"):
-            waiting += [(inner, (*path, key)) for key, inner in part.get(keyword, {}).items()]
-        waiting += [(inner, path) for inner in part.get("anyOf", ())]
-        waiting += [(inner, (*path, "*")) for inner in part.get("prefixItems", ())]
-        if "items" in part:
-            waiting.append((part["items"], (*path, "*")))
-        if not isinstance(part.get("additionalProperties", False), bool):
-            waiting.append((part["additionalProperties"], (*path, "*")))
+        waiting += [
+            (inner, (*path, *as_path(steps)))
+            for steps, inner in subschemas(part)
+            if steps[0] in known and not (steps == ("additionalProperties",) and isinstance(inner, bool))
+        ]
     return found
 
 

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from ..json_values import fits_types, is_array, is_object
+from ..json_values import JSON_TYPES, fits_types, is_array, is_object
 from ..wording import quote
-from .told import or_null, short_json
+from .keywords import KEYWORDS
+from .words import or_null, short_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .dialect import Dialect
+    from .style import Dialect
 
     Fitted = Callable[[dict[str, Any]], dict[str, Any]]
 
 __all__ = ["CannotSay", "foreign_schema", "types_in"]
 
-_STRINGS = frozenset({"minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"})
-_NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 _ABOUT = frozenset({"description", "title"})
 _OUTER = frozenset({"default", "examples"})
 """What is said of the value, whichever of several types it has."""
 
-_OWN: Mapping[str, frozenset[str]] = {
-    "string": _STRINGS,
-    "integer": _NUMBERS | {"format"},
-    "number": _NUMBERS | {"format"},
-    "boolean": frozenset(),
-    "null": frozenset(),
-    "array": frozenset({"items", "minItems", "maxItems", "uniqueItems"}),
-    "object": frozenset({"properties", "required", "additionalProperties"}),
+_OF_OBJECTS: Final = frozenset({"properties", "required", "additionalProperties"})
+_OWN: Final = {
+    kind: _OF_OBJECTS
+    if kind == "object"
+    else frozenset(
+        [name for name, row in KEYWORDS.items() if kind in row.of and (row.words or name == "items")]
+    )
+    for kind in JSON_TYPES
 }
 """JSON type to the keywords about values of this type that are read here; each other keyword is refused."""
 

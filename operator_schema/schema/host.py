@@ -5,15 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from .complaints import Complaint
-from .json_values import copy_json
-from .schema import MAX_WITHOUT_REFERENCES, Renderer, render, write
+from ..complaints import Complaint
+from ..json_values import copy_json
+from .keywords import KEYWORDS
+from .render import MAX_WITHOUT_REFERENCES, Renderer, render, write
+from .subschemas import mapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
-    from .introspect.nodes import AnyNode, Graph, LeafNode, Node, Target, TupleNode
-    from .schema_styles import SchemaStyle
+    from ..introspect.nodes import AnyNode, Graph, LeafNode, Node, Target, TupleNode
+    from .style import SchemaStyle
 
 __all__ = ["MAX_WITHOUT_REFERENCES", "HostRenderer", "render_for_host", "restyled"]
 
@@ -37,7 +39,7 @@ def render_for_host(
         return render(graph, encode_value, make)
     document, renderer = write(graph, graph.definitions, {}, encode_value, MAX_WITHOUT_REFERENCES, make)
     if renderer.left < 0:
-        from .errors import SchemaError
+        from ..errors import SchemaError
 
         message = f"written without references, its schema holds more than {MAX_WITHOUT_REFERENCES:,} schemas"
         remedy = "Leave inline out, or use fewer types inside each other"
@@ -79,7 +81,7 @@ class HostRenderer(Renderer):
         """Render a leaf, whose schema anybody may have written."""
         document: dict[str, Any] = copy_json(node.leaf.json_schema)
         if self.style.inline:
-            from .introspect.inlined_references import with_references_inlined
+            from .references import with_references_inlined
 
             document = with_references_inlined(document, self._may_write)
         return self.hoist(restyled(document, self.style))
@@ -91,15 +93,10 @@ class HostRenderer(Renderer):
 
 # --- schemas that are there already: those of leaves ----------------------------------------------
 
-_ONE: Final = frozenset({"items", "contains", "propertyNames", "not", "if", "then", "else", "contentSchema"})
-_OPEN: Final = frozenset({"additionalProperties", "unevaluatedProperties", "unevaluatedItems"})
-_LISTED: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
-_TEXTS: Final = frozenset({"title", "description", "$comment", "$id", "$schema"})
-_ANNOTATIONS: Final = _TEXTS | {
-    "$defs", "default", "definitions", "deprecated", "examples", "readOnly", "writeOnly",
-}  # fmt: skip
-"""What says nothing about the values."""
+_OPEN: Final = ("additionalProperties", "unevaluatedProperties", "unevaluatedItems")
+"""Where a boolean isn't a schema for those who take none."""
+
+_ABOUT_NO_VALUE: Final = frozenset([name for name, row in KEYWORDS.items() if row.says in {"note", "name"}])
 
 
 def restyled(schema: Any, style: SchemaStyle) -> Any:
@@ -111,20 +108,11 @@ def restyled(schema: Any, style: SchemaStyle) -> Any:
     found: dict[str, Any] = schema  # pyright: ignore[reportUnknownVariableType]  # of whatever items
     if found.get("items") is False and not style.boolean_schemas:
         found = _without_boolean_items(found)
-    document = {keyword: _restyled_inside(keyword, value, style) for keyword, value in found.items()}
-    if not style.empty_schemas and document.keys() <= _ANNOTATIONS:
+    document = mapped(found, partial(restyled, style=style))
+    document.update({keyword: found[keyword] for keyword in _OPEN if isinstance(found.get(keyword), bool)})
+    if not style.empty_schemas and document.keys() <= _ABOUT_NO_VALUE:
         return {**_every_type(), **document}
     return document
-
-
-def _restyled_inside(keyword: str, value: Any, style: SchemaStyle) -> Any:
-    if keyword in _ONE or (keyword in _OPEN and not isinstance(value, bool)):
-        return restyled(value, style)
-    if keyword in _LISTED and isinstance(value, list):
-        return [restyled(inner, style) for inner in value]  # pyright: ignore[reportUnknownVariableType]  # of whatever items
-    if keyword in _NAMED and isinstance(value, dict):
-        return {name: restyled(inner, style) for name, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]  # of whatever items
-    return value
 
 
 def _without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:

@@ -6,73 +6,54 @@ from typing import TYPE_CHECKING, Any
 
 from ..json_values import is_object, to_json_text
 from ..wording import clip
+from .keywords import KEYWORDS, UNITS
+from .subschemas import mapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SAID", "TOLD", "or_null", "said_of", "says_null", "short_json", "with_told", "written_out"]
+__all__ = ["TOLD", "has_words", "or_null", "said_of", "says_null", "short_json", "with_told", "written_out"]
 
 TOLD = "<told>"
 """The key under which a schema keeps what moves to its description, until it is written out."""
 
 _TEXT_LENGTH = 200
 
-SAID: Mapping[str, str] = {
-    "minimum": "at least {}",
-    "exclusiveMinimum": "more than {}",
-    "maximum": "at most {}",
-    "exclusiveMaximum": "less than {}",
-    "multipleOf": "a multiple of {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "pattern": "matching the pattern {}",
-    "format": "in the format {}",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-    "uniqueItems": "no two items the same",
-    "minProperties": "at least {} keys",
-    "maxProperties": "at most {} keys",
-    "propertyNames": "keys that fit {}",
-    "default": "default {}",
-    "examples": "for example {}",
-    "contentEncoding": "in {}",
-    "contentMediaType": "of the type {}",
-}
-"""Keyword to the words that say the same in a description."""
-
-
-_EXACTLY = {
-    ("minLength", "maxLength"): "exactly {} characters",
-    ("minItems", "maxItems"): "exactly {} items",
-    ("minProperties", "maxProperties"): "exactly {} keys",
-}
-
 
 def said_of(keywords: Mapping[str, Any]) -> list[str]:
     """Return the words that say what keywords say.
 
     Args:
-        keywords: of `SAID`, with their values.
+        keywords: that have words in the table of keywords, with their values.
     """
     exactly = {
-        least: (most, words)
-        for (least, most), words in _EXACTLY.items()
+        least: most
+        for least, most in _BOTH.items()
         if least in keywords and keywords[least] == keywords.get(most)
     }
-    once = {most for most, _ in exactly.values()}
     return [
-        _in_number(exactly[keyword][1].format(value), value) if keyword in exactly else _said(keyword, value)
+        _said(keyword, value, exactly=keyword in exactly)
         for keyword, value in keywords.items()
-        if keyword not in once
+        if keyword not in exactly.values()
     ]
 
 
-def _said(keyword: str, value: Any) -> str:
-    return _in_number(SAID[keyword].format(_shown(keyword, value)), value)
+def has_words(keyword: str) -> bool:
+    """Return whether words can say the same as a keyword."""
+    return keyword in KEYWORDS and KEYWORDS[keyword].words != ""
+
+
+_BOTH = {"minLength": "maxLength", "minItems": "maxItems", "minProperties": "maxProperties"}
+
+
+def _said(keyword: str, value: Any, *, exactly: bool) -> str:
+    words = KEYWORDS[keyword].words
+    words = words.replace("at least", "exactly") if exactly else words
+    return _in_number(words.format(_shown(keyword, value)), value)
 
 
 def _in_number(words: str, value: Any) -> str:
-    is_one = value == 1 and words.endswith(("characters", "items", "keys"))
+    is_one = value == 1 and words.endswith(tuple(UNITS.values()))
     return words.removesuffix("s") if is_one else words
 
 
@@ -119,21 +100,16 @@ def or_null(document: dict[str, Any], *, as_list: bool) -> dict[str, Any]:
 
 def written_out(document: dict[str, Any]) -> dict[str, Any]:
     """Return a schema whose words are in its descriptions, and whose references stand alone."""
-    kept: dict[str, Any] = {}
-    for keyword, value in document.items():
-        if keyword in {"properties", "$defs"}:
-            kept[keyword] = {name: written_out(inner) for name, inner in value.items()}
-        elif keyword in {"anyOf", "prefixItems"}:
-            kept[keyword] = [written_out(inner) for inner in value]
-        elif keyword in {"items", "additionalProperties", "propertyNames"} and is_object(value):
-            kept[keyword] = written_out(value)
-        elif keyword != TOLD:
-            kept[keyword] = value
+    kept = mapped({key: value for key, value in document.items() if key != TOLD}, _written_inside)
     if TOLD in document:
         kept["description"] = _with_words(kept.pop("description", None), document[TOLD])
     if "$ref" in kept and len(kept) > 1:
         return {"anyOf": [{"$ref": kept.pop("$ref")}], **kept}
     return kept
+
+
+def _written_inside(value: Any) -> Any:
+    return written_out(value) if is_object(value) else value
 
 
 def _with_words(description: Any, told: list[str]) -> str:

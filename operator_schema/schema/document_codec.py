@@ -13,11 +13,11 @@ from ..complaints import Complaint
 from ..errors import EncodeError
 from ..immutable import set_once
 from ..json_values import copy_json
-from ..schema_styles import style_of
 from ..wording import nearest, quote
 from .judge import Judge
 from .patterns import Patterns
-from .reader import read_document
+from .read import read_document
+from .style import style_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from ..errors import Problem
     from ..introspect.nodes import Graph
     from ..introspect.reader import Defaulted
-    from ..schema_styles import StyleOptions
     from .document import Left, SchemaDocument
+    from .style import StyleOptions
 
 __all__ = ["DocumentCodec"]
 
@@ -174,7 +174,7 @@ class DocumentCodec(ResultCodec[Any]):
         document: dict[str, Any] = copy_json(self._whole.shown)
         if style is None:
             return document
-        from ..host_schema import restyled
+        from .host import restyled
 
         styled: dict[str, Any] = restyled(document, style)
         return styled
