@@ -106,8 +106,26 @@ class Codec(Generic[T]):
             from ..introspect.source_lines import with_places
 
             raise SchemaError(own_name, with_places(complaints, graph))
+        self._hold(graph, annotation, own_name, checked)
+
+    @classmethod
+    def from_graph(cls, graph: Graph, annotation: Any, name: str, options: Mapping[str, Any], /) -> Self:
+        """Return a codec of a graph that is there already.
+
+        Args:
+            graph: what the codec means.
+            annotation: what stands for it, as `type` returns it.
+            name: of the type in errors, unless the options give one.
+            options: the value of every option, as `checked_options` returns them.
+        """
+        made = object.__new__(cls)
+        made._hold(graph, annotation, name, options)
+        return made
+
+    def _hold(self, graph: Graph, annotation: Any, own_name: str, checked: Mapping[str, Any]) -> None:
         parse = checked["json_loads"]
         graph_of: Any = _graph_of
+        leaves: tuple[SchemaLeaf[Any], ...] = checked["leaves"]
         if leaves or self._walk_class is not Walk:
             graph_of = partial(_graph_of, leaves=leaves, codec=type(self))
         # Asking for `__dict__` would make one, of 272 bytes.
@@ -116,7 +134,7 @@ class Codec(Generic[T]):
         set_once(self, "_graph", graph)
         set_once(self, "_options", checked)
         set_once(self, "_parse", None if parse is None else _parser_of(parse))
-        set_once(self, "_tiers", Tiers(graph, max_depth, graph_of, exact=checked["repair"]))
+        set_once(self, "_tiers", Tiers(graph, checked["max_depth"], graph_of, exact=checked["repair"]))
 
     @property
     def type(self) -> Any:

@@ -253,7 +253,7 @@ class Provider(Value):
         ]
 
     def report(self, tools: Tools, /, *, strict: Strict = False) -> Report:
-        """Tell what the provider gets of tools: what is kept, told in words, weakened, refused or renamed.
+        """Tell what the provider gets of tools: what is kept, described, weakened, refused or renamed.
 
         Unlike `request`, it lists what is refused.
 

@@ -13,7 +13,7 @@ from ..wording import quote
 from .leaf_schemas import CannotSay, foreign_schema, types_in
 from .render import Renderer
 from .subschemas import as_path, subschemas, unescaped
-from .words import TOLD, has_words, or_null, said_of, says_null, short_json, with_told, written_out
+from .words import WORDS, has_words, or_null, said_of, says_null, short_json, with_words, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -43,14 +43,14 @@ class Loss(Value):
 
     Attributes:
         path: attribute names that lead to it; `*` stands for the items of an array.
-        kind: `told`: a keyword became words in the description · `null`: a property that may be left out
+        kind: `described`: a keyword became words in the description · `null`: a property that may be left out
             has to be there, and takes null instead · `weakened`: the schema takes more than the type, which
-            is told in words · `renamed`: the provider doesn't take the name of a property.
+            words say · `renamed`: the provider doesn't take the name of a property.
         keyword: that it is about; `required` for a property, and for one that is renamed its other name.
     """
 
     path: tuple[str, ...]
-    kind: Literal["told", "null", "weakened", "renamed"]
+    kind: Literal["described", "null", "weakened", "renamed"]
     keyword: str
 
 
@@ -97,9 +97,9 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
         whole = codec.json_schema()
         inner = [part.where for part in beyond]
         for part in beyond:
-            # What is inside is told by itself.
+            # What is inside is described by itself.
             if not any(where.startswith(f"{part.where}/{part.keyword}/") for where in inner):
-                _tell(document, whole, part.where, part.keyword)
+                _describe(document, whole, part.where, part.keyword)
     document = written_out(document)
     strange = strange_parts(document, dialect)
     if strange:
@@ -205,7 +205,7 @@ class DialectRenderer(Renderer):
             return super().any(node)
         if self._dialect.lenient:
             self._found.losses.append(Loss(tuple(self._path), "weakened", "type"))
-            return with_told(self._any_type(), "any JSON value")
+            return with_words(self._any_type(), "any JSON value")
         remedy = "Name the type; for JSON of any form take a string, and parse it"
         return self._unsaid("it takes a value of any type", remedy, {"type": "string"}, "any JSON value")
 
@@ -274,7 +274,7 @@ class DialectRenderer(Renderer):
         if not different:
             return document
         self._found.losses.append(Loss(tuple(self._path), "weakened", "prefixItems"))
-        return with_told(document, "each place has its own type") if node.items else document
+        return with_words(document, "each place has its own type") if node.items else document
 
     def map(self, node: MapNode) -> dict[str, Any]:
         """Render an object with free keys."""
@@ -313,7 +313,7 @@ class DialectRenderer(Renderer):
         elif self._dialect.closed == "none":
             document.pop("additionalProperties", None)
         if not self._dialect.lenient:
-            # A member of a union whose tag was left out couldn't be told from the others.
+            # A member of a union whose tag was left out couldn't be distinguished from the others.
             needed = [field.key for field in node.fields if field.required or self._is_tag(field)]
             document.update({"required": needed} if needed else {})
         if self._dialect.required == "all":
@@ -360,17 +360,17 @@ class DialectRenderer(Renderer):
     def _fitted(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a schema in which the dialect takes each keyword; the others are kept as words."""
         kept: dict[str, Any] = {}
-        told: dict[str, Any] = {}
+        moved: dict[str, Any] = {}
         for keyword, value in document.items():
-            if keyword == TOLD:
+            if keyword == WORDS:
                 continue
             if not has_words(keyword) or self._takes(keyword, value):
                 kept[keyword] = value
                 continue
-            told[keyword] = value
-            self._found.losses.append(Loss(tuple(self._path), "told", keyword))
-        words = [*document.get(TOLD, ()), *said_of(told)]
-        return {**kept, TOLD: words} if words else kept
+            moved[keyword] = value
+            self._found.losses.append(Loss(tuple(self._path), "described", keyword))
+        words = [*document.get(WORDS, ()), *said_of(moved)]
+        return {**kept, WORDS: words} if words else kept
 
     def _takes(self, keyword: str, value: Any) -> bool:
         dialect = self._dialect
@@ -390,10 +390,10 @@ class DialectRenderer(Renderer):
         rest = {key: value for key, value in document.items() if key not in {"type", "enum"}}
         if self._dialect.text_choices and by_type.keys() - {"string", "null"}:
             words = f"one of {short_json(values)}"
-            self._found.losses.append(Loss(tuple(self._path), "told", "enum"))
+            self._found.losses.append(Loss(tuple(self._path), "described", "enum"))
             kinds: list[dict[str, Any]] = [{"type": kind} for kind in by_type]
             found = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-            return with_told({**found, **rest}, words)
+            return with_words({**found, **rest}, words)
         if "type" in document:
             return document
         if self._dialect.takes_type_lists and len(by_type) == 2 and "null" in by_type:  # noqa: PLR2004  # a type and null
@@ -405,7 +405,7 @@ class DialectRenderer(Renderer):
         if self._dialect.lenient:
             keyword = next(iter(weak))
             self._found.losses.append(Loss(tuple(self._path), "weakened", keyword))
-            return with_told(weak, words)
+            return with_words(weak, words)
         return self._refused(what, remedy, self._path)
 
     def _refused(self, what: str, remedy: str, path: Sequence[str]) -> dict[str, Any]:
@@ -427,8 +427,8 @@ def _losses_of_document(codec: Codec[Any]) -> list[Loss]:
     return [Loss(tuple(path), "weakened", keyword) for path, keyword in parts]
 
 
-def _tell(document: dict[str, Any], whole: Any, where: str, keyword: str) -> None:
-    """Tell in words what a document of others says at a place and its graph doesn't.
+def _describe(document: dict[str, Any], whole: Any, where: str, keyword: str) -> None:
+    """Describe what a document of others says at a place and its graph doesn't.
 
     Args:
         document: gets the words, at the place or at the nearest one around it that it has.
@@ -450,7 +450,7 @@ def _tell(document: dict[str, Any], whole: Any, where: str, keyword: str) -> Non
     words = said_of(kept) if has_words(keyword) else [f"fits the JSON Schema {short_json(kept)}"]
     if place is document and where:  # a definition, or what the graph doesn't have
         words = [f"{unescaped(where.rpartition('/')[2])}: {said}" for said in words]
-    place[TOLD] = [*place.get(TOLD, ()), *words]
+    place[WORDS] = [*place.get(WORDS, ()), *words]
 
 
 def _inside(place: dict[str, Any], keyword: str) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def foreign_schema(document: Any, dialect: Dialect, fitted: Fitted) -> dict[str,
     Args:
         document: the schema.
         dialect: that it has to be in.
-        fitted: tells the keywords that the dialect doesn't take.
+        fitted: moves the keywords that the dialect doesn't take to the description.
 
     Returns:
         A copy that takes the same values, but for keys that aren't named.
@@ -81,7 +81,7 @@ class _Writer:
 
     Args:
         dialect: that they have to be in.
-        fitted: tells the keywords that the dialect doesn't take.
+        fitted: moves the keywords that the dialect doesn't take to the description.
     """
 
     __slots__ = ("_dialect", "_fitted", "_level")

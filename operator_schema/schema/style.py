@@ -68,7 +68,7 @@ class Dialect(Value):
     """What a provider, or its strict mode, takes of JSON Schema.
 
     Each dialect takes `type`, `properties`, `required`, `items`, `enum`, and `anyOf` below the root. A
-    keyword that it doesn't take is told in the description. What can't be told in a few words is refused, or
+    keyword that it doesn't take moves to the description. What a few words can't say is refused, or
     weakened if the dialect is lenient.
 
     Attributes:

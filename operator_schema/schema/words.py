@@ -1,4 +1,4 @@
-"""Keywords told in words, and null beside a schema: how schemas in a dialect are written."""
+"""Put keywords into descriptions, and null beside a schema: what a dialect writes in another way."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .subschemas import mapped
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["TOLD", "has_words", "or_null", "said_of", "says_null", "short_json", "with_told", "written_out"]
+__all__ = ["WORDS", "has_words", "or_null", "said_of", "says_null", "short_json", "with_words", "written_out"]
 
-TOLD = "<told>"
+WORDS = "<words>"
 """The key under which a schema keeps what moves to its description, until it is written out."""
 
 _TEXT_LENGTH = 200
@@ -62,9 +62,9 @@ def short_json(value: Any) -> str:
     return clip(to_json_text(value), _TEXT_LENGTH)
 
 
-def with_told(document: dict[str, Any], words: str) -> dict[str, Any]:
+def with_words(document: dict[str, Any], words: str) -> dict[str, Any]:
     """Return a schema that keeps words for its description."""
-    return {**document, TOLD: [*document.get(TOLD, ()), words]}
+    return {**document, WORDS: [*document.get(WORDS, ()), words]}
 
 
 def _shown(keyword: str, value: Any) -> str:
@@ -83,9 +83,9 @@ def says_null(document: Mapping[str, Any]) -> bool:
 
 
 def or_null(document: dict[str, Any], *, as_list: bool) -> dict[str, Any]:
-    """Return a schema that takes null too; what is told about it stays at the top."""
+    """Return a schema that takes null too; its description stays at the top."""
     null = {"type": "null"}
-    about = {key: document[key] for key in (TOLD, "description") if key in document}
+    about = {key: document[key] for key in (WORDS, "description") if key in document}
     rest = {key: value for key, value in document.items() if key not in about}
     if rest.keys() == {"anyOf"}:
         return {"anyOf": [*rest["anyOf"], null], **about}
@@ -100,9 +100,9 @@ def or_null(document: dict[str, Any], *, as_list: bool) -> dict[str, Any]:
 
 def written_out(document: dict[str, Any]) -> dict[str, Any]:
     """Return a schema whose words are in its descriptions, and whose references stand alone."""
-    kept = mapped({key: value for key, value in document.items() if key != TOLD}, _written_inside)
-    if TOLD in document:
-        kept["description"] = _with_words(kept.pop("description", None), document[TOLD])
+    kept = mapped({key: value for key, value in document.items() if key != WORDS}, _written_inside)
+    if WORDS in document:
+        kept["description"] = _with_words(kept.pop("description", None), document[WORDS])
     if "$ref" in kept and len(kept) > 1:
         return {"anyOf": [{"$ref": kept.pop("$ref")}], **kept}
     return kept
@@ -112,8 +112,6 @@ def _written_inside(value: Any) -> Any:
     return written_out(value) if is_object(value) else value
 
 
-def _with_words(description: Any, told: list[str]) -> str:
-    words = "; ".join(told)
-    if not isinstance(description, str):
-        return f"{words[0].upper()}{words[1:]}."
-    return f"{description} ({words})"
+def _with_words(description: Any, words: list[str]) -> str:
+    text = "; ".join(words)
+    return f"{description} ({text})" if isinstance(description, str) else f"{text[0].upper()}{text[1:]}."

@@ -474,9 +474,9 @@ def test_what_is_told_in_words_is_listed():
 
     (report,) = openai_chat.report([note], strict=True).tools
     assert report.losses == (
-        Loss(("text",), "told", "minLength"),
-        Loss(("pages",), "told", "uniqueItems"),
-        Loss(("mark",), "told", "default"),
+        Loss(("text",), "described", "minLength"),
+        Loss(("pages",), "described", "uniqueItems"),
+        Loss(("mark",), "described", "default"),
     )
     properties = openai_chat.request([note], strict=True)["tools"][0]["function"]["parameters"]["properties"]
     assert properties == {
@@ -497,7 +497,7 @@ def test_what_is_told_in_words_is_listed():
         },
     }
     losses = anthropic.report(Toolset(note, off(invite)), strict=True).tools[0].losses
-    assert Loss(("pages",), "told", "minItems") in losses
+    assert Loss(("pages",), "described", "minItems") in losses
     assert not any(loss.kind == "null" for loss in losses)
     assert Loss(("seats",), "null", "required") in openai_chat.report([invite], strict=True).tools[0].losses
 
