@@ -181,9 +181,9 @@ class Codec(Generic[T]):
 
             style = style_of(options)
             if style is not None:
-                from ..schema.host import render_for_host
+                from ..schema.styled import render_in_style
 
-                return render_for_host(self._graph, self._encode_default, style, self._name)
+                return render_in_style(self._graph, self._encode_default, style, self._name)
         return _renderer()(self._graph, self._encode_default)
 
     def json_schema_by(self, make: MakeRenderer, *, inline: bool = False) -> dict[str, Any]:

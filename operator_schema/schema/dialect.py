@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..complaints import Complaint
 from ..immutable import Value
-from ..introspect.nodes import LiteralNode, RefNode, UnionNode
+from ..introspect.nodes import (
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+)
+from ..introspect.traits import json_types_of
 from ..json_values import copy_json, is_array, is_object
 from ..wording import quote
 from .leaf_schemas import CannotSay, foreign_schema, types_in
@@ -19,20 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
     from ..codec.codec import Codec
-    from ..introspect.nodes import (
-        AnyNode,
-        ArrayNode,
-        EnumNode,
-        Field,
-        Graph,
-        LeafNode,
-        MapNode,
-        Node,
-        ObjectNode,
-        ScalarNode,
-        Target,
-        TupleNode,
-    )
+    from ..introspect.nodes import Field, Graph, Node, Target
     from .style import Dialect
 
 __all__ = ["DialectSchema", "Loss", "dialect_schema", "strange_parts"]
@@ -154,6 +154,21 @@ class DialectRenderer(Renderer):
 
     __slots__ = ("_dialect", "_first", "_found", "_open", "_path")
 
+    ARMS: ClassVar[Mapping[type[Any], str]] = {
+        ScalarNode: "scalar",
+        AnyNode: "any",
+        LeafNode: "leaf",
+        LiteralNode: "literal",
+        EnumNode: "enum",
+        ArrayNode: "array",
+        TupleNode: "tuple",
+        MapNode: "map",
+        ObjectNode: "inner_object",
+        UnionNode: "union",
+        RefNode: "ref",
+    }
+    """By kind of node, the name of the method that renders it; nothing else is sent."""
+
     def __init__(
         self,
         dialect: Dialect,
@@ -191,9 +206,17 @@ class DialectRenderer(Renderer):
         """Render a node where it is used."""
         if self._shared:
             self._first.setdefault(id(node), tuple(self._path))
-        if type(node) not in self.ARMS:
-            return self._refused(f"it is a {type(node).__name__}", "Write it in another way", self._path)
-        return super().schema(node)
+        return super().schema(node) if type(node) in self.ARMS else self._unknown(node)
+
+    def inlined(self, node: Node) -> dict[str, Any]:
+        """Render a node in full, whatever is shared."""
+        return super().inlined(node) if type(node) in self.ARMS else self._unknown(node)
+
+    def _unknown(self, node: Node) -> dict[str, Any]:
+        """Refuse a node of a kind that the table lacks, or say no more than its types."""
+        kinds = sorted(json_types_of(node, self._found.graph.definitions))
+        what = f"it is a {type(node).__name__}"
+        return self._unsaid(what, "Write it in another way", self._weak({"type": kinds}), "")
 
     def scalar(self, node: ScalarNode) -> dict[str, Any]:
         """Render a string, number, boolean or null."""
@@ -405,7 +428,7 @@ class DialectRenderer(Renderer):
         if self._dialect.lenient:
             keyword = next(iter(weak))
             self._found.losses.append(Loss(tuple(self._path), "weakened", keyword))
-            return with_words(weak, words)
+            return with_words(weak, words) if words else weak
         return self._refused(what, remedy, self._path)
 
     def _refused(self, what: str, remedy: str, path: Sequence[str]) -> dict[str, Any]:
@@ -480,6 +503,8 @@ def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...]
             found.append((path, f"its schema is {short_json(part)}"))
             continue
         found += [(path, f"its schema has the keyword {quote(key)}") for key in part if key not in known]
+        if is_object(part.get("additionalProperties")) and not dialect.takes_maps:
+            found.append((path, "its schema is an object with free keys"))
         if not (dialect.takes_anything or part.keys() & {"type", "anyOf", "$ref"}):
             found.append((path, "its schema leaves open what type a value has"))
         waiting += [

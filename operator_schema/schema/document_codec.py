@@ -162,7 +162,7 @@ class DocumentCodec(ResultCodec[Any]):
         document: dict[str, Any] = copy_json(self._whole.shown)
         if style is None:
             return document
-        from .host import restyled
+        from .styled import restyled
 
         styled: dict[str, Any] = restyled(document, style)
         return styled

@@ -1,26 +1,25 @@
-"""The node graph rendered for hosts that don't take all of JSON Schema: the same values, in fewer words."""
+"""Schemas for hosts that don't take all of JSON Schema: the same values, in fewer words."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ..complaints import Complaint
 from ..json_values import copy_json
 from .keywords import KEYWORDS
 from .render import MAX_WITHOUT_REFERENCES, Renderer, render, write
 from .subschemas import mapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable
 
-    from ..introspect.nodes import AnyNode, Graph, LeafNode, Node, Target, TupleNode
+    from ..introspect.nodes import Graph, LeafNode, Node
     from .style import SchemaStyle
 
-__all__ = ["MAX_WITHOUT_REFERENCES", "HostRenderer", "render_for_host", "restyled"]
+__all__ = ["render_in_style", "restyled"]
 
 
-def render_for_host(
+def render_in_style(
     graph: Graph, encode_value: Callable[[Node, Any], Any], style: SchemaStyle, name: str
 ) -> dict[str, Any]:
     """Render a graph as `render` does, in a style.
@@ -34,64 +33,39 @@ def render_for_host(
     Raises:
         SchemaError: without `$defs` it would hold more than `MAX_WITHOUT_REFERENCES` schemas.
     """
-    make = partial(HostRenderer, style)
-    if not style.inline:
-        return render(graph, encode_value, make)
-    document, renderer = write(graph, graph.definitions, {}, encode_value, MAX_WITHOUT_REFERENCES, make)
+    document = _inline(graph, encode_value, name) if style.inline else render(graph, encode_value)
+    styled: dict[str, Any] = restyled(document, style)
+    return styled
+
+
+def _inline(graph: Graph, encode_value: Callable[[Node, Any], Any], name: str) -> dict[str, Any]:
+    most = MAX_WITHOUT_REFERENCES
+    document, renderer = write(graph, graph.definitions, {}, encode_value, most, _InlineRenderer)
     if renderer.left < 0:
+        from ..complaints import Complaint
         from ..errors import SchemaError
 
-        message = f"written without references, its schema holds more than {MAX_WITHOUT_REFERENCES:,} schemas"
+        message = f"written without references, its schema holds more than {most:,} schemas"
         remedy = "Leave inline out, or use fewer types inside each other"
         raise SchemaError(name, [Complaint((), "unsupported", name, message, remedy)])
     return document
 
 
-class HostRenderer(Renderer):
-    """Renders in a style.
+class _InlineRenderer(Renderer):
+    """Renders without references, but for recursive types."""
 
-    Args:
-        style: what the schema may hold.
-        names, shared, encode_value, most: as `Renderer` takes them.
-    """
-
-    __slots__ = ("style",)
-
-    def __init__(
-        self,
-        style: SchemaStyle,
-        names: Mapping[Target, str],
-        shared: Mapping[Hashable, str],
-        encode_value: Callable[[Node, Any], Any],
-        most: int,
-    ) -> None:
-        super().__init__(names, shared, encode_value, most)
-        self.style = style
-
-    def any(self, node: AnyNode) -> dict[str, Any]:
-        """Render a node that takes every value."""
-        return super().any(node) if self.style.empty_schemas else _every_type()
-
-    def tuple(self, node: TupleNode) -> dict[str, Any]:
-        """Render an array of fixed length."""
-        document = super().tuple(node)
-        return document if self.style.boolean_schemas else _without_boolean_items(document)
+    __slots__ = ()
 
     def leaf(self, node: LeafNode) -> dict[str, Any]:
         """Render a leaf, whose schema anybody may have written."""
-        document: dict[str, Any] = copy_json(node.leaf.json_schema)
-        if self.style.inline:
-            from .references import with_references_inlined
+        from .references import with_references_inlined
 
-            document = with_references_inlined(document, self._may_write)
-        return self.hoist(restyled(document, self.style))
+        return self.hoist(with_references_inlined(copy_json(node.leaf.json_schema), self._may_write))
 
     def _may_write(self) -> bool:
         self.left -= 1
         return self.left >= 0
 
-
-# --- schemas that are there already: those of leaves ----------------------------------------------
 
 _OPEN: Final = ("additionalProperties", "unevaluatedProperties", "unevaluatedItems")
 """Where a boolean isn't a schema for those who take none."""
