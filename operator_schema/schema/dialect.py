@@ -23,10 +23,21 @@ from ..introspect.nodes import (
 from ..introspect.traits import json_types_of
 from ..json_values import copy_json, is_array, is_object
 from ..wording import quote
-from .leaf_schemas import CannotSay, foreign_schema, types_in
+from .dialect_writing import (
+    WORDS,
+    CannotSay,
+    leaf_schema,
+    has_words,
+    or_null,
+    said_of,
+    says_null,
+    short_json,
+    types_in,
+    with_words,
+    written_out,
+)
 from .render import Renderer
-from .subschemas import as_path, subschemas, unescaped
-from .words import WORDS, has_words, or_null, said_of, says_null, short_json, with_words, written_out
+from .subschemas import as_path, path_of, subschemas, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -236,7 +247,7 @@ class DialectRenderer(Renderer):
         """Render a leaf whose schema the dialect takes."""
         schema = node.leaf.json_schema
         try:
-            return foreign_schema(copy_json(schema), self._dialect, self._fitted_scalar)
+            return leaf_schema(copy_json(schema), self._dialect, self._fitted_scalar)
         except CannotSay as error:
             remedy = "Write its fields as a dataclass, or leave strict out for this tool"
             if not self._dialect.lenient:
@@ -437,17 +448,12 @@ class DialectRenderer(Renderer):
         return {"type": "string"}
 
 
-_KEYWORDS = frozenset({"", "properties", "anyOf", "oneOf", "allOf", "$defs"})
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 
 
 def _losses_of_document(codec: Codec[Any]) -> list[Loss]:
     """List what the graph of a document of others doesn't say: it is checked when arguments are decoded."""
-    beyond = getattr(codec, "beyond", ())
-    parts = [
-        ([part for part in one.where.split("/") if part not in _KEYWORDS], one.keyword) for one in beyond
-    ]
-    return [Loss(tuple(path), "weakened", keyword) for path, keyword in parts]
+    return [Loss(path_of(one.where), "weakened", one.keyword) for one in getattr(codec, "beyond", ())]
 
 
 def _describe(document: dict[str, Any], whole: Any, where: str, keyword: str) -> None:

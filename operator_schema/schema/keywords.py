@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Mapping
 
-    from ..introspect.nodes import Constraints
-
     Pattern = re.Pattern[str]
 
 __all__ = [
@@ -263,8 +261,8 @@ def about(json_type: str, says: Literal["values", "format"] = "values") -> tuple
     return tuple([row.name for row in _ROWS if json_type in row.of and row.says == says])
 
 
-def keywords_of(constraints: Constraints, json_type: str) -> dict[str, Any]:
-    """Return the keywords of JSON Schema for the constraints of a value of a JSON type."""
+def keywords_of(constraints: object, json_type: str) -> dict[str, Any]:
+    """Return the keywords of JSON Schema for `Constraints` of a value of a JSON type."""
     found: dict[str, Any] = {}
     for limit in LIMITS:
         value = getattr(constraints, limit.slot)

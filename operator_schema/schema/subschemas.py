@@ -17,6 +17,7 @@ __all__ = [
     "MAX_REFERENCE",
     "as_path",
     "mapped",
+    "path_of",
     "rebuilt",
     "resolve_pointer",
     "step",
@@ -85,9 +86,23 @@ _ONE: Final = frozenset({"schema", "either"})
 def as_path(steps: tuple[str, ...]) -> tuple[str, ...]:
     """Return the path in a value that steps in its schema mean; `*` stands for the items of an array."""
     row = KEYWORDS[steps[0]]
-    if row.holds == "named":
-        return steps[1:]
-    return ("*",) if row.of else ()
+    return steps[1:] if row.holds == "named" else ("*",) if row.of else ()
+
+
+def path_of(pointer: str) -> tuple[str, ...]:
+    """Return the path in a value that the JSON pointer to a schema means; a definition has its name."""
+    steps = [unescaped(written) for written in pointer.split("/")[1:]]
+    path: list[str] = []
+    while steps:
+        holds = KEYWORDS[steps[0]].holds
+        size = (
+            2
+            if holds in {"named", "schemas"} or (holds == "either" and steps[1:] and steps[1].isdecimal())
+            else 1
+        )
+        path += as_path(tuple(steps[:size]))
+        steps = steps[size:]
+    return tuple(path)
 
 
 # --- JSON pointers -------------------------------------------------------------------------------
