@@ -121,7 +121,7 @@ def _checked_length(name: str, value: object, item: object) -> int:
 
 
 _GIVEN = [
-    (row.slot, row.given_as, _checked_number if row.of == "number" else _checked_length)
+    (row.slot, row.given_as, row.check or (_checked_number if row.of == "number" else _checked_length))
     for row in LIMITS
     if row.given_as
 ]

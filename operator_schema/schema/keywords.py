@@ -89,6 +89,8 @@ class Limit(Value):
         test: the operator that generated code writes for `breaks`; empty where it calls that.
         finder: for a text, makes the function that generated code calls, which is true of what fits.
         written: makes the value of the keyword out of the limit.
+        check: returns what an annotation gives as the constraint (its name, its value, the annotation) as a
+            limit, or raises an UnfitError, where it is neither a number nor a length.
     """
 
     slot: str
@@ -103,6 +105,7 @@ class Limit(Value):
     test: str = ""
     finder: Callable[[Any], Callable[[str], Any]] | None = None
     written: Callable[[Any], Any] = _as_it_is
+    check: Callable[[str, Any, object], Any] | None = None
 
 
 def _of_numbers(keyword: str) -> Mapping[str, str]:
