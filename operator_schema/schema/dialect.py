@@ -26,8 +26,8 @@ from ..wording import quote
 from .dialect_writing import (
     WORDS,
     CannotSay,
-    leaf_schema,
     has_words,
+    leaf_schema,
     or_null,
     said_of,
     says_null,

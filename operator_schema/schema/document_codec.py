@@ -95,7 +95,8 @@ def _whole_of(
         SchemaError: a description is of a property that there isn't.
     """
     checked = checked_options({"name": document.name, **options})
-    asked = (document, checked["param_descriptions"] or {}, checked["unknown_fields"] == "reject")
+    descriptions: Mapping[str, str] = checked["param_descriptions"] or {}
+    asked = (document, descriptions, checked["unknown_fields"] == "reject")
     whole = known if known is not None and known.asked == asked else _read_whole(*asked)
     if whole.complaints:
         raise SchemaError(document.name, whole.complaints)
