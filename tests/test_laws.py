@@ -20,7 +20,7 @@ from strategies import DATACLASSES, JSON_VALUES, OBJECTS, TYPES, supposedly_vali
 from operator_schema import Codec, DecodeError, Problem, SchemaError
 from operator_schema.errors import Complaint
 from operator_schema.introspect.nodes import Field
-from operator_schema.schema import INTEGER_KEY
+from operator_schema.schema.keywords import INTEGER_KEY
 from operator_schema.testing import arguments
 from operator_schema.testing.scalar_values import identity
 

@@ -23,7 +23,7 @@ from operator_schema.codec.limits import (
 from operator_schema.codec.problem_texts import MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
 from operator_schema.introspect import reader
-from operator_schema.schema import MAX_INLINED
+from operator_schema.schema.render import MAX_INLINED
 from operator_schema.wording import EXCERPT_LENGTH, LISTED_OPTIONS, excerpt, listed
 
 

@@ -217,7 +217,7 @@ def test_what_a_provider_gets_in_another_way():
         ("warning", "renamed", (), "Gemini with parameters"),
         ("warning", "weakened", ("sizes",), "Gemini with parameters"),
         ("warning", "renamed", (), "Gemini"),
-        ("note", "told", ("pages",), "Gemini with parameters"),
+        ("note", "described", ("pages",), "Gemini with parameters"),
     ]
 
 

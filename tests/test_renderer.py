@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, json_schema, parameters_of, tool_input
-from operator_schema.schema import Renderer
+from operator_schema.schema.render import Renderer
 
 Nested: Any = TypeAliasType("Nested", "Union[int, list[Nested]]")
 

@@ -10,7 +10,7 @@ from judge import validator
 from strategies import OBJECTS, TYPES
 
 from operator_schema import Codec, json_schema
-from operator_schema.schema import Renderer
+from operator_schema.schema.render import Renderer
 
 SCHEMA_WORDS = {
     "type", "properties", "required", "items", "prefixItems", "additionalProperties", "propertyNames",

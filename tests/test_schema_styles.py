@@ -22,7 +22,7 @@ from operator_schema import (
     json_schema,
     tool,
 )
-from operator_schema.schema_styles import SchemaStyle, style_of
+from operator_schema.schema.style import SchemaStyle, style_of
 
 STYLES = st.fixed_dictionaries(
     {"inline": st.booleans(), "boolean_schemas": st.booleans(), "empty_schemas": st.booleans()}
@@ -346,9 +346,9 @@ def test_the_usual_style_is_none():
 
 
 def test_the_usual_schema_loads_nothing_for_hosts(monkeypatch):
-    monkeypatch.delitem(sys.modules, "operator_schema.host_schema", raising=False)
+    monkeypatch.delitem(sys.modules, "operator_schema.schema.host", raising=False)
     json_schema(Everything, inline=False)
-    assert "operator_schema.host_schema" not in sys.modules
+    assert "operator_schema.schema.host" not in sys.modules
 
 
 # --- tools ---------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..rounds.tool_call import ToolCall
     from ..rounds.toolset import Toolset
-    from ..schema_styles import StyleOptions
+    from ..schema.style import StyleOptions
     from ..tools.calls import ToolResult
     from ..tools.execution.confirmation import Confirm
     from ..tools.execution.reports import OnProgress

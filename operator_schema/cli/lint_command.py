@@ -46,7 +46,7 @@ examples:
     help=f"A provider that gets the tools, or all; may be given several times: {', '.join(PROVIDERS)}.",
 )
 @click.option("--strict", is_flag=True, help="Check for the strict modes of the providers.")
-@click.option("--notes", is_flag=True, help="Show also what is only told in another way.")
+@click.option("--notes", is_flag=True, help="Show also what a provider gets in another way.")
 @click.option(
     "--format",
     "shape",
@@ -77,7 +77,7 @@ def lint(
 
     Errors are what a provider refuses. Warnings are what leaves a model guessing: parameters without a
     description, two tools with the same first sentence, an enum of 400 values, and schemas that a provider
-    gets only in part. Notes are what a provider is told in another way. Each has a remedy.
+    gets only in part. Notes are what a provider gets in another way. Each has a remedy.
     """
     wanted = PROVIDERS if "all" in names else list(dict.fromkeys(names))
     chosen = [getattr(provider_table, name) for name in wanted]

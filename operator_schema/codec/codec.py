@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ..errors import Complaint, DecodeError, Problem, SchemaError
     from ..introspect.nodes import Graph, Node
     from ..introspect.reader import Defaulted
-    from ..schema import MakeRenderer
-    from ..schema_styles import StyleOptions
+    from ..schema.render import MakeRenderer
+    from ..schema.style import StyleOptions
     from .options import CodecOptions
     from .partial.stream import ArgumentStream, Partial
     from .report import DecodeReport, Repair
@@ -106,8 +106,26 @@ class Codec(Generic[T]):
             from ..introspect.source_lines import with_places
 
             raise SchemaError(own_name, with_places(complaints, graph))
+        self._hold(graph, annotation, own_name, checked)
+
+    @classmethod
+    def from_graph(cls, graph: Graph, annotation: Any, name: str, options: Mapping[str, Any], /) -> Self:
+        """Return a codec of a graph that is there already.
+
+        Args:
+            graph: what the codec means.
+            annotation: what stands for it, as `type` returns it.
+            name: of the type in errors, unless the options give one.
+            options: the value of every option, as `checked_options` returns them.
+        """
+        made = object.__new__(cls)
+        made._hold(graph, annotation, name, options)
+        return made
+
+    def _hold(self, graph: Graph, annotation: Any, own_name: str, checked: Mapping[str, Any]) -> None:
         parse = checked["json_loads"]
         graph_of: Any = _graph_of
+        leaves: tuple[SchemaLeaf[Any], ...] = checked["leaves"]
         if leaves or self._walk_class is not Walk:
             graph_of = partial(_graph_of, leaves=leaves, codec=type(self))
         # Asking for `__dict__` would make one, of 272 bytes.
@@ -116,7 +134,7 @@ class Codec(Generic[T]):
         set_once(self, "_graph", graph)
         set_once(self, "_options", checked)
         set_once(self, "_parse", None if parse is None else _parser_of(parse))
-        set_once(self, "_tiers", Tiers(graph, max_depth, graph_of, exact=checked["repair"]))
+        set_once(self, "_tiers", Tiers(graph, checked["max_depth"], graph_of, exact=checked["repair"]))
 
     @property
     def type(self) -> Any:
@@ -159,13 +177,13 @@ class Codec(Generic[T]):
             TypeError: an option doesn't exist, or is neither True nor False.
         """
         if options:
-            from ..schema_styles import style_of
+            from ..schema.style import style_of
 
             style = style_of(options)
             if style is not None:
-                from ..host_schema import render_for_host
+                from ..schema.styled import render_in_style
 
-                return render_for_host(self._graph, self._encode_default, style, self._name)
+                return render_in_style(self._graph, self._encode_default, style, self._name)
         return _renderer()(self._graph, self._encode_default)
 
     def json_schema_by(self, make: MakeRenderer, *, inline: bool = False) -> dict[str, Any]:
@@ -600,7 +618,7 @@ _METHODS: Mapping[str, Any] = {name: vars(Codec)[name] for name in ("decode", "e
 
 @cache  # asking for the import each time would take as long as rendering a small schema
 def _renderer() -> Callable[..., dict[str, Any]]:
-    from ..schema import render
+    from ..schema.render import render
 
     return render
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..introspect.limits import LENGTHS, NUMBERS, TEXTS
+from ..schema.keywords import LENGTHS, NUMBERS, TEXTS
 from ..wording import count_of, excerpt
 from .problems import INVALID
 

@@ -11,7 +11,6 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..introspect.limits import SIGNS
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -28,6 +27,7 @@ from ..introspect.nodes import (
 from ..introspect.traits import received_types, shape_of, spread_members
 from ..introspect.unions import tag_of
 from ..json_values import JSON_TYPES
+from ..schema.keywords import SIGNS
 from ..wording import clip, escape, excerpt, quote
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from .codec import codec_of
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from ..schema_styles import StyleOptions
+    from ..schema.style import StyleOptions
     from .codec import Codec
 
 __all__ = ["decode", "decode_json", "encode", "encode_json", "json_schema"]

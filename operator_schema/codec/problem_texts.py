@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem
 from ..immutable import instead_of
-from ..introspect.limits import LimitError
 from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from ..introspect.traits import received_types, shape_of, spread_members
 from ..json_values import fits_types, is_array, is_object, type_of
-from ..schema import INTEGER_KEY
+from ..schema.keywords import INTEGER_KEY, LimitError
 from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
 from .expected import EXPECTED_LENGTH, expected, expected_field, fitted, show_choice
 from .json_in_strings import quoted_scalar, quoted_type

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..complaints import UnfitError
 from ..json_values import LONGEST_BITS, has_surrogate
+from ..schema.keywords import LIMITS, NUMBERS
 from ..wording import clip, escape, excerpt, received
 from .decimal_limits import is_decimal, limit_leaf, limits_of
-from .limits import LIMITS, NUMBERS
 from .names import show_value
 from .nodes import ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
 from .number_bounds import bounds_of
@@ -121,7 +121,7 @@ def _checked_length(name: str, value: object, item: object) -> int:
 
 
 _GIVEN = [
-    (row.slot, row.given_as, _checked_number if row.of == "number" else _checked_length)
+    (row.slot, row.given_as, row.check or (_checked_number if row.of == "number" else _checked_length))
     for row in LIMITS
     if row.given_as
 ]

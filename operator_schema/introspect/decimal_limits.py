@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..complaints import UnfitError
 from ..immutable import Value
+from ..schema.keywords import NUMBERS, LimitError, is_no_multiple, keywords_of
 from ..wording import excerpt
 from .leaves import SchemaLeaf, trusted_leaf
-from .limits import NUMBERS, LimitError, is_no_multiple, keywords_of
 from .number_bounds import bounds_of
 
 if TYPE_CHECKING:

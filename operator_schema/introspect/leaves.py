@@ -173,7 +173,7 @@ def _describe_schema_fault(json_schema: Mapping[str, Any]) -> tuple[str, str] | 
     if types and all(name in JSON_TYPES for name in types):
         if "$" not in repr(json_schema):
             return None
-        from .schema_references import describe_reference_fault
+        from ..schema.references import describe_reference_fault
 
         return describe_reference_fault(json_schema)
     return (

@@ -6,7 +6,7 @@ from math import inf, nextafter
 from sys import float_info
 from typing import TYPE_CHECKING, NamedTuple
 
-from .limits import NUMBERS
+from ..schema.keywords import NUMBERS
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -19,10 +19,10 @@ from ..errors import DecodeError, Problem
 from ..immutable import Value
 from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
 from ..same_state import is_same_state
+from ..schema.references import describe_reference_fault, resolve
 from ..wording import clip, escape, excerpt, quote
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, ShapedDecoder, UnionNode
-from .schema_references import describe_reference_fault, resolve
 from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:

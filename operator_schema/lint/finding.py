@@ -20,8 +20,8 @@ class Finding(Value):
 
     Attributes:
         code: what kind of thing it is, such as `no_description`.
-        severity: `error`: a provider refuses it · `warning`: a model has to guess · `note`: it is told in
-            another way, and nothing is wrong.
+        severity: `error`: a provider refuses it · `warning`: a model has to guess · `note`: the provider gets
+            it in another way, and nothing is wrong.
         tool: name of the tool; empty if it is about all of them.
         path: attribute names that lead to the parameter; `*` stands for the items of an array. Empty for the
             tool itself.

@@ -108,7 +108,7 @@ def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict:
 
 _GIVE_TOOLS = "Give the tools to answers and results too"
 _LOSSES = {
-    "told": ("told", "{provider} doesn't take {keyword}, which is told in the description"),
+    "described": ("described", "{provider} doesn't take {keyword}, which moves to the description"),
     "null": ("null", "{provider} requires it, so null stands for leaving it out"),
     "renamed": (
         "renamed",

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from ..misnamed import answer_misnamed_imports, names_meant
 
 if TYPE_CHECKING:
+    from ..schema.style import Dialect
     from .answer import Answer, Usage
-    from .dialect import Dialect, Rules
     from .errors import ResponseError
     from .names import NameRule
     from .provider import Provider
+    from .rules import Rules
     from .stream import Stream
     from .streamed_call import StreamedCall
     from .table import (
@@ -60,11 +61,11 @@ __all__ = [
 
 _HOMES = {
     "Answer": ".answer",
-    "Dialect": ".dialect",
+    "Dialect": "..schema.style",
     "NameRule": ".names",
     "Provider": ".provider",
     "ResponseError": ".errors",
-    "Rules": ".dialect",
+    "Rules": ".rules",
     "Stream": ".stream",
     "StreamedCall": ".streamed_call",
     "Usage": ".answer",

@@ -10,9 +10,9 @@ from ..codec.encode import encode_node
 from ..codec.interpret import interpret
 from ..codec.limits import MAX_DEPTH
 from ..codec.problems import INVALID
-from ..introspect.nodes import ArrayNode, MapNode, ObjectNode, TupleNode, UnionNode
-from ..introspect.traits import flat_members, json_types_of
-from ..json_values import is_array, is_object
+from ..introspect.nodes import ObjectNode, UnionNode
+from ..introspect.traits import flat_members, json_types_of, parts_of, received_types
+from ..json_values import is_array, is_object, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,21 +62,20 @@ class _Cleaner:
         return self._done[key]
 
     def _cleaned(self, node: Node, value: Any, depth: int) -> Any:
-        match node:
-            case ObjectNode() as found if is_object(value):
-                return self._object(found, value, depth)
-            case ArrayNode(items=items) if is_array(value):
-                return [self.cleaned(items, item, depth - 1) for item in value]
-            case MapNode(values=values) if is_object(value):
-                return {key: self.cleaned(values, inner, depth - 1) for key, inner in value.items()}
-            case TupleNode(items=items) if is_array(value) and len(value) == len(items):
-                return [
-                    self.cleaned(item, inner, depth - 1) for item, inner in zip(items, value, strict=True)
-                ]
-            case UnionNode() as found if is_object(value) or is_array(value):
-                return self._union(found, value, depth)
-            case _:
-                return value
+        if isinstance(node, UnionNode):
+            return self._union(node, value, depth)
+        if isinstance(node, ObjectNode):
+            return self._object(node, value, depth) if is_object(value) else value
+        # Of any other kind what is inside is enough, which the traits know.
+        inside = [inner for _, inner in parts_of(node)]
+        if type_of(value) not in received_types(node):
+            return value  # decoding says so
+        if is_object(value) and inside:
+            return {key: self.cleaned(inside[-1], each, depth - 1) for key, each in value.items()}
+        if is_array(value) and len(inside) in {1, len(value)}:
+            nodes = inside * len(value) if len(inside) == 1 else inside
+            return [self.cleaned(one, each, depth - 1) for one, each in zip(nodes, value, strict=True)]
+        return value
 
     def _object(self, node: ObjectNode, value: Mapping[str, Any], depth: int) -> dict[str, Any]:
         kept = dict(value)

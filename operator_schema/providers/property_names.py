@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote as quoted
 from urllib.parse import unquote
 
-from ..introspect.schema_references import rebuilt
 from ..json_values import is_array, is_object
 
 if TYPE_CHECKING:
@@ -25,6 +23,8 @@ def property_names(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _names(schema: Mapping[str, Any]) -> Iterator[str]:
+    from ..schema.subschemas import rebuilt
+
     inside: list[Mapping[str, Any]] = []
 
     def note(inner: dict[str, Any]) -> dict[str, Any]:
@@ -45,6 +45,8 @@ def schema_with_keys(schema: Mapping[str, Any], names: Mapping[str, str]) -> dic
         schema: in any dialect.
         names: of properties, to those that they get.
     """
+    from ..schema.subschemas import rebuilt
+
     copy = rebuilt(schema, lambda inner: schema_with_keys(inner, names))
     for keyword, value in copy.items():
         if keyword in _LISTS and is_array(value):
@@ -71,11 +73,13 @@ def _replaced(found: Any, names: Mapping[str, str]) -> Any:
 
 def _pointer_with_keys(reference: str, names: Mapping[str, str]) -> str:
     """Return a JSON pointer in a fragment (RFC 6901, section 6) that goes through the new names."""
+    from ..schema.subschemas import unescaped, written_step
+
     steps = reference.split("/")
     for place in range(1, len(steps) - 1):
-        own = unquote(steps[place + 1]).replace("~1", "/").replace("~0", "~")
+        own = unescaped(unquote(steps[place + 1]))
         if steps[place] == "properties" and own in names:
-            steps[place + 1] = quoted(names[own].replace("~", "~0").replace("/", "~1"))
+            steps[place + 1] = written_step(names[own])
     return "/".join(steps)
 
 

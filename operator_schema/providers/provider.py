@@ -19,10 +19,10 @@ from .checked_answers import (
     renamed_call,
     what_is_wrong,
 )
-from .dialect import Rules
 from .errors import ResponseError
 from .offered import checked_choice, descriptions_of, fixed, names_of, own_choice, shown_tools
 from .response_json import json_of, what_came
+from .rules import Rules
 from .strictness import checked_strict
 from .wire import Wanted
 
@@ -30,13 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..rounds.offer import ToolChoice
-    from ..schema_styles import SchemaStyle
+    from ..schema.dialect import DialectSchema, Loss
+    from ..schema.sizes import Size
+    from ..schema.style import Dialect, SchemaStyle
     from ..tools.calls import RawCall
     from ..tools.tool import Tool
     from .answer import Answer
-    from .dialect import Dialect
-    from .dialect_limits import Size
-    from .dialect_schema import DialectSchema, Loss
     from .names import NameRule
     from .offered import Tools
     from .report import Report, ToolReport
@@ -167,7 +166,7 @@ class Provider(Value):
             description: in place of the tool's own.
         """
         from ..json_copies import Original
-        from .dialect_limits import size_of
+        from ..schema.sizes import size_of
         from .tool_forms import ToolForm
 
         made: list[ToolForm] = []
@@ -254,7 +253,7 @@ class Provider(Value):
         ]
 
     def report(self, tools: Tools, /, *, strict: Strict = False) -> Report:
-        """Tell what the provider gets of tools: what is kept, told in words, weakened, refused or renamed.
+        """Tell what the provider gets of tools: what is kept, described, weakened, refused or renamed.
 
         Unlike `request`, it lists what is refused.
 
@@ -325,7 +324,7 @@ class Provider(Value):
 
     def _losses(self, tool: Tool[..., Any], *, strict: bool) -> tuple[Loss, ...]:
         from ..introspect.places import places_of
-        from .dialect_schema import Loss, dialect_schema
+        from ..schema.dialect import Loss, dialect_schema
 
         dialect = self._dialect_in(strict=strict)
         lost = () if dialect is None else dialect_schema(tool.codec, dialect, tool.name, self.name).losses
@@ -356,7 +355,7 @@ class Provider(Value):
 
     def _schemas(self, tools: Sequence[Tool[..., Any]], modes: Sequence[bool]) -> list[DialectSchema | None]:
         """Return the schema of each tool in its dialect; None where that is all of JSON Schema."""
-        from .dialect_schema import dialect_schema
+        from ..schema.dialect import dialect_schema
 
         found: list[DialectSchema | None] = []
         for tool, strict in zip(tools, modes, strict=True):
@@ -372,7 +371,7 @@ class Provider(Value):
 
     def _check_size(self, sizes: Sequence[Size]) -> None:
         """Check that strict tools aren't too much for one request."""
-        from .dialect_limits import over_limits
+        from ..schema.sizes import over_limits
 
         remedy = "Offer fewer tools, or leave strict out"
         over = over_limits(self.dialect, sizes) if self.dialect is not None else []

@@ -1,4 +1,4 @@
-"""What a provider gets of tools: what is kept, told in words, weakened, refused or renamed, and its size."""
+"""What a provider gets of tools: what is kept, described, weakened, refused or renamed, and its size."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..wording import show_path
 
 if TYPE_CHECKING:
     from ..complaints import Complaint
-    from .dialect_schema import Loss
+    from ..schema.dialect import Loss
     from .strictness import Strict
 
 __all__ = ["Report", "ToolReport"]
 
-Fate = Literal["kept", "told", "null", "weakened", "renamed", "refused"]
+Fate = Literal["kept", "described", "null", "weakened", "renamed", "refused"]
 
 
 class ToolReport(Value):
@@ -115,7 +115,7 @@ class Report(Value):
 
 _MODES: dict[Strict, str] = {True: ", strict", False: "", "auto": ", strict where possible"}
 _WORDS = {
-    "told": "told in the description",
+    "described": "moved to the description",
     "null": "required, null means that it is left out",
     "weakened": "weakened",
     "renamed": "renamed",

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..complaints import Complaint
 from ..immutable import Value
+from ..schema.sizes import Size, over_limits
 from ..wording import quote, received
-from .dialect_limits import Size, over_limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .dialect import Dialect
+    from ..schema.style import Dialect
 
 __all__ = ["Fit", "Strict", "checked_strict", "strict_where_possible"]
 

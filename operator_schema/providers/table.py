@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..schema_styles import SchemaStyle
+from ..schema.style import Dialect, SchemaStyle
 from ..wording import checked_text
 from .chat import ChatWire, CohereWire, OllamaWire
 from .converse import ConverseWire
-from .dialect import Dialect, Rules
 from .generate_content import GenerateContentWire
 from .messages import MessagesWire
 from .names import NameRule
 from .provider import Provider
 from .responses import ResponsesWire
+from .rules import Rules
 
 __all__ = [
     "anthropic",

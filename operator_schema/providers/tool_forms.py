@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..json_copies import Original
-    from .dialect_limits import Size
+    from ..schema.sizes import Size
 
 __all__ = ["ToolForm"]
 

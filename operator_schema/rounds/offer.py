@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeAlias, Unpack
 
-    from ..schema_styles import StyleOptions
+    from ..schema.style import StyleOptions
     from ..tools.calls import RawCall
     from ..tools.snapshot import Snapshot
     from ..tools.tool import Tool, ToolDefinition
@@ -138,7 +138,7 @@ class Offer(Value, Generic[Input]):
         """
         style = None
         if options:
-            from ..schema_styles import style_of
+            from ..schema.style import style_of
 
             style = style_of(options)
         described, describer = self.descriptions, self._snapshot.describer

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import TypeAlias, Unpack
 
-    from ..schema_styles import StyleOptions
+    from ..schema.style import StyleOptions
     from ..tools.calls import RawCall
     from ..tools.options import ToolChanges
     from ..tools.tool import ToolDefinition

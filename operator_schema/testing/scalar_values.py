@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from ..codec.problems import INVALID, Trial
 from ..codec.scalars import SCALARS
-from ..introspect.limits import NUMBERS
 from ..introspect.nodes import Constraints
 from ..introspect.number_bounds import bounds_of, nearest_float
 from ..json_values import choice_key, is_array, is_object
+from ..schema.keywords import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping

@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from ..codec.example.smallest import NO_EXAMPLE, example_of
 from ..codec.interpret import interpret
 from ..codec.limits import MAX_DEPTH
-from ..documents.codec import DocumentCodec
-from ..documents.document import SchemaDocument
 from ..introspect.nodes import (
     NULL,
     AnyNode,
@@ -32,6 +30,8 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..introspect.traits import visit
+from ..schema.document import SchemaDocument
+from ..schema.document_codec import DocumentCodec
 from ..tools.raw_arguments import RawArguments
 from .leaf_values import leaf_values
 from .scalar_values import JSON_SCALARS, JSON_VALUES, identity, length_limits, scalars, with_floats

@@ -7,12 +7,12 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
 from ..complaints import Complaint
-from ..documents.codec import DocumentCodec
-from ..documents.document import SchemaDocument
 from ..errors import SchemaError
 from ..introspect.classes import form_of
 from ..introspect.hints import Unresolved
 from ..introspect.names import name_of
+from ..schema.document import SchemaDocument
+from ..schema.document_codec import DocumentCodec
 from ..wording import listed, quote
 from .options import register_input
 from .parameters import class_of

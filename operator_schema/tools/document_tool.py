@@ -6,10 +6,10 @@ import sys
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ..documents.codec import DocumentCodec
-from ..documents.document import SchemaDocument
 from ..introspect.hints import Scope
 from ..json_values import to_json_text
+from ..schema.document import SchemaDocument
+from ..schema.document_codec import DocumentCodec
 from .function import make_tool
 from .output import NO_OUTPUT, OutputType, WrittenOutput
 from .signature import name_of_callee

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Never, Self, Unpack
 
-    from ..schema_styles import StyleOptions
+    from ..schema.style import StyleOptions
     from .options import ToolChanges
     from .switches import Switch
     from .tool import Tool, ToolDefinition
@@ -320,7 +320,7 @@ class Registry:
         """
         style = None
         if options:
-            from ..schema_styles import style_of
+            from ..schema.style import style_of
 
             style = style_of(options)
         entries = self._entries

@@ -12,10 +12,11 @@ from ..errors import Complaint, SchemaError
 from ..introspect.docstrings import split_summary
 from ..introspect.names import name_of
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
-from ..introspect.schema_references import rebuilt, with_references_resolved
 from ..introspect.traits import flat_members
 from ..json_values import copy_json, is_object
-from ..schema import Renderer
+from ..schema.references import with_references_resolved
+from ..schema.render import Renderer
+from ..schema.subschemas import rebuilt
 from .raw_arguments import RawArguments
 from .tool import Tool
 from .tool_lists import tools_of
@@ -67,8 +68,8 @@ def _described(graph: Graph) -> Graph:
     root = graph.root
     if not isinstance(root, LeafNode) or root.leaf.type is not RawArguments:
         return graph
-    from ..documents.codec import DocumentCodec
-    from ..documents.document import SchemaDocument
+    from ..schema.document import SchemaDocument
+    from ..schema.document_codec import DocumentCodec
 
     return DocumentCodec(SchemaDocument("arguments", root.leaf.json_schema)).graph
 

@@ -10,7 +10,7 @@ from .switches import NO_CONTEXT, HiddenSwitch, question_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ..schema_styles import SchemaStyle
+    from ..schema.style import SchemaStyle
     from .switches import Enabled, Switch
     from .tool import Tool, ToolDefinition
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..errors import Problem
     from ..introspect.nodes import Graph
     from ..json_copies import Original
-    from ..schema_styles import SchemaStyle, StyleOptions
+    from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
     from .metadata import Metadata, ToolAnnotations
     from .options import ToolChanges
@@ -326,7 +326,7 @@ class Tool(Generic[P, R]):
         """
         if not options:
             return self.definition_in(None)
-        from ..schema_styles import style_of
+        from ..schema.style import style_of
 
         return self.definition_in(style_of(options))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from operator_schema import tool
-from operator_schema.adapters.schema_changes import SchemaChange, schema_changes
+from operator_schema.schema.changes import SchemaChange, schema_changes
 
 
 @dataclass

@@ -75,7 +75,8 @@ def test_lint_prints_annotations_for_github(mail):
         "it has no docstring, so a model knows only its name. Write one: what it does, and when to use it."
     )
     assert any(
-        line.startswith("::notice file=lint_mail.py,line=4,title=3d_send.pages%3A told::") for line in lines
+        line.startswith("::notice file=lint_mail.py,line=4,title=3d_send.pages%3A described::")
+        for line in lines
     )
 
 

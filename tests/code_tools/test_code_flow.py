@@ -355,7 +355,7 @@ def test_a_search_that_finds_little_tells_of_other_cases(tmp_path):
 
 def test_the_root_may_be_the_package_that_a_name_begins_with(ours):
     assert ours.inspect("operator_schema.codec.codec.Codec")["location"].startswith("codec/codec.py:")
-    assert ours.inspect("operator_schema.schema.Renderer")["found"]
+    assert ours.inspect("operator_schema.schema.render.Renderer")["found"]
     assert not ours.inspect("schema_of.schema.Renderer")["found"]
 
 

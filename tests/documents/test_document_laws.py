@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operator_schema.codec.interpret import interpret
-from operator_schema.documents.codec import DocumentCodec
-from operator_schema.documents.document import SchemaDocument
-from operator_schema.documents.judge import Judge
-from operator_schema.documents.patterns import Patterns
-from operator_schema.documents.reader import read_document
 from operator_schema.errors import DecodeError
 from operator_schema.json_values import copy_json
+from operator_schema.schema.document import SchemaDocument
+from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.judge import Judge
+from operator_schema.schema.patterns import Patterns
+from operator_schema.schema.read import read_document
 
 KEYS = st.sampled_from(["a", "b", "c d", "$ref"])
 TEXTS = st.sampled_from(["", "a", "bb", "10", "ab-c"])

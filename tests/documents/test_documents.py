@@ -12,13 +12,13 @@ import pytest
 from patience import PATIENCE, cpu_time
 from provider_traffic import exchanges
 
-from operator_schema.documents.codec import DocumentCodec
-from operator_schema.documents.document import SchemaDocument
-from operator_schema.documents.judge import Judge
-from operator_schema.documents.patterns import Patterns
-from operator_schema.documents.reader import MAX_SCHEMAS, read_document
-from operator_schema.documents.run import MAX_STEPS
 from operator_schema.errors import DecodeError, EncodeError, SchemaError
+from operator_schema.schema.document import SchemaDocument
+from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.judge import Judge
+from operator_schema.schema.patterns import Patterns
+from operator_schema.schema.read import MAX_SCHEMAS, read_document
+from operator_schema.schema.value_check import MAX_STEPS
 
 ISSUE = {
     "$schema": "http://json-schema.org/draft-07/schema#",
@@ -571,8 +571,8 @@ def test_nothing_has_to_be_installed() -> None:
 import sys
 for name in ("jsonschema", "referencing", "rpds", "regex", "re2"):
     sys.modules[name] = None
-from operator_schema.documents.codec import DocumentCodec
-from operator_schema.documents.document import SchemaDocument
+from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document import SchemaDocument
 schema = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
 own = DocumentCodec(SchemaDocument("tool", schema))
 print(own.left, own.problems({"a": [1, 1]})[0].message)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from patience import PATIENCE, cpu_time
 
-from operator_schema.documents.codec import DocumentCodec
-from operator_schema.documents.document import SchemaDocument
 from operator_schema.errors import DecodeError
+from operator_schema.schema.document import SchemaDocument
+from operator_schema.schema.document_codec import DocumentCodec
 
 pytestmark = pytest.mark.slow("gives the reader documents that grow")
 

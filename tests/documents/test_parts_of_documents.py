@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from operator_schema.documents import reader
-from operator_schema.documents.codec import DocumentCodec
-from operator_schema.documents.document import SchemaDocument
-from operator_schema.documents.patterns import linear_pattern
+from operator_schema.schema import read
+from operator_schema.schema.document import SchemaDocument
+from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.patterns import linear_pattern
 
 
 def codec_of(schema: Any) -> DocumentCodec:
@@ -48,7 +48,7 @@ def test_alternatives_are_counted_from_one_or_have_their_title() -> None:
 
 @pytest.mark.parametrize(("kind", "is_tried"), [("string", False), ("object", True)])
 def test_only_so_many_alternatives_of_containers_are_tried(kind: str, is_tried: bool) -> None:
-    tried: Any = reader
+    tried: Any = read
     members = {
         "string": [{"type": "string", "minLength": 3}, {"type": "string", "maxLength": 5}],
         "object": [

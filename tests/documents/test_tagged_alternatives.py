@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from operator_schema.documents.codec import DocumentCodec
-from operator_schema.documents.document import SchemaDocument
+from operator_schema.schema.document import SchemaDocument
+from operator_schema.schema.document_codec import DocumentCodec
 
 OTHER: dict[str, Any] = {
     "type": "object",

@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-from operator_schema.documents.codec import DocumentCodec
-from operator_schema.documents.document import SchemaDocument
-from operator_schema.documents.patterns import linear_pattern
+from operator_schema.schema.document import SchemaDocument
+from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.patterns import linear_pattern
 
 TEXTS = ["".join(letters) for length in range(6) for letters in product("abc", repeat=length)]
 EXPRESSIONS = [

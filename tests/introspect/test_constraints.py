@@ -32,7 +32,7 @@ from annotation_samples import (
 from judge import validator
 
 from operator_schema import Codec, EncodeError, SchemaError, SchemaLeaf, json_schema
-from operator_schema.introspect.limits import LIMITS
+from operator_schema.schema.keywords import LIMITS
 
 
 @dataclass(frozen=True)

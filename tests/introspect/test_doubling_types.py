@@ -13,7 +13,7 @@ from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, SchemaError
 from operator_schema.introspect import graph_checks
-from operator_schema.schema import MAX_INLINED
+from operator_schema.schema.render import MAX_INLINED
 
 LEVELS = 60
 Rows = TypeAliasType("Rows", "list[Rows] | None")

@@ -26,8 +26,8 @@ from operator_schema.providers import (
     openai_chat,
     xai,
 )
-from operator_schema.providers.dialect_limits import over_limits, size_of
-from operator_schema.providers.dialect_schema import Loss, dialect_schema
+from operator_schema.schema.dialect import Loss, dialect_schema
+from operator_schema.schema.sizes import over_limits, size_of
 
 ALWAYS = [gemini_parameters, ollama, xai]
 
@@ -153,7 +153,7 @@ def test_a_lenient_dialect_says_less_and_lists_it():
     assert losses == (
         Loss(("extra",), "weakened", "type"),
         Loss(("tree", "below", "*"), "weakened", "type"),
-        Loss(("count",), "told", "default"),
+        Loss(("count",), "described", "default"),
     )
     assert properties_for(xai)["place"] == {
         "type": "array",

@@ -10,8 +10,8 @@ from annotated_types import Ge
 from operator_schema import Toolset, tool, tool_input
 from operator_schema.providers import anthropic, gemini, openai_chat, openai_compatible
 from operator_schema.providers import tokens as token_counts
-from operator_schema.providers.dialect_schema import Loss
 from operator_schema.providers.tokens import count_tokens
+from operator_schema.schema.dialect import Loss
 
 
 @pytest.fixture(autouse=True)
@@ -48,11 +48,11 @@ def test_each_place_has_its_fate():
         ("guests",): ("kept",),
         ("guests", "*"): ("kept",),
         ("guests", "*", "name"): ("kept",),
-        ("guests", "*", "age"): ("told",),
-        ("nights",): ("told",),
+        ("guests", "*", "age"): ("described",),
+        ("nights",): ("described",),
     }
     openai = openai_chat.report([book], strict=True).tools[0]
-    assert openai.fate_of(("guests", "*", "age")) == ("told", "null")
+    assert openai.fate_of(("guests", "*", "age")) == ("described", "null")
     assert Loss(("nights",), "null", "required") in openai.losses
 
 
@@ -109,7 +109,7 @@ def test_a_report_reads_as_text_and_as_json():
         == f"OpenAI Chat Completions, strict: {report.size} bytes, {report.tokens} tokens (an estimate)"
     )
     assert lines[1] == f"  3d_book: {report.size} bytes, {report.tokens} tokens"
-    assert "    nights: told in the description (default)" in lines
+    assert "    nights: moved to the description (default)" in lines
     assert "  anything: refused" in lines
     renamed = gemini.report([book])
     assert f"  3d_book, renamed to {gemini.names.wire_name('3d_book')}: " in str(renamed)

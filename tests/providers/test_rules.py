@@ -9,7 +9,6 @@ from provider_traffic import exchanges
 from test_provider_laws import PROVIDERS, response_of
 
 from operator_schema import Executor, RawCall, SchemaError, Toolset, document_tool, tool
-from operator_schema.introspect.schema_references import rebuilt
 from operator_schema.lint import lint
 from operator_schema.providers import (
     NameRule,
@@ -28,6 +27,7 @@ from operator_schema.providers.property_names import (
     text_with_keys,
     value_with_keys,
 )
+from operator_schema.schema.subschemas import rebuilt
 
 WITH_KEYS = [provider for provider in PROVIDERS if provider.rules.keys is not None]
 

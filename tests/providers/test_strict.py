@@ -27,9 +27,9 @@ from operator_schema.providers import (
     openai_responses,
     xai,
 )
-from operator_schema.providers.dialect_limits import over_limits, size_of
-from operator_schema.providers.dialect_schema import Loss, dialect_schema
 from operator_schema.providers.nulls import without_nulls
+from operator_schema.schema.dialect import Loss, dialect_schema
+from operator_schema.schema.sizes import over_limits, size_of
 from operator_schema.testing import arguments
 
 STRICT = [anthropic, cohere, deepseek, gemini, gemini_parameters, openai_chat, xai]
@@ -475,9 +475,9 @@ def test_what_is_told_in_words_is_listed():
 
     (report,) = openai_chat.report([note], strict=True).tools
     assert report.losses == (
-        Loss(("text",), "told", "minLength"),
-        Loss(("pages",), "told", "uniqueItems"),
-        Loss(("mark",), "told", "default"),
+        Loss(("text",), "described", "minLength"),
+        Loss(("pages",), "described", "uniqueItems"),
+        Loss(("mark",), "described", "default"),
     )
     properties = openai_chat.request([note], strict=True)["tools"][0]["function"]["parameters"]["properties"]
     assert properties == {
@@ -498,7 +498,7 @@ def test_what_is_told_in_words_is_listed():
         },
     }
     losses = anthropic.report(Toolset(note, off(invite)), strict=True).tools[0].losses
-    assert Loss(("pages",), "told", "minItems") in losses
+    assert Loss(("pages",), "described", "minItems") in losses
     assert not any(loss.kind == "null" for loss in losses)
     assert Loss(("seats",), "null", "required") in openai_chat.report([invite], strict=True).tools[0].losses
 

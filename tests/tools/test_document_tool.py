@@ -20,7 +20,7 @@ from operator_schema import (
     Toolset,
     document_tool,
 )
-from operator_schema.documents.document import SchemaDocument
+from operator_schema.schema.document import SchemaDocument
 from operator_schema.tools.document_tool import DocumentOutput, tool_of_document
 
 SCHEMA = {

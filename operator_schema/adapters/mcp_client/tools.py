@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex
 
 from mcp import ClientSession, MCPError, types
 
-from ...documents.codec import DocumentCodec
-from ...documents.document import SchemaDocument
 from ...errors import CallError, SchemaError, ToolError
 from ...json_values import copy_json
+from ...schema.document import SchemaDocument
+from ...schema.document_codec import DocumentCodec
 from ...tools.document_tool import DocumentOutput, tool_of_document
 from ...tools.execution.backends import current_backend
 from ...tools.injection import skip

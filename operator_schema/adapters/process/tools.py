@@ -7,10 +7,10 @@ from binascii import a2b_base64
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ...documents.document import SchemaDocument
 from ...errors import CallError, NeedsInput, SchemaError, ToolError
 from ...immutable import Value
 from ...json_values import is_array, is_object
+from ...schema.document import SchemaDocument
 from ...tools.content import Audio, File, Image, Resource, Text
 from ...tools.document_tool import DocumentOutput, tool_of_document
 from ...tools.injection import skip

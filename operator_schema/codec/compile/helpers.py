@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ...introspect.nodes import ObjectNode
-from ...schema import INTEGER_KEY
+from ...schema.keywords import INTEGER_KEY
 from ..interpret import distance
 from ..limits import MAX_KEY_DIGITS
 from ..problems import GiveUp

@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from ...introspect.limits import LENGTHS, NUMBERS, TEXTS
 from ...introspect.nodes import (
     ArrayNode,
     MapNode,
@@ -22,6 +21,7 @@ from ...introspect.nodes import (
 )
 from ...introspect.traits import visit_places
 from ...json_values import has_surrogate
+from ...schema.keywords import LENGTHS, NUMBERS, TEXTS
 from ..limits import MAX_INTEGER_DIGITS
 from ..problems import GiveUp
 from .source import Source

@@ -130,7 +130,7 @@ def not_enforced(keyword: str) -> str:
 
 def told(keyword: str) -> str:
     """Name the reason that a strict mode can't say a keyword."""
-    return f"told in the description: {keyword}"
+    return f"moved to the description: {keyword}"
 
 
 def stricter(keyword: str) -> str:

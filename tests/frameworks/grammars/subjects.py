@@ -106,7 +106,9 @@ def _strict(wire: str, rng: random.Random) -> Subject:
     sent = json.loads(json.dumps(provider.request([tool], strict=True)))["tools"][0]
     schema = sent["input_schema"] if "input_schema" in sent else sent["function"]["parameters"]
     told = frozenset(
-        loss.keyword for loss in provider.report([tool], strict=True).tools[0].losses if loss.kind == "told"
+        loss.keyword
+        for loss in provider.report([tool], strict=True).tools[0].losses
+        if loss.kind == "described"
     )
     whole = tool.input_schema()
     names = _wire_keys(provider, tool)

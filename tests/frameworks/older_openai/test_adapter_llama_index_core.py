@@ -18,7 +18,7 @@ from turns import CALLS, CONTEXT, OURS, SAID, TOOLS, Call, add, book, check, cou
 
 from operator_schema import Executor, Registry, tool
 from operator_schema.adapters.llama_index_core import RegistryRetriever, to_tool, to_tools
-from operator_schema.adapters.schema_changes import schema_changes
+from operator_schema.schema.changes import schema_changes
 
 TURNS = {
     "good": OURS,

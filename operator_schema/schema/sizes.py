@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
 from ..json_values import is_object
+from .keywords import DEFINITIONS, KEYWORDS
+from .subschemas import subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from .dialect import Dialect
+    from .style import Dialect
 
 __all__ = ["MANY_CHOICES", "Size", "over_limits", "size_of"]
 
@@ -102,13 +104,14 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], int]]
     while waiting:
         part, level = waiting.pop()
         yield part, level
-        waiting += [(inner, 1) for inner in part.get("$defs", {}).values()]
-        waiting += [(inner, level + 1) for inner in part.get("properties", {}).values()]
-        waiting += [(inner, level) for inner in part.get("anyOf", ())]
-        waiting += [(inner, level + 1) for inner in part.get("prefixItems", ())]
-        for key in ("items", "additionalProperties"):
-            if is_object(part.get(key)):
-                waiting.append((part[key], level + 1))
+        for steps, inner in subschemas(part):
+            if is_object(inner):
+                outer = 0 if steps[0] in DEFINITIONS else level
+                waiting.append((inner, outer + (steps[0] not in _SAME_LEVEL)))
+
+
+_SAME_LEVEL = frozenset([name for name, row in KEYWORDS.items() if row.holds == "schemas" and not row.of])
+"""The keywords whose schemas are about the same value."""
 
 
 def _characters(part: Mapping[str, Any]) -> int:

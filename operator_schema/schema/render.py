@@ -7,8 +7,7 @@ from collections import Counter
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .introspect.limits import keywords_of
-from .introspect.nodes import (
+from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
     EnumNode,
@@ -22,29 +21,26 @@ from .introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from .introspect.traits import visit_places
-from .json_values import copy_json
+from ..introspect.traits import visit_places
+from ..json_values import copy_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 
-    from .introspect.nodes import Field, Graph, Node
-    from .introspect.schema_references import HoistedDefinitions
+    from ..introspect.nodes import Constraints, Field, Graph, Node
+    from .references import HoistedDefinitions
 
     EncodeValue = Callable[[Node, Any], Any]
     Names = Mapping[Target, str]
     MakeRenderer = Callable[[Names, Mapping[Hashable, str], EncodeValue, int], "Renderer"]
 
-__all__ = ["INTEGER_KEY", "MAX_INLINED", "MAX_WITHOUT_REFERENCES", "Renderer", "render", "write"]
+__all__ = ["MAX_INLINED", "MAX_WITHOUT_REFERENCES", "Renderer", "render", "write"]
 
 MAX_INLINED = 1000
 """Schemas in a document, past which what is used more than once shares a definition."""
 
 MAX_WITHOUT_REFERENCES = 10_000
 """Schemas in a document that writes out each type wherever it is used."""
-
-INTEGER_KEY = "^(0|-?[1-9][0-9]*)$"
-"""How an integer is written as a JSON key."""
 
 
 def render(
@@ -188,7 +184,7 @@ class Renderer:
         """Render a string, number, boolean or null."""
         if node.constraints is None:
             return {"type": node.type}
-        return {"type": node.type, **keywords_of(node.constraints, node.type)}
+        return {"type": node.type, **_limits(node.constraints, node.type)}
 
     def any(self, _node: AnyNode) -> dict[str, Any]:
         """Render a node that takes every value."""
@@ -201,7 +197,7 @@ class Renderer:
     def hoist(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of a leaf without its definitions, which move to the root."""
         if "$defs" in document or "definitions" in document:
-            from .introspect.schema_references import HoistedDefinitions
+            from .references import HoistedDefinitions
 
             if self.hoisted is None:
                 self.hoisted = HoistedDefinitions([*self.names.values(), *self._shared.values()])
@@ -240,7 +236,7 @@ class Renderer:
         document: dict[str, Any] = {"type": "array", "items": self.schema(node.items)}
         if node.unique:
             document["uniqueItems"] = True
-        return {**document, **keywords_of(node.constraints, "array")} if node.constraints else document
+        return {**document, **_limits(node.constraints, "array")} if node.constraints else document
 
     def tuple(self, node: TupleNode) -> dict[str, Any]:
         """Render an array of fixed length."""
@@ -256,10 +252,12 @@ class Renderer:
         if keys:
             document["propertyNames"] = keys
         document["additionalProperties"] = self.schema(node.values)
-        return {**document, **keywords_of(node.constraints, "object")} if node.constraints else document
+        return {**document, **_limits(node.constraints, "object")} if node.constraints else document
 
     def _keys(self, node: Node) -> dict[str, Any]:
         if isinstance(node, ScalarNode) and node.type == "integer":
+            from .keywords import INTEGER_KEY
+
             return {"pattern": INTEGER_KEY}
         document = self.inlined(node)
         document.pop("type", None)  # a key is a string in any case
@@ -293,6 +291,13 @@ class Renderer:
 
 
 Renderer.__init_subclass__()  # the class renders nodes itself, too
+
+
+def _limits(constraints: Constraints, json_type: str) -> dict[str, Any]:
+    # Only a type with constraints needs the table of keywords.
+    from .keywords import keywords_of
+
+    return keywords_of(constraints, json_type)
 
 
 def _described(document: dict[str, Any], description: str | None) -> dict[str, Any]:

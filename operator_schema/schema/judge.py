@@ -1,7 +1,8 @@
-"""The keywords of JSON Schema that say which values fit: how each is read, and how it is checked.
+"""Check values against a whole document: what a graph can't hold, such as `not`, `if` and `uniqueItems`.
 
-A reader prepares what a keyword says. It returns None where that isn't understood, and `NOTHING` where it
-says nothing. A check returns whether a value fits, or None if that isn't known.
+Neither documents nor values are trusted, so all work is counted in steps: one for each keyword, and for each
+item, each key and some characters that it looks at. Where a document says something that isn't understood,
+the answer is neither yes nor no; `Judge.left` has these places.
 """
 
 from __future__ import annotations
@@ -11,22 +12,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..codec.problems import steps_of
 from ..errors import Problem
-from ..introspect.limits import LIMITS
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
 from ..wording import count_of, excerpt, listed, quote, received
-from .keywords import UNREAD_PATTERN, limit_of
-from .meant import meant_of
-from .run import MAX_PROBLEMS, same_text
+from .document import Left
+from .keywords import DEFINITIONS, KEYWORDS, LIMITS, UNITS, limit_of
+from .patterns import UNREAD_PATTERN
+from .references import References, is_old
+from .subschemas import resolve_pointer, step, subschemas
+from .value_check import MAX_PROBLEMS, TOO_DEEP, Rule, Rules, Run, TooMuch, meant_of, same_text
 
 if TYPE_CHECKING:
     from ..codec.problems import Path
-    from ..introspect.limits import Limit
+    from .keywords import Limit
     from .patterns import LinearPattern, Patterns
-    from .run import Run, Seen, Verdict
+    from .value_check import Seen, Verdict
 
-__all__ = ["KEYWORDS", "LAST", "NOTHING", "REASONS"]
+__all__ = ["Judge"]
 
-NOTHING: Final = object()
+
+_NOTHING: Final = object()
 _SHOWN_CHOICES = 20
 
 
@@ -72,14 +76,16 @@ def _check_choice(run: Run, choices: Any, value: Any, path: Path, _seen: object)
 
 def _read_limit(row: Limit, keyword: str, argument: Any, schema: dict[str, Any], _patterns: object) -> Any:
     if isinstance(argument, bool) and keyword in _BESIDE_MINIMUM.values():  # draft 4
-        return NOTHING
-    if keyword == "multipleOf":
-        is_number = isinstance(argument, (int, float)) and not isinstance(argument, bool)
-        return argument if is_number and argument > 0 else None
+        return _NOTHING
     limit = limit_of(keyword, argument)
     if limit is not None and schema.get(_BESIDE_MINIMUM.get(keyword, "")) is True:
-        row = _ROWS[_BESIDE_MINIMUM[keyword]]
+        row = KEYWORDS[_BESIDE_MINIMUM[keyword]].limit or row
     return None if limit is None else (row, limit)
+
+
+def _read_divisor(argument: Any, _schema: object, _patterns: object) -> Any:
+    is_number = isinstance(argument, (int, float)) and not isinstance(argument, bool)
+    return argument if is_number and argument > 0 else None
 
 
 _BESIDE_MINIMUM = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
@@ -140,7 +146,7 @@ def _read_items(argument: Any, schema: dict[str, Any], _patterns: object) -> Any
 
 def _read_more_items(argument: Any, schema: dict[str, Any], _patterns: object) -> Any:
     first = schema.get("items")
-    return ([], len(first), argument) if is_array(first) else NOTHING
+    return ([], len(first), argument) if is_array(first) else _NOTHING
 
 
 def _read_first_items(argument: Any, _schema: object, _patterns: object) -> Any:
@@ -182,7 +188,7 @@ def _check_contains(run: Run, argument: Any, value: list[Any], path: Path, seen:
 
 
 def _read_unique(argument: Any, _schema: object, _patterns: object) -> Any:
-    return argument if argument is True else NOTHING if argument is False else None
+    return argument if argument is True else _NOTHING if argument is False else None
 
 
 def _check_unique(run: Run, _argument: object, value: list[Any], path: Path, _seen: object) -> Verdict:
@@ -401,57 +407,49 @@ def _read_nothing(*_: object) -> Any:
     return None
 
 
-_ROWS = {keyword: row for row in LIMITS for keyword in row.keywords.values() if row.of != "text"}
-_UNITS = {"Length": "characters", "Items": "items", "Properties": "keys"}
-_NUMBER, _STRING, _ARRAY, _OBJECT = (frozenset({name}) for name in ("number", "string", "array", "object"))
-_OF = {"Length": _STRING, "Items": _ARRAY, "Properties": _OBJECT}
-
-KEYWORDS: dict[str, tuple[frozenset[str] | None, Any, Any]] = {
-    "type": (None, _read_type, _check_type),
-    "enum": (None, _read_enum, _check_choice),
-    "const": (None, _read_const, _check_choice),
+_CHECKS: dict[str, tuple[Any, Any]] = {
+    "type": (_read_type, _check_type),
+    "enum": (_read_enum, _check_choice),
+    "const": (_read_const, _check_choice),
     **{
-        keyword: (_NUMBER, partial(_read_limit, row, keyword), _check_number)
-        for keyword, row in _ROWS.items()
-        if row.of == "number"
-    },
-    "multipleOf": (_NUMBER, partial(_read_limit, _ROWS["multipleOf"], "multipleOf"), _check_multiple),
-    **{
-        keyword: (
-            _OF[keyword[3:]],
-            partial(_read_limit, row, keyword),
-            partial(_check_length, _UNITS[keyword[3:]]),
+        name: (
+            partial(_read_limit, row, name),
+            _check_number if row.of == "number" else partial(_check_length, UNITS[json_type]),
         )
-        for keyword, row in _ROWS.items()
-        if row.of == "length"
+        for row in LIMITS
+        if row.of != "text"
+        for json_type, name in row.keywords.items()
     },
-    "pattern": (_STRING, _read_pattern, _check_pattern),
-    "prefixItems": (_ARRAY, _read_first_items, _check_items),
-    "items": (_ARRAY, _read_items, _check_items),
-    "additionalItems": (_ARRAY, _read_more_items, _check_items),
-    "contains": (_ARRAY, _read_contains, _check_contains),
-    "uniqueItems": (_ARRAY, _read_unique, _check_unique),
-    "properties": (_OBJECT, _read_named, _check_properties),
-    "patternProperties": (_OBJECT, _read_patterns, _check_patterns),
-    "additionalProperties": (_OBJECT, _read_more, _check_more),
-    "propertyNames": (_OBJECT, _read_schema, _check_names),
-    "required": (_OBJECT, _read_keys, _check_required),
-    "dependentRequired": (_OBJECT, _read_dependencies, _check_dependencies),
-    "dependentSchemas": (_OBJECT, _read_dependencies, _check_dependencies),
-    "dependencies": (_OBJECT, _read_dependencies, _check_dependencies),
-    "allOf": (None, _read_schemas, _check_all),
-    "anyOf": (None, _read_schemas, _check_any),
-    "oneOf": (None, _read_schemas, _check_one),
-    "not": (None, _read_schema, _check_not),
-    "if": (None, _read_if, _check_if),
-    "$ref": (None, _read_nothing, _check_reference),
-    "$dynamicRef": (None, _read_nothing, _check_reference),
-    "$recursiveRef": (None, _read_nothing, _check_reference),
-    "unevaluatedItems": (_ARRAY, _read_schema, _check_other_items),
-    "unevaluatedProperties": (_OBJECT, _read_schema, _check_others),
+    "multipleOf": (_read_divisor, _check_multiple),
+    "pattern": (_read_pattern, _check_pattern),
+    "prefixItems": (_read_first_items, _check_items),
+    "items": (_read_items, _check_items),
+    "additionalItems": (_read_more_items, _check_items),
+    "contains": (_read_contains, _check_contains),
+    "uniqueItems": (_read_unique, _check_unique),
+    "properties": (_read_named, _check_properties),
+    "patternProperties": (_read_patterns, _check_patterns),
+    "additionalProperties": (_read_more, _check_more),
+    "propertyNames": (_read_schema, _check_names),
+    "required": (_read_keys, _check_required),
+    "dependentRequired": (_read_dependencies, _check_dependencies),
+    "dependentSchemas": (_read_dependencies, _check_dependencies),
+    "dependencies": (_read_dependencies, _check_dependencies),
+    "allOf": (_read_schemas, _check_all),
+    "anyOf": (_read_schemas, _check_any),
+    "oneOf": (_read_schemas, _check_one),
+    "not": (_read_schema, _check_not),
+    "if": (_read_if, _check_if),
+    "$ref": (_read_nothing, _check_reference),
+    "$dynamicRef": (_read_nothing, _check_reference),
+    "$recursiveRef": (_read_nothing, _check_reference),
+    "unevaluatedItems": (_read_schema, _check_other_items),
+    "unevaluatedProperties": (_read_schema, _check_others),
 }
-LAST = frozenset({"unevaluatedItems", "unevaluatedProperties"})
-REASONS = {
+"""By keyword: how it is read, and how it is checked."""
+
+_LAST = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+_REASONS = {
     "$ref": "it leads out of the document, or nowhere",
     "$dynamicRef": "it isn't followed",
     "$recursiveRef": "it isn't followed",
@@ -459,3 +457,108 @@ REASONS = {
     "patternProperties": UNREAD_PATTERN,
     "additionalProperties": "it stands beside patternProperties",
 }
+
+
+_MAX_NOTES = 100
+
+
+class Judge:
+    """Checks values against a document.
+
+    Args:
+        document: a JSON Schema document of draft 4 or later.
+        patterns: its regular expressions.
+
+    Attributes:
+        left: what the document says and isn't checked, in the order in which it was met; 100 at most.
+    """
+
+    __slots__ = (
+        "_document",
+        "_is_old",
+        "_is_tracking",
+        "_notes",
+        "_patterns",
+        "_references",
+        "_rules",
+        "left",
+    )
+
+    def __init__(self, document: dict[str, Any], patterns: Patterns) -> None:
+        self._document = document
+        self._patterns = patterns
+        self._references = References(document)
+        self._is_old = is_old(document)
+        self._is_tracking = False
+        self._rules: dict[int, Rules] = {}
+        self._notes: dict[tuple[str, str], Left] = {}
+        self._read_all()
+        self.left = tuple(self._notes.values())
+
+    def problems(self, value: object) -> list[Problem]:
+        """Return what is wrong with a value; nothing where that isn't known."""
+        run = Run(self._rules, is_tracking=self._is_tracking)
+        try:
+            run.check(self._document, value, None, None)
+        except TooMuch as error:
+            run.found.append(error.problem)
+        except RecursionError:
+            run.found.append(TOO_DEEP)
+        return run.found
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def _read_all(self) -> None:
+        """Read every schema that the root leads to."""
+        pending: list[tuple[str, Any]] = [("", self._document)]
+        while pending:
+            where, schema = pending.pop()
+            if isinstance(schema, bool) or id(schema) in self._rules:
+                continue
+            if not is_object(schema):
+                self._note(where, "", "it isn't a schema")
+                continue
+            self._rules[id(schema)], inside = self._read(schema, where)
+            pending += reversed(inside)
+
+    def _note(self, where: str, keyword: str, reason: str) -> None:
+        if len(self._notes) < _MAX_NOTES:
+            self._notes.setdefault((where, keyword), Left(where, keyword, reason))
+
+    def _read(self, schema: dict[str, Any], where: str) -> tuple[Rules, list[tuple[str, Any]]]:
+        """Return what a schema says, and the schemas that it leads to."""
+        rules: list[Rule] = []
+        inside: list[tuple[str, Any]] = []
+        is_whole = True
+        shown = {"$ref": schema["$ref"]} if self._is_old and "$ref" in schema else schema
+        for keyword in sorted(shown, key=_LAST.__contains__):
+            if keyword == "$ref":
+                target = self._target(schema, where)
+                inside += [target] if target is not None else []
+                argument = None if target is None else (target[1],)
+            elif keyword in _CHECKS:
+                argument = _CHECKS[keyword][0](schema[keyword], schema, self._patterns)
+            else:
+                continue
+            if argument is None:
+                is_whole = False
+                self._note(where, keyword, _REASONS.get(keyword, "it can't be read"))
+            elif argument is not _NOTHING:
+                types = frozenset(KEYWORDS[keyword].of) or None
+                rules.append(Rule(keyword, types, _CHECKS[keyword][1], argument, keyword in _LAST))
+                self._is_tracking = self._is_tracking or keyword in _LAST
+        inside += [
+            (step(where, *steps), each) for steps, each in subschemas(shown) if steps[0] not in DEFINITIONS
+        ]
+        return Rules(tuple(rules), is_whole), inside
+
+    def _target(self, schema: dict[str, Any], where: str) -> tuple[str, Any] | None:
+        try:
+            target = self._references.find(schema)
+        except LookupError:
+            return None
+        if not is_object(target) and not isinstance(target, bool):
+            return None
+        found = resolve_pointer(self._document, schema["$ref"])
+        is_here = found is not None and found[1] is target
+        return (found[0] if found is not None and is_here else step(where, "$ref")), target

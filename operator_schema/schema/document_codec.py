@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..codec.codec import ResultCodec
@@ -10,14 +9,14 @@ from ..codec.options import checked_options
 from ..codec.problems import Problems
 from ..codec.report import DecodeReport
 from ..complaints import Complaint
-from ..errors import EncodeError
+from ..errors import EncodeError, SchemaError
 from ..immutable import set_once
 from ..json_values import copy_json
-from ..schema_styles import style_of
 from ..wording import nearest, quote
 from .judge import Judge
 from .patterns import Patterns
-from .reader import read_document
+from .read import read_document
+from .style import style_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,29 +26,10 @@ if TYPE_CHECKING:
     from ..codec.report import Repair
     from ..errors import Problem
     from ..introspect.nodes import Graph
-    from ..introspect.reader import Defaulted
-    from ..schema_styles import StyleOptions
     from .document import Left, SchemaDocument
+    from .style import StyleOptions
 
 __all__ = ["DocumentCodec"]
-
-
-class _Read:
-    """A document that was read, where a codec looks for a walk.
-
-    Attributes:
-        complaints: about descriptions of properties that there aren't.
-        defaulted: nothing: defaults that don't fit were left out.
-    """
-
-    def __init__(self, graph: Graph, complaints: list[Complaint], *_options: object) -> None:
-        self._graph = graph
-        self.complaints = complaints
-        self.defaulted: list[Defaulted] = []
-
-    def graph(self, *_: object) -> Graph:
-        """Return the graph."""
-        return self._graph
 
 
 def _complain_descriptions(document: SchemaDocument, descriptions: Mapping[str, str]) -> list[Complaint]:
@@ -106,6 +86,23 @@ def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_cl
     )
 
 
+def _whole_of(
+    document: SchemaDocument, options: CodecOptions, known: _Whole | None
+) -> tuple[dict[str, Any], _Whole]:
+    """Return the value of every option, and the document read as they ask for.
+
+    Raises:
+        SchemaError: a description is of a property that there isn't.
+    """
+    checked = checked_options({"name": document.name, **options})
+    descriptions: Mapping[str, str] = checked["param_descriptions"] or {}
+    asked = (document, descriptions, checked["unknown_fields"] == "reject")
+    whole = known if known is not None and known.asked == asked else _read_whole(*asked)
+    if whole.complaints:
+        raise SchemaError(document.name, whole.complaints)
+    return checked, whole
+
+
 class DocumentCodec(ResultCodec[Any]):
     """Check values against a JSON Schema document of somebody else.
 
@@ -126,23 +123,15 @@ class DocumentCodec(ResultCodec[Any]):
     _whole: _Whole
 
     def __init__(self, document: SchemaDocument, /, **options: Unpack[CodecOptions]) -> None:
-        options.setdefault("name", document.name)
-        checked = checked_options(options)
-        descriptions: Mapping[str, str] = checked["param_descriptions"] or {}
-        asked = (document, descriptions, checked["unknown_fields"] == "reject")
-        whole: _Whole | None = self.__dict__.get("_whole")
-        if whole is None or whole.asked != asked:
-            whole = _read_whole(*asked)
-        set_once(self, "_walk_class", partial(_Read, whole.graph, whole.complaints))
-        super().__init__(document, **options)
-        del self.__dict__["_walk_class"]
+        checked, whole = _whole_of(document, options, None)
+        self._hold(whole.graph, document, document.name, checked)
         set_once(self, "_whole", whole)
 
     def again(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> Self:
         """Return a codec of the same kind, which shares what was read if nothing of that is another."""
-        made = object.__new__(type(self))
-        set_once(made, "_whole", self._whole)
-        made.__init__(annotation, **options)  # type: ignore[misc]  # of the same class
+        checked, whole = _whole_of(annotation, options, self._whole)
+        made = self.from_graph(whole.graph, annotation, annotation.name, checked)
+        set_once(made, "_whole", whole)
         return made
 
     @property
@@ -174,7 +163,7 @@ class DocumentCodec(ResultCodec[Any]):
         document: dict[str, Any] = copy_json(self._whole.shown)
         if style is None:
             return document
-        from ..host_schema import restyled
+        from .styled import restyled
 
         styled: dict[str, Any] = restyled(document, style)
         return styled

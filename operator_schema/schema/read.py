@@ -8,6 +8,7 @@ them, reading ends soon, and raises nothing.
 from __future__ import annotations
 
 from dataclasses import MISSING
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..codec.repair.fitting import Fitting
@@ -32,20 +33,72 @@ from ..introspect.nodes import (
     Target,
     TupleNode,
     UnionNode,
+    resolve,
 )
+from ..introspect.traits import flat_members, received_types
 from ..json_values import JSON_TYPES, choice_key, copy_json, fits_types, is_array, is_object
-from .alternatives import are_alternatives, are_disjoint, count_containers
 from .document import Left
-from .keywords import BESIDE, LIMITS_BY_TYPE, OF_TYPE, PLACEHOLDERS, UNREAD_PATTERN, UNREADABLE, limit_of
-from .patterns import Patterns
-from .pointers import resolve_pointer, step
+from .keywords import KEYWORDS, about, limit_of
+from .patterns import UNREAD_PATTERN, Patterns
+from .subschemas import resolve_pointer, step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..introspect.nodes import Node, ScalarType
 
-__all__ = ["MAX_SCHEMAS", "Reading", "read_document"]
+__all__ = ["MAX_SCHEMAS", "Reading", "are_alternatives", "are_disjoint", "count_containers", "read_document"]
+
+
+def are_alternatives(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:
+    """Return whether decoding works: of several that take an object, each has known keys."""
+    members = flat_members(node, definitions)
+    objects = [member for member in members if "object" in received_types(member)]
+    if any(isinstance(member, AnyNode) for member in members):
+        return False
+    return len(objects) < 2 or all(isinstance(member, ObjectNode) for member in objects)  # noqa: PLR2004  # several
+
+
+def count_containers(node: UnionNode, definitions: Mapping[Target, Node]) -> int:
+    """Return the number of alternatives that take an array or an object."""
+    members = flat_members(node, definitions)
+    return sum(not received_types(member).isdisjoint({"array", "object"}) for member in members)
+
+
+def are_disjoint(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:
+    """Return whether it is plain to see that no value fits two of the alternatives."""
+    members = [resolve(member, definitions) for member in node.members]
+    if len(members) > _MOST_COMPARED:
+        return False
+    return all(_differ(one, other, definitions) for one, other in combinations(members, 2))
+
+
+def _differ(one: Node, other: Node, definitions: Mapping[Target, Node]) -> bool:
+    if not _types(one, definitions) & _types(other, definitions):
+        return True
+    if isinstance(one, LiteralNode) and isinstance(other, LiteralNode):
+        return one.table.keys().isdisjoint(other.table)
+    if not isinstance(one, ObjectNode) or not isinstance(other, ObjectNode):
+        return False
+    tags = {field.key: field.node for field in one.fields if field.required}
+    return any(
+        field.required and field.key in tags and _are_tags(tags[field.key], field.node)
+        for field in other.fields
+    )
+
+
+def _are_tags(one: Node, other: Node) -> bool:
+    return (
+        isinstance(one, LiteralNode)
+        and isinstance(other, LiteralNode)
+        and one.table.keys().isdisjoint(other.table)
+    )
+
+
+def _types(node: Node, definitions: Mapping[Target, Node]) -> frozenset[str]:
+    assert not isinstance(node, RefNode)  # noqa: S101  # they are resolved
+    return frozenset[str]().union(*[received_types(member) for member in flat_members(node, definitions)])
+
 
 MAX_SCHEMAS = 10_000
 """Schemas that are read of one document."""
@@ -60,9 +113,25 @@ _MOST_TRIED = 200  # alternatives that are arrays or objects: a decoder may go t
 _EVERY: Final = frozenset(JSON_TYPES)
 _OBJECT: Final = frozenset({"object"})
 _COMBINED: Final = ("anyOf", "oneOf", "allOf")
-_PLAIN: Final = tuple([keyword for json_type in JSON_TYPES for keyword in OF_TYPE.get(json_type, ())])
+_TYPES: Final = ("string", "number", "array", "object")
+_OF_TYPE: Final = {
+    json_type: tuple([name for name in about(json_type) if KEYWORDS[name].in_graph]) for json_type in _TYPES
+}
+_PLAIN: Final = tuple([keyword for json_type in JSON_TYPES for keyword in _OF_TYPE.get(json_type, ())])
+_UNREADABLE: Final = tuple([name for name, row in KEYWORDS.items() if not row.in_graph])
+"""The keywords that no node can express."""
+_BESIDE: Final = tuple([name for name, row in KEYWORDS.items() if row.says == "values" and name != "$ref"])
 _ALL_PLAIN: Final = frozenset(_PLAIN)
-_ALL_UNREADABLE: Final = frozenset(UNREADABLE)
+_ALL_UNREADABLE: Final = frozenset(_UNREADABLE)
+_LIMITS: Final = {
+    json_type: {
+        name: row.limit.slot
+        for name, row in KEYWORDS.items()
+        if json_type in row.of and row.limit is not None and row.limit.of != "text"
+    }
+    for json_type in (*_TYPES, "integer")
+}
+"""By JSON type: keyword to attribute of `Constraints`, but for patterns."""
 _NO_LIMITS: Final = Constraints()
 
 
@@ -208,10 +277,10 @@ class _Reader:
             self.note(where, "$id", "a document inside of a document isn't read")
             return ANY
         if "$ref" in schema:
-            self._note_all(schema, BESIDE, where, "it stands beside a reference")
+            self._note_all(schema, _BESIDE, where, "it stands beside a reference")
             return self._reference(schema["$ref"], where, within)
         if not _ALL_UNREADABLE.isdisjoint(schema):
-            self._note_all(schema, UNREADABLE, where, "it can't be decoded")
+            self._note_all(schema, _UNREADABLE, where, "it can't be decoded")
         types = self._types(schema, where) & within
         if not types:
             self.note(where, "type", "no value fits")
@@ -333,7 +402,7 @@ class _Reader:
 
     def _of_types(self, schema: dict[str, Any], types: frozenset[str], where: str, name: str) -> Node:
         if types == _EVERY:
-            for keywords in OF_TYPE.values():
+            for keywords in _OF_TYPE.values():
                 self._note_all(schema, keywords, where, "there is no type beside it")
             return ANY
         if "number" in types:
@@ -365,7 +434,7 @@ class _Reader:
             else:
                 limits = (limits or Constraints()).replace(pattern=pattern)
         said = schema.get("format")
-        placeholder = PLACEHOLDERS.get(said) if isinstance(said, str) else None
+        placeholder = _PLACEHOLDERS.get(said) if isinstance(said, str) else None
         if limits is None and placeholder is not None:
             document = {"type": "string", "format": said}
             return LeafNode(trusted_leaf(str, document, _as_it_is, _as_it_is, placeholder), None)
@@ -373,7 +442,7 @@ class _Reader:
 
     def _limits(self, schema: dict[str, Any], json_type: str, where: str) -> Constraints | None:
         found: dict[str, Any] = {}
-        rows = LIMITS_BY_TYPE[json_type]
+        rows = _LIMITS[json_type]
         if rows.keys().isdisjoint(schema):
             return None
         for keyword, slot in rows.items():
@@ -526,3 +595,20 @@ def _fits(node: Node, value: object) -> bool:
         return Fitting({}, _MAX_DEPTH).fits(node, value, 1)
     except (KeyError, RecursionError):
         return False
+
+
+_PLACEHOLDERS: Final = {
+    "date-time": "2025-01-31T12:00:00Z",
+    "date": "2025-01-31",
+    "time": "12:00:00Z",
+    "duration": "PT1H",
+    "email": "name@example.com",
+    "hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "uri": "https://example.com/",
+    "url": "https://example.com/",
+    "uri-reference": "/path",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+}
+"""A text of each format that is known; which texts fit is the server's to say."""

@@ -1,36 +1,151 @@
-"""Schemas of leaves, which may hold anything, as far as a dialect takes them."""
+"""What a dialect writes in another way: keywords as words, null beside a schema, the schemas of leaves."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from ..json_values import fits_types, is_array, is_object
-from ..wording import quote
-from .told import or_null, short_json
+from ..json_values import JSON_TYPES, fits_types, is_array, is_object, to_json_text
+from ..wording import clip, quote
+from .keywords import KEYWORDS, UNITS
+from .subschemas import mapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .dialect import Dialect
+    from .style import Dialect
 
     Fitted = Callable[[dict[str, Any]], dict[str, Any]]
 
-__all__ = ["CannotSay", "foreign_schema", "types_in"]
+__all__ = [
+    "CannotSay",
+    "WORDS",
+    "leaf_schema",
+    "has_words",
+    "or_null",
+    "said_of",
+    "says_null",
+    "short_json",
+    "types_in",
+    "with_words",
+    "written_out",
+]
 
-_STRINGS = frozenset({"minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"})
-_NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+
+WORDS = "<words>"
+"""The key under which a schema keeps what moves to its description, until it is written out."""
+
+_TEXT_LENGTH = 200
+
+
+def said_of(keywords: Mapping[str, Any]) -> list[str]:
+    """Return the words that say what keywords say.
+
+    Args:
+        keywords: that have words in the table of keywords, with their values.
+    """
+    exactly = {
+        least: most
+        for least, most in _BOTH.items()
+        if least in keywords and keywords[least] == keywords.get(most)
+    }
+    return [
+        _said(keyword, value, exactly=keyword in exactly)
+        for keyword, value in keywords.items()
+        if keyword not in exactly.values()
+    ]
+
+
+def has_words(keyword: str) -> bool:
+    """Return whether words can say the same as a keyword."""
+    return keyword in KEYWORDS and KEYWORDS[keyword].words != ""
+
+
+_BOTH = {"minLength": "maxLength", "minItems": "maxItems", "minProperties": "maxProperties"}
+
+
+def _said(keyword: str, value: Any, *, exactly: bool) -> str:
+    words = KEYWORDS[keyword].words
+    words = words.replace("at least", "exactly") if exactly else words
+    return _in_number(words.format(_shown(keyword, value)), value)
+
+
+def _in_number(words: str, value: Any) -> str:
+    is_one = value == 1 and words.endswith(tuple(UNITS.values()))
+    return words.removesuffix("s") if is_one else words
+
+
+def short_json(value: Any) -> str:
+    """Return a JSON value as a text that is short enough for a description."""
+    return clip(to_json_text(value), _TEXT_LENGTH)
+
+
+def with_words(document: dict[str, Any], words: str) -> dict[str, Any]:
+    """Return a schema that keeps words for its description."""
+    return {**document, WORDS: [*document.get(WORDS, ()), words]}
+
+
+def _shown(keyword: str, value: Any) -> str:
+    if keyword == "examples":
+        return clip(", ".join([to_json_text(example) for example in value]), _TEXT_LENGTH)
+    # Without quotes a text of nothing, or of spaces, isn't seen.
+    return clip(value, _TEXT_LENGTH) if isinstance(value, str) and value.strip() else short_json(value)
+
+
+def says_null(document: Mapping[str, Any]) -> bool:
+    """Return whether a schema takes null."""
+    kind = document.get("type")
+    if kind == "null" or (isinstance(kind, list) and "null" in kind):
+        return True
+    return any(says_null(member) for member in document.get("anyOf", ()))
+
+
+def or_null(document: dict[str, Any], *, as_list: bool) -> dict[str, Any]:
+    """Return a schema that takes null too; its description stays at the top."""
+    null = {"type": "null"}
+    about = {key: document[key] for key in (WORDS, "description") if key in document}
+    rest = {key: value for key, value in document.items() if key not in about}
+    if rest.keys() == {"anyOf"}:
+        return {"anyOf": [*rest["anyOf"], null], **about}
+    if (
+        as_list
+        and isinstance(rest.get("type"), str)
+        and rest.keys().isdisjoint({"enum", "properties", "items"})
+    ):
+        return {**rest, "type": [rest["type"], "null"], **about}
+    return {"anyOf": [rest, null], **about}
+
+
+def written_out(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema whose words are in its descriptions, and whose references stand alone."""
+    kept = mapped({key: value for key, value in document.items() if key != WORDS}, _written_inside)
+    if WORDS in document:
+        kept["description"] = _with_words(kept.pop("description", None), document[WORDS])
+    if "$ref" in kept and len(kept) > 1:
+        return {"anyOf": [{"$ref": kept.pop("$ref")}], **kept}
+    return kept
+
+
+def _written_inside(value: Any) -> Any:
+    return written_out(value) if is_object(value) else value
+
+
+def _with_words(description: Any, words: list[str]) -> str:
+    text = "; ".join(words)
+    return f"{description} ({text})" if isinstance(description, str) else f"{text[0].upper()}{text[1:]}."
+
+
 _ABOUT = frozenset({"description", "title"})
 _OUTER = frozenset({"default", "examples"})
 """What is said of the value, whichever of several types it has."""
 
-_OWN: Mapping[str, frozenset[str]] = {
-    "string": _STRINGS,
-    "integer": _NUMBERS | {"format"},
-    "number": _NUMBERS | {"format"},
-    "boolean": frozenset(),
-    "null": frozenset(),
-    "array": frozenset({"items", "minItems", "maxItems", "uniqueItems"}),
-    "object": frozenset({"properties", "required", "additionalProperties"}),
+_OF_OBJECTS: Final = frozenset({"properties", "required", "additionalProperties"})
+_OWN: Final = {
+    kind: _OF_OBJECTS
+    if kind == "object"
+    else frozenset(
+        [name for name, row in KEYWORDS.items() if kind in row.of and (row.words or name == "items")]
+    )
+    for kind in JSON_TYPES
 }
 """JSON type to the keywords about values of this type that are read here; each other keyword is refused."""
 
@@ -53,13 +168,13 @@ class CannotSay(Exception):  # noqa: N818  # it never leaves the package
         super().__init__(what)
 
 
-def foreign_schema(document: Any, dialect: Dialect, fitted: Fitted) -> dict[str, Any]:
+def leaf_schema(document: Any, dialect: Dialect, fitted: Fitted) -> dict[str, Any]:
     """Write the schema of a leaf in a dialect.
 
     Args:
         document: the schema.
         dialect: that it has to be in.
-        fitted: tells the keywords that the dialect doesn't take.
+        fitted: moves the keywords that the dialect doesn't take to the description.
 
     Returns:
         A copy that takes the same values, but for keys that aren't named.
@@ -82,7 +197,7 @@ class _Writer:
 
     Args:
         dialect: that they have to be in.
-        fitted: tells the keywords that the dialect doesn't take.
+        fitted: moves the keywords that the dialect doesn't take to the description.
     """
 
     __slots__ = ("_dialect", "_fitted", "_level")

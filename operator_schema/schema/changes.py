@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
 from ..wording import clip, escape, received
-from .base import check_tool
+from .keywords import KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ..tools.tool import Tool
+    class _Tool(Protocol):
+        """What has a schema of its arguments: a tool."""
+
+        def input_schema(self, *, inline: bool = ...) -> dict[str, Any]: ...
+
 
 __all__ = ["SchemaChange", "schema_changes"]
 
 _SHOWN = 60
-_NAMED = frozenset({"properties", "$defs"})
-_LISTED = frozenset({"anyOf", "prefixItems"})
-_INNER = frozenset({"items", "additionalProperties", "propertyNames"})
 _MOST = 200
 _MOST_LEVELS = 100
 
@@ -52,7 +53,7 @@ class SchemaChange(Value):
         return f"{place}: {self.kind} {escape(self.keyword)} {what}"
 
 
-def schema_changes(tool: Tool[..., Any], sent: Mapping[str, Any], /) -> list[SchemaChange]:
+def schema_changes(tool: _Tool, sent: Mapping[str, Any], /) -> list[SchemaChange]:
     """Compare the schema that a framework sends for a tool with that of the tool.
 
     Read `sent` from the framework's own tool, or from a request that you recorded.
@@ -67,11 +68,13 @@ def schema_changes(tool: Tool[..., Any], sent: Mapping[str, Any], /) -> list[Sch
     Raises:
         TypeError: an argument is of another kind.
     """
-    check_tool(tool)
+    if not callable(getattr(tool, "input_schema", None)):
+        message = f"schema_changes takes a tool made by @tool or @tool_input, not {received(tool)}"
+        raise TypeError(message)
     if not is_object(sent):
         message = f"sent is a JSON Schema as a dict, not {received(sent)}"
         raise TypeError(message)
-    ours: dict[str, Any] = tool.input_schema(inline="$defs" not in sent)
+    ours = tool.input_schema(inline="$defs" not in sent)
     found: list[SchemaChange] = []
     for change in _changes((), ours, sent, 0):
         found.append(change)
@@ -90,12 +93,18 @@ def _changes(
             yield SchemaChange(path, keyword, "removed", value, None)
             continue
         other: Any = theirs[keyword]
-        if keyword in _NAMED and is_object(value) and is_object(other):
+        holds = KEYWORDS[keyword].holds if keyword in KEYWORDS else "value"
+        if holds == "named" and is_object(value) and is_object(other):
             yield from _named(path, keyword, value, other, level)
-        elif keyword in _LISTED and is_array(other) and len(other) == len(value):
+        elif (
+            holds in {"schemas", "either"}
+            and is_array(value)
+            and is_array(other)
+            and len(other) == len(value)
+        ):
             for place, (one, another) in enumerate(zip(value, other, strict=True)):
                 yield from _inner((*path, str(place)), keyword, one, another, level)
-        elif keyword in _INNER:
+        elif holds in {"schema", "either"}:
             yield from _inner((*path, "*"), keyword, value, other, level)
         elif to_json_text(value) != to_json_text(other):
             yield SchemaChange(path, keyword, "changed", value, other)

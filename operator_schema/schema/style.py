@@ -1,36 +1,74 @@
-"""What a provider takes of JSON Schema; a dialect is data."""
+"""How a schema is written where a host takes less than all of JSON Schema: the options, and their check."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ..immutable import Value
+from ..wording import as_written, nearest
 
 if TYPE_CHECKING:
-    from .names import NameRule
+    from collections.abc import Mapping
 
-__all__ = ["Dialect", "Rules"]
+__all__ = ["Dialect", "SchemaStyle", "StyleOptions", "style_of"]
 
 
-class Rules(Value):
-    """What a provider checks in every request, strict or not; one tool that breaks a rule fails all.
+class StyleOptions(TypedDict, total=False):
+    """What `json_schema` and the methods of that name take besides the type."""
+
+    inline: bool
+    boolean_schemas: bool
+    empty_schemas: bool
+
+
+class SchemaStyle(Value):
+    """What a schema may hold.
 
     Attributes:
-        keys: which names of properties it takes; None for any. The others are renamed on the wire.
-        longest_description: characters that the description of a tool may have; None for no limit.
-        most_tools: in a request; None for no limit.
+        inline: whether only recursive types are under `$defs`.
+        boolean_schemas: whether `true` and `false` may stand for a schema. They always may after
+            `additionalProperties`, `unevaluatedProperties` and `unevaluatedItems`.
+        empty_schemas: whether a schema may leave open what type a value has.
     """
 
-    keys: NameRule | None = None
-    longest_description: int | None = None
-    most_tools: int | None = None
+    inline: bool = False
+    boolean_schemas: bool = True
+    empty_schemas: bool = True
+
+    def as_options(self) -> StyleOptions:
+        """Return the options that ask for it."""
+        return {
+            "inline": self.inline,
+            "boolean_schemas": self.boolean_schemas,
+            "empty_schemas": self.empty_schemas,
+        }
+
+
+def style_of(options: Mapping[str, Any]) -> SchemaStyle | None:
+    """Return the style that options ask for; None for that of all who take everything.
+
+    Raises:
+        TypeError: an option doesn't exist, or is neither True nor False.
+    """
+    known = SchemaStyle.__field_defaults__
+    for name, value in options.items():
+        if name not in known:
+            near = nearest(name, list(known))
+            hint = f"did you mean {near}?" if near else f"it takes {', '.join(known)}"
+            message = f"a schema has no option {name!r}; {hint}"
+            raise TypeError(message)
+        if not isinstance(value, bool):
+            message = f"{name} is {as_written(value)}, not True or False"
+            raise TypeError(message)
+    style = SchemaStyle(**options)
+    return None if style == SchemaStyle() else style
 
 
 class Dialect(Value):
     """What a provider, or its strict mode, takes of JSON Schema.
 
     Each dialect takes `type`, `properties`, `required`, `items`, `enum`, and `anyOf` below the root. A
-    keyword that it doesn't take is told in the description. What can't be told in a few words is refused, or
+    keyword that it doesn't take moves to the description. What a few words can't say is refused, or
     weakened if the dialect is lenient.
 
     Attributes:

@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..complaints import Complaint
 from ..immutable import Value
-from ..introspect.nodes import LiteralNode, RefNode, UnionNode
+from ..introspect.nodes import (
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+)
+from ..introspect.traits import json_types_of
 from ..json_values import copy_json, is_array, is_object
-from ..schema import Renderer
 from ..wording import quote
-from .foreign_schema import CannotSay, foreign_schema, types_in
-from .told import SAID, TOLD, or_null, said_of, says_null, short_json, with_told, written_out
+from .dialect_writing import (
+    WORDS,
+    CannotSay,
+    has_words,
+    leaf_schema,
+    or_null,
+    said_of,
+    says_null,
+    short_json,
+    types_in,
+    with_words,
+    written_out,
+)
+from .render import Renderer
+from .subschemas import as_path, path_of, subschemas, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
     from ..codec.codec import Codec
-    from ..introspect.nodes import (
-        AnyNode,
-        ArrayNode,
-        EnumNode,
-        Field,
-        Graph,
-        LeafNode,
-        MapNode,
-        Node,
-        ObjectNode,
-        ScalarNode,
-        Target,
-        TupleNode,
-    )
-    from .dialect import Dialect
+    from ..introspect.nodes import Field, Graph, Node, Target
+    from .style import Dialect
 
 __all__ = ["DialectSchema", "Loss", "dialect_schema", "strange_parts"]
 
@@ -42,14 +54,14 @@ class Loss(Value):
 
     Attributes:
         path: attribute names that lead to it; `*` stands for the items of an array.
-        kind: `told`: a keyword became words in the description · `null`: a property that may be left out
+        kind: `described`: a keyword became words in the description · `null`: a property that may be left out
             has to be there, and takes null instead · `weakened`: the schema takes more than the type, which
-            is told in words · `renamed`: the provider doesn't take the name of a property.
+            words say · `renamed`: the provider doesn't take the name of a property.
         keyword: that it is about; `required` for a property, and for one that is renamed its other name.
     """
 
     path: tuple[str, ...]
-    kind: Literal["told", "null", "weakened", "renamed"]
+    kind: Literal["described", "null", "weakened", "renamed"]
     keyword: str
 
 
@@ -96,9 +108,9 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
         whole = codec.json_schema()
         inner = [part.where for part in beyond]
         for part in beyond:
-            # What is inside is told by itself.
+            # What is inside is described by itself.
             if not any(where.startswith(f"{part.where}/{part.keyword}/") for where in inner):
-                _tell(document, whole, part.where, part.keyword)
+                _describe(document, whole, part.where, part.keyword)
     document = written_out(document)
     strange = strange_parts(document, dialect)
     if strange:
@@ -114,7 +126,7 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
             ),
         )
     if dialect.openapi:
-        from .openapi_schema import openapi_schema
+        from .openapi import openapi_schema
 
         document = openapi_schema(document)
     return DialectSchema(document, (*found.losses, *_losses_of_document(codec)), ())
@@ -153,6 +165,21 @@ class DialectRenderer(Renderer):
 
     __slots__ = ("_dialect", "_first", "_found", "_open", "_path")
 
+    ARMS: ClassVar[Mapping[type[Any], str]] = {
+        ScalarNode: "scalar",
+        AnyNode: "any",
+        LeafNode: "leaf",
+        LiteralNode: "literal",
+        EnumNode: "enum",
+        ArrayNode: "array",
+        TupleNode: "tuple",
+        MapNode: "map",
+        ObjectNode: "inner_object",
+        UnionNode: "union",
+        RefNode: "ref",
+    }
+    """By kind of node, the name of the method that renders it; nothing else is sent."""
+
     def __init__(
         self,
         dialect: Dialect,
@@ -190,9 +217,17 @@ class DialectRenderer(Renderer):
         """Render a node where it is used."""
         if self._shared:
             self._first.setdefault(id(node), tuple(self._path))
-        if type(node) not in self.ARMS:
-            return self._refused(f"it is a {type(node).__name__}", "Write it in another way", self._path)
-        return super().schema(node)
+        return super().schema(node) if type(node) in self.ARMS else self._unknown(node)
+
+    def inlined(self, node: Node) -> dict[str, Any]:
+        """Render a node in full, whatever is shared."""
+        return super().inlined(node) if type(node) in self.ARMS else self._unknown(node)
+
+    def _unknown(self, node: Node) -> dict[str, Any]:
+        """Refuse a node of a kind that the table lacks, or say no more than its types."""
+        kinds = sorted(json_types_of(node, self._found.graph.definitions))
+        what = f"it is a {type(node).__name__}"
+        return self._unsaid(what, "Write it in another way", self._weak({"type": kinds}), "")
 
     def scalar(self, node: ScalarNode) -> dict[str, Any]:
         """Render a string, number, boolean or null."""
@@ -204,7 +239,7 @@ class DialectRenderer(Renderer):
             return super().any(node)
         if self._dialect.lenient:
             self._found.losses.append(Loss(tuple(self._path), "weakened", "type"))
-            return with_told(self._any_type(), "any JSON value")
+            return with_words(self._any_type(), "any JSON value")
         remedy = "Name the type; for JSON of any form take a string, and parse it"
         return self._unsaid("it takes a value of any type", remedy, {"type": "string"}, "any JSON value")
 
@@ -212,7 +247,7 @@ class DialectRenderer(Renderer):
         """Render a leaf whose schema the dialect takes."""
         schema = node.leaf.json_schema
         try:
-            return foreign_schema(copy_json(schema), self._dialect, self._fitted_scalar)
+            return leaf_schema(copy_json(schema), self._dialect, self._fitted_scalar)
         except CannotSay as error:
             remedy = "Write its fields as a dataclass, or leave strict out for this tool"
             if not self._dialect.lenient:
@@ -273,7 +308,7 @@ class DialectRenderer(Renderer):
         if not different:
             return document
         self._found.losses.append(Loss(tuple(self._path), "weakened", "prefixItems"))
-        return with_told(document, "each place has its own type") if node.items else document
+        return with_words(document, "each place has its own type") if node.items else document
 
     def map(self, node: MapNode) -> dict[str, Any]:
         """Render an object with free keys."""
@@ -312,7 +347,7 @@ class DialectRenderer(Renderer):
         elif self._dialect.closed == "none":
             document.pop("additionalProperties", None)
         if not self._dialect.lenient:
-            # A member of a union whose tag was left out couldn't be told from the others.
+            # A member of a union whose tag was left out couldn't be distinguished from the others.
             needed = [field.key for field in node.fields if field.required or self._is_tag(field)]
             document.update({"required": needed} if needed else {})
         if self._dialect.required == "all":
@@ -359,17 +394,17 @@ class DialectRenderer(Renderer):
     def _fitted(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a schema in which the dialect takes each keyword; the others are kept as words."""
         kept: dict[str, Any] = {}
-        told: dict[str, Any] = {}
+        moved: dict[str, Any] = {}
         for keyword, value in document.items():
-            if keyword == TOLD:
+            if keyword == WORDS:
                 continue
-            if keyword not in SAID or self._takes(keyword, value):
+            if not has_words(keyword) or self._takes(keyword, value):
                 kept[keyword] = value
                 continue
-            told[keyword] = value
-            self._found.losses.append(Loss(tuple(self._path), "told", keyword))
-        words = [*document.get(TOLD, ()), *said_of(told)]
-        return {**kept, TOLD: words} if words else kept
+            moved[keyword] = value
+            self._found.losses.append(Loss(tuple(self._path), "described", keyword))
+        words = [*document.get(WORDS, ()), *said_of(moved)]
+        return {**kept, WORDS: words} if words else kept
 
     def _takes(self, keyword: str, value: Any) -> bool:
         dialect = self._dialect
@@ -389,10 +424,10 @@ class DialectRenderer(Renderer):
         rest = {key: value for key, value in document.items() if key not in {"type", "enum"}}
         if self._dialect.text_choices and by_type.keys() - {"string", "null"}:
             words = f"one of {short_json(values)}"
-            self._found.losses.append(Loss(tuple(self._path), "told", "enum"))
+            self._found.losses.append(Loss(tuple(self._path), "described", "enum"))
             kinds: list[dict[str, Any]] = [{"type": kind} for kind in by_type]
             found = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-            return with_told({**found, **rest}, words)
+            return with_words({**found, **rest}, words)
         if "type" in document:
             return document
         if self._dialect.takes_type_lists and len(by_type) == 2 and "null" in by_type:  # noqa: PLR2004  # a type and null
@@ -404,7 +439,7 @@ class DialectRenderer(Renderer):
         if self._dialect.lenient:
             keyword = next(iter(weak))
             self._found.losses.append(Loss(tuple(self._path), "weakened", keyword))
-            return with_told(weak, words)
+            return with_words(weak, words) if words else weak
         return self._refused(what, remedy, self._path)
 
     def _refused(self, what: str, remedy: str, path: Sequence[str]) -> dict[str, Any]:
@@ -413,21 +448,16 @@ class DialectRenderer(Renderer):
         return {"type": "string"}
 
 
-_KEYWORDS = frozenset({"", "properties", "anyOf", "oneOf", "allOf", "$defs"})
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 
 
 def _losses_of_document(codec: Codec[Any]) -> list[Loss]:
     """List what the graph of a document of others doesn't say: it is checked when arguments are decoded."""
-    beyond = getattr(codec, "beyond", ())
-    parts = [
-        ([part for part in one.where.split("/") if part not in _KEYWORDS], one.keyword) for one in beyond
-    ]
-    return [Loss(tuple(path), "weakened", keyword) for path, keyword in parts]
+    return [Loss(path_of(one.where), "weakened", one.keyword) for one in getattr(codec, "beyond", ())]
 
 
-def _tell(document: dict[str, Any], whole: Any, where: str, keyword: str) -> None:
-    """Tell in words what a document of others says at a place and its graph doesn't.
+def _describe(document: dict[str, Any], whole: Any, where: str, keyword: str) -> None:
+    """Describe what a document of others says at a place and its graph doesn't.
 
     Args:
         document: gets the words, at the place or at the nearest one around it that it has.
@@ -438,28 +468,24 @@ def _tell(document: dict[str, Any], whole: Any, where: str, keyword: str) -> Non
     holder, place = whole, document
     steps = iter(where.split("/")[1:])
     for step in steps:
-        holder = holder[int(step) if is_array(holder) else _unescaped(step)]
+        holder = holder[int(step) if is_array(holder) else unescaped(step)]
         if step == "properties":
-            name = _unescaped(next(steps))
+            name = unescaped(next(steps))
             holder = holder[name]
             place = _inside(place, "properties").get(name, place)
         elif step == "items" and is_object(holder):
             place = _inside(place, "items") or place
     kept = {keyword: holder[keyword]} if keyword else holder
-    words = said_of(kept) if keyword in SAID else [f"fits the JSON Schema {short_json(kept)}"]
+    words = said_of(kept) if has_words(keyword) else [f"fits the JSON Schema {short_json(kept)}"]
     if place is document and where:  # a definition, or what the graph doesn't have
-        words = [f"{_unescaped(where.rpartition('/')[2])}: {said}" for said in words]
-    place[TOLD] = [*place.get(TOLD, ()), *words]
+        words = [f"{unescaped(where.rpartition('/')[2])}: {said}" for said in words]
+    place[WORDS] = [*place.get(WORDS, ()), *words]
 
 
 def _inside(place: dict[str, Any], keyword: str) -> dict[str, Any]:
     """Return what a schema, or its only alternative with a keyword, says by it; nothing if none has it."""
     found = [one[keyword] for one in (place, *place.get("anyOf", ())) if is_object(one.get(keyword))]
     return found[0] if len(found) == 1 else {}
-
-
-def _unescaped(step: str) -> str:
-    return step.replace("~1", "/").replace("~0", "~")
 
 
 _ALWAYS = frozenset(
@@ -483,16 +509,15 @@ def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...]
             found.append((path, f"its schema is {short_json(part)}"))
             continue
         found += [(path, f"its schema has the keyword {quote(key)}") for key in part if key not in known]
+        if is_object(part.get("additionalProperties")) and not dialect.takes_maps:
+            found.append((path, "its schema is an object with free keys"))
         if not (dialect.takes_anything or part.keys() & {"type", "anyOf", "$ref"}):
             found.append((path, "its schema leaves open what type a value has"))
-        for keyword in ("properties", "$defs"):
-            waiting += [(inner, (*path, key)) for key, inner in part.get(keyword, {}).items()]
-        waiting += [(inner, path) for inner in part.get("anyOf", ())]
-        waiting += [(inner, (*path, "*")) for inner in part.get("prefixItems", ())]
-        if "items" in part:
-            waiting.append((part["items"], (*path, "*")))
-        if not isinstance(part.get("additionalProperties", False), bool):
-            waiting.append((part["additionalProperties"], (*path, "*")))
+        waiting += [
+            (inner, (*path, *as_path(steps)))
+            for steps, inner in subschemas(part)
+            if steps[0] in known and not (steps == ("additionalProperties",) and isinstance(inner, bool))
+        ]
     return found
 
 

@@ -40,10 +40,15 @@ if TYPE_CHECKING:
     Count = Callable[[int], None]
     """Is called with a number of steps before they are done."""
 
-__all__ = ["MAX_PATTERN", "LinearPattern", "Patterns", "count_nothing", "linear_pattern"]
+__all__ = ["UNREAD_PATTERN", "MAX_PATTERN", "LinearPattern", "Patterns", "count_nothing", "linear_pattern"]
 
 MAX_PATTERN: Final = 1000
 """Characters of an expression."""
+
+UNREAD_PATTERN: Final = (
+    "it is too large, refers to groups, looks ahead or behind, or isn't an expression of ECMA 262"
+)
+"""Why a regular expression isn't run."""
 
 _MOST_PLACES_TOGETHER = 50_000
 _MOST_BITS = 1_000_000

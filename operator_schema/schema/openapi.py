@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .subschemas import rebuilt
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -23,12 +25,10 @@ def openapi_schema(document: Mapping[str, Any]) -> dict[str, Any]:
     members = kept.pop("anyOf", None)
     if members is not None:
         return _union([member for member in members if member.get("type") != "null"], len(members), kept)
+    kept = rebuilt(kept, openapi_schema)
     kept["type"] = kept["type"].upper()
     if "properties" in kept:
-        kept["properties"] = {key: openapi_schema(inner) for key, inner in kept["properties"].items()}
         kept["propertyOrdering"] = list(kept["properties"])
-    if "items" in kept:
-        kept["items"] = openapi_schema(kept["items"])
     if "enum" in kept:
         kept["enum"] = [value for value in kept["enum"] if value is not None]
         kept["format"] = "enum"

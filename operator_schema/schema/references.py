@@ -1,4 +1,4 @@
-"""References inside the JSON Schema of a leaf: checked, moved to the root of a document, or written out.
+"""References in JSON Schema: where they lead, and how they move to the root of a document or are written out.
 
 A leaf's schema is a document of its own, whose `#/$defs/Address` means its own root. Inside the
 schema of a larger type the definitions have to be at the root of that.
@@ -7,34 +7,34 @@ schema of a larger type the definitions have to be at the root of that.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote
+from urllib.parse import unquote, urldefrag, urljoin
 
+from ..json_values import is_object
 from ..wording import excerpt
+from .keywords import DEFINITIONS, KEYWORDS
+from .subschemas import MAX_REFERENCE, rebuilt, resolve_pointer, steps_of, subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping
 
-    Schema = dict[str, Any]
     Rename = Callable[[str], str]
     Place = tuple[str, str]  # which of the two keywords, and the name below it
+    Schema = dict[str, Any]
 
 __all__ = [
-    "DEFINITIONS",
     "HoistedDefinitions",
+    "References",
     "definitions_of",
     "describe_reference_fault",
+    "is_old",
     "place_of",
     "reached_from",
-    "rebuilt",
     "resolve",
+    "with_references_inlined",
     "with_references_resolved",
 ]
 
-DEFINITIONS: Final = ("$defs", "definitions")
-"""The keywords under which a schema has its definitions."""
 
-_DATA: Final = frozenset({"const", "enum", "default", "examples", "example"})
-_NAMED_SCHEMAS: Final = frozenset({"properties", "patternProperties", "dependentSchemas", *DEFINITIONS})
 _UNSUPPORTED: Final = frozenset({"$dynamicRef", "$recursiveRef", "$id"})
 _REMEDY: Final = 'Define what is referred to under "$defs" at the root, and refer to it as "#/$defs/Name"'
 
@@ -100,46 +100,13 @@ def _mapping(schema: Schema) -> dict[str, Any]:
     return discriminator.get("mapping", {}) if isinstance(discriminator, dict) else {}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]  # of whatever items
 
 
-def rebuilt(schema: Mapping[str, Any], visit: Callable[[Schema], Any]) -> Schema:
-    """Return a copy of a schema with what `visit` makes of each schema right inside it."""
-    copy: Schema = {}
-    for keyword, value in schema.items():
-        if keyword in _DATA:
-            copy[keyword] = value
-        elif keyword in _NAMED_SCHEMAS and isinstance(value, dict):
-            copy[keyword] = {name: _visited(inner, visit) for name, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]  # of whatever items
-        else:
-            copy[keyword] = _visited(value, visit)
-    return copy
-
-
-def _visited(value: Any, visit: Callable[[Schema], Any]) -> Any:
-    if isinstance(value, list):
-        return [_visited(item, visit) for item in value]  # pyright: ignore[reportUnknownVariableType]  # of whatever items
-    return visit(value) if isinstance(value, dict) else value  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
-
-
 def resolve(schema: Mapping[str, Any], reference: str) -> Any:
     """Return what a reference below the definitions of a schema points to, None where nothing is there."""
-    steps = _steps(reference)
+    steps = steps_of(reference)
     if len(steps) < 2 or steps[0] not in DEFINITIONS:  # noqa: PLR2004  # the keyword and the name
         return None
-    found: Any = schema
-    for step in steps:
-        if isinstance(found, list) and step.isdecimal() and int(step) < len(found):  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
-            found = found[int(step)]  # pyright: ignore[reportUnknownVariableType]  # of whatever items
-        elif isinstance(found, dict) and step in found:
-            found = found[step]  # pyright: ignore[reportUnknownVariableType]  # of whatever items
-        else:
-            return None
-    return found  # pyright: ignore[reportUnknownVariableType]  # of whatever items
-
-
-def _steps(reference: str) -> list[str]:
-    """Return the steps of a JSON pointer in a fragment (RFC 6901, section 6); none for anything else."""
-    if not reference.startswith("#/"):
-        return []
-    return [unquote(step).replace("~1", "/").replace("~0", "~") for step in reference[2:].split("/")]
+    found = resolve_pointer(schema, reference)
+    return None if found is None else found[1]
 
 
 def definitions_of(schema: Mapping[str, Any]) -> dict[Place, Schema]:
@@ -151,7 +118,7 @@ def definitions_of(schema: Mapping[str, Any]) -> dict[Place, Schema]:
 
 def place_of(reference: str) -> Place:
     """Return the definition that a reference leads to, or into."""
-    keyword, name, *_ = _steps(reference)
+    keyword, name, *_ = steps_of(reference)
     return keyword, name
 
 
@@ -197,7 +164,7 @@ class HoistedDefinitions:
             names[place] = self._names[key]
 
         def rename(reference: str) -> str:
-            keyword, name, *_ = _steps(reference)
+            keyword, name, *_ = steps_of(reference)
             return "/".join(["#/$defs", names[keyword, name], *reference.split("/", 3)[3:]])
 
         for place in new:
@@ -256,3 +223,121 @@ def with_references_resolved(schema: Schema, most: int) -> Schema:
 
 
 _LEFT_OUT: Final = frozenset({*DEFINITIONS, "discriminator"})
+"""OpenAPI's `discriminator` names schemas, and only repeats what they say."""
+
+_NOTES: Final = frozenset([name for name, row in KEYWORDS.items() if row.says == "note"])
+"""What may stand in a schema in place of its own, as it allows no other values."""
+
+
+def with_references_inlined(schema: Schema, may_write: Callable[[], bool]) -> Schema:
+    """Return the schema of a leaf with each reference replaced by what it means; recursive ones stay.
+
+    Args:
+        schema: of a leaf.
+        may_write: asked before each schema; False leaves it empty.
+    """
+    definitions = definitions_of(schema)
+    recursive = [place for place, inner in definitions.items() if place in reached_from(definitions, inner)]
+
+    def inlined(inner: Schema) -> Schema:
+        if not may_write():
+            return {}
+        kept = rebuilt(
+            {key: value for key, value in inner.items() if key not in _LEFT_OUT and key != "$ref"}, inlined
+        )
+        reference = inner.get("$ref")
+        if not isinstance(reference, str):
+            return kept
+        if place_of(reference) in recursive:
+            return {"$ref": reference, **kept}
+        return _joined(inlined(resolve(schema, reference)), kept)
+
+    document = inlined(schema)
+    for keyword, name in recursive:
+        document.setdefault(keyword, {})[name] = inlined(definitions[keyword, name])
+    return document
+
+
+def _joined(meant: Schema, beside: Schema) -> Schema:
+    """Return what a reference means, and what stands beside it."""
+    if "type" in beside and beside["type"] == meant.get("type"):
+        beside = {key: value for key, value in beside.items() if key != "type"}
+    if beside.keys() <= _NOTES:
+        return {**meant, **beside}
+    return {**beside, "allOf": [*beside.get("allOf", ()), meant]}
+
+
+# --- references in documents of others -----------------------------------------------------------
+
+
+def is_old(document: dict[str, Any]) -> bool:
+    """Return whether nothing beside a reference counts, as in drafts before 2019-09."""
+    said = document.get("$schema")
+    return isinstance(said, str) and any(f"/draft-0{number}/" in said for number in (3, 4, 6, 7))
+
+
+class References:
+    """Where the references of a document lead, never out of it.
+
+    Args:
+        document: whose schemas may have identifiers (`$id`) and anchors.
+    """
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._is_old = is_old(document)
+        self._resources: dict[str, Any] = {"": document}
+        self._anchors: dict[tuple[str, str], Any] = {}
+        self._bases: dict[int, str] = {}
+        pending: list[tuple[Any, str]] = [(document, "")]
+        while pending:
+            schema, base = pending.pop()
+            if not is_object(schema) or id(schema) in self._bases:
+                continue
+            base = self._bases[id(schema)] = self._named(schema, base)
+            pending += [(each, base) for _, each in subschemas(schema)]
+
+    def _named(self, schema: dict[str, Any], base: str) -> str:
+        """Note the identifier and the anchors of a schema, and return the base of its references."""
+        for keyword in ("$id", "id") if self._is_old else ("$id",):
+            said = schema.get(keyword)
+            if (
+                isinstance(said, str)
+                and len(said) <= MAX_REFERENCE
+                and not (self._is_old and "$ref" in schema)
+            ):
+                where, anchor = _address(base, said)
+                if anchor:
+                    self._anchors[where, anchor] = schema
+                else:
+                    base = where
+                    self._resources.setdefault(base, schema)
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            if isinstance(schema.get(keyword), str):
+                self._anchors[base, schema[keyword]] = schema
+        return base
+
+    def find(self, schema: dict[str, Any]) -> Any:
+        """Return what the reference of a schema leads to.
+
+        Raises:
+            LookupError: it leads out of the document, or nowhere.
+        """
+        said = schema["$ref"]
+        if not isinstance(said, str) or len(said) > MAX_REFERENCE:
+            raise LookupError
+        where, fragment = _address(self._bases.get(id(schema), ""), said)
+        if not fragment or fragment.startswith("/"):
+            found = resolve_pointer(self._resources[where], f"#{fragment}")
+            if found is None:
+                raise LookupError
+            return found[1]
+        return self._anchors[where, unquote(fragment)]
+
+
+def _address(base: str, reference: str) -> tuple[str, str]:
+    """Return the address that a reference means, and the fragment in it."""
+    try:
+        where, fragment = urldefrag(urljoin(base, reference) if base or ":" in reference else reference)
+    except ValueError:
+        raise LookupError from None
+    return where, fragment

@@ -1,0 +1,1 @@
+"""JSON Schema: its keywords, how types are written in it, and what schemas of others mean."""

@@ -1,0 +1,295 @@
+"""The keywords of JSON Schema, in one table: a new one gets its row here.
+
+A keyword that limits values follows from the row of its constraint, and has an attribute of `Constraints`
+too. Whoever renders, reads, checks, compares or describes schemas asks this table what a keyword holds and
+says; there is no second one.
+"""
+
+from __future__ import annotations
+
+import operator
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from ..immutable import Value
+from ..json_values import LONGEST_BITS
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Mapping
+
+    Pattern = re.Pattern[str]
+
+__all__ = [
+    "DEFINITIONS",
+    "INTEGER_KEY",
+    "KEYWORDS",
+    "LENGTHS",
+    "LIMITS",
+    "NUMBERS",
+    "SIGNS",
+    "TEXTS",
+    "UNITS",
+    "Keyword",
+    "Limit",
+    "LimitError",
+    "about",
+    "is_no_multiple",
+    "keywords_of",
+    "limit_of",
+]
+
+INTEGER_KEY = "^(0|-?[1-9][0-9]*)$"
+"""How an integer is written as a JSON key."""
+
+UNITS: Final[Mapping[str, str]] = {"string": "characters", "array": "items", "object": "keys"}
+"""What the length of a value of each JSON type counts."""
+
+
+class LimitError(ValueError):
+    """A leaf read a value that is beyond the limits of its annotation: a problem `out_of_range`."""
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def is_no_multiple(value: float, of: float) -> bool:
+    """Return whether a number doesn't divide another one exactly."""
+    numerator, denominator = value.as_integer_ratio()
+    divisor, unit = of.as_integer_ratio()
+    return (numerator * unit) % (denominator * divisor) != 0
+
+
+def _misses(text: str, pattern: Pattern) -> bool:
+    return not pattern.search(text)
+
+
+def _search_of(pattern: Pattern) -> Callable[[str], Any]:
+    return pattern.search
+
+
+def _text_of(pattern: Pattern) -> str:
+    return pattern.pattern
+
+
+class Limit(Value):
+    """One constraint.
+
+    Attributes:
+        slot: the attribute of `Constraints`.
+        given_as: the attribute of annotated-types that says it; empty for a pattern, which is given as it is.
+        of: what it limits.
+        keywords: JSON type to the keyword of JSON Schema.
+        sign: what messages show before its value.
+        breaks: whether a number, a length or a text breaks it.
+        said: how messages name a number or text that breaks it, or a length that is expected.
+        words: that say the same in a description, with `{}` for the value; of a length, without its unit.
+        tighter: of two limits, the one to keep; None where both can't be kept.
+        test: the operator that generated code writes for `breaks`; empty where it calls that.
+        finder: for a text, makes the function that generated code calls, which is true of what fits.
+        written: makes the value of the keyword out of the limit.
+        check: returns what an annotation gives as the constraint (its name, its value, the annotation) as a
+            limit, or raises an UnfitError, where it is neither a number nor a length.
+    """
+
+    slot: str
+    given_as: str
+    of: Literal["number", "length", "text"]
+    keywords: Mapping[str, str]
+    sign: str
+    breaks: Callable[[Any, Any], bool]
+    said: str
+    words: str
+    tighter: Callable[[Any, Any], Any] | None = None
+    test: str = ""
+    finder: Callable[[Any], Callable[[str], Any]] | None = None
+    written: Callable[[Any], Any] = _as_it_is
+    check: Callable[[str, Any, object], Any] | None = None
+
+
+def _of_numbers(keyword: str) -> Mapping[str, str]:
+    return {"integer": keyword, "number": keyword}
+
+
+LIMITS: Final = (
+    Limit(
+        "minimum", "ge", "number", _of_numbers("minimum"), "≥",
+        operator.lt, "below the minimum", "at least {}", max, "<",
+    ),
+    Limit(
+        "exclusive_minimum", "gt", "number", _of_numbers("exclusiveMinimum"), ">",
+        operator.le, "not above", "more than {}", max, "<=",
+    ),
+    Limit(
+        "maximum", "le", "number", _of_numbers("maximum"), "≤",
+        operator.gt, "above the maximum", "at most {}", min, ">",
+    ),
+    Limit(
+        "exclusive_maximum", "lt", "number", _of_numbers("exclusiveMaximum"), "<",
+        operator.ge, "not below", "less than {}", min, ">=",
+    ),
+    Limit(
+        "multiple_of", "multiple_of", "number", _of_numbers("multipleOf"), "a multiple of",
+        is_no_multiple, "not a multiple of", "a multiple of {}",
+    ),
+    Limit(
+        "min_length", "min_length", "length",
+        {"string": "minLength", "array": "minItems", "object": "minProperties"}, "length ≥",
+        operator.lt, "at least", "at least {}", max, "<",
+    ),
+    Limit(
+        "max_length", "max_length", "length",
+        {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}, "length ≤",
+        operator.gt, "at most", "at most {}", min, ">",
+    ),
+    Limit(
+        "pattern", "", "text", {"string": "pattern"}, "matching",
+        _misses, "does not match the pattern", "matching the pattern {}",
+        finder=_search_of, written=_text_of,
+    ),
+)  # fmt: skip
+"""In the order in which schemas and messages name them."""
+
+NUMBERS: Final = tuple([limit for limit in LIMITS if limit.of == "number"])
+LENGTHS: Final = tuple([limit for limit in LIMITS if limit.of == "length"])
+TEXTS: Final = tuple([limit for limit in LIMITS if limit.of == "text"])
+SIGNS: Final = {limit.slot: limit.sign for limit in LIMITS}
+
+
+class Keyword(Value):
+    """One keyword.
+
+    Attributes:
+        name: of the keyword.
+        of: the JSON types whose values it is about; none where it is about all.
+        holds: what it has as its value: a `schema`, `schemas` in a list, `either` of both, `named` schemas in
+            an object, or a plain `value`.
+        says: which `values` fit · something `beside` another keyword, and nothing alone · the `format` of a
+            value · what a person reads (`note`) · where something is, or its `name`.
+        words: that say the same in a description, with `{}` for its value; empty where few words can't.
+        in_graph: whether a node can say it.
+        limit: the constraint.
+    """
+
+    name: str
+    of: tuple[str, ...] = ()
+    holds: Literal["value", "schema", "schemas", "either", "named"] = "value"
+    says: Literal["values", "beside", "format", "note", "name"] = "values"
+    words: str = ""
+    in_graph: bool = True
+    limit: Limit | None = None
+
+
+def _limiting(limit: Limit) -> list[Keyword]:
+    """Return the keywords of a constraint: a length has another one for each type."""
+    types: dict[str, list[str]] = {}
+    for json_type, name in limit.keywords.items():
+        types.setdefault(name, []).append(json_type)
+    units = {name: f" {UNITS[of[0]]}" if limit.of == "length" else "" for name, of in types.items()}
+    return [
+        Keyword(name, tuple(of), words=f"{limit.words}{units[name]}", limit=limit)
+        for name, of in types.items()
+    ]
+
+
+_STRING: Final = ("string",)
+_ARRAY: Final = ("array",)
+_OBJECT: Final = ("object",)
+
+_ROWS: Final = (
+    Keyword("type"),
+    Keyword("enum"),
+    Keyword("const"),
+    Keyword("$ref"),
+    Keyword("anyOf", holds="schemas"),
+    Keyword("oneOf", holds="schemas"),
+    Keyword("allOf", holds="schemas"),
+    Keyword("not", holds="schema", in_graph=False),
+    Keyword("if", holds="schema", in_graph=False),
+    Keyword("then", holds="schema", says="beside"),
+    Keyword("else", holds="schema", says="beside"),
+    Keyword("dependentRequired", _OBJECT, in_graph=False),
+    Keyword("dependentSchemas", _OBJECT, "named", in_graph=False),
+    Keyword("dependencies", _OBJECT, "named", in_graph=False),
+    Keyword("contains", _ARRAY, "schema", in_graph=False),
+    Keyword("minContains", _ARRAY, says="beside"),
+    Keyword("maxContains", _ARRAY, says="beside"),
+    Keyword("unevaluatedItems", _ARRAY, "schema", in_graph=False),
+    Keyword("unevaluatedProperties", _OBJECT, "schema", in_graph=False),
+    Keyword("$dynamicRef", in_graph=False),
+    Keyword("$recursiveRef", in_graph=False),
+    *[keyword for limit in LIMITS for keyword in _limiting(limit)],
+    Keyword("items", _ARRAY, "either"),
+    Keyword("prefixItems", _ARRAY, "schemas"),
+    Keyword("additionalItems", _ARRAY, "schema"),
+    Keyword("uniqueItems", _ARRAY, words="no two items the same"),
+    Keyword("properties", _OBJECT, "named"),
+    Keyword("required", _OBJECT),
+    Keyword("additionalProperties", _OBJECT, "schema"),
+    Keyword("patternProperties", _OBJECT, "named"),
+    Keyword("propertyNames", _OBJECT, "schema", words="keys that fit {}"),
+    Keyword("format", ("string", "integer", "number"), says="format", words="in the format {}"),
+    Keyword("contentEncoding", _STRING, says="format", words="in {}"),
+    Keyword("contentMediaType", _STRING, says="format", words="of the type {}"),
+    Keyword("contentSchema", _STRING, "schema", says="format"),
+    Keyword("title", says="note"),
+    Keyword("description", says="note"),
+    Keyword("default", says="note", words="default {}"),
+    Keyword("examples", says="note", words="for example {}"),
+    Keyword("example", says="note"),
+    Keyword("deprecated", says="note"),
+    Keyword("readOnly", says="note"),
+    Keyword("writeOnly", says="note"),
+    Keyword("$comment", says="note"),
+    Keyword("discriminator", says="beside"),
+    Keyword("propertyOrdering", _OBJECT, says="note"),
+    Keyword("nullable", says="beside"),
+    Keyword("$schema", says="name"),
+    Keyword("$id", says="name"),
+    Keyword("$anchor", says="name"),
+    Keyword("$dynamicAnchor", says="name"),
+    Keyword("$defs", holds="named", says="name"),
+    Keyword("definitions", holds="named", says="name"),
+)
+KEYWORDS: Final[Mapping[str, Keyword]] = {row.name: row for row in _ROWS}
+"""By name; those that say which values fit in the order in which a reader looks at them."""
+
+DEFINITIONS: Final = tuple([row.name for row in _ROWS if row.says == "name" and row.holds == "named"])
+"""The keywords under which a schema has its definitions."""
+
+
+def about(json_type: str, says: Literal["values", "format"] = "values") -> tuple[str, ...]:
+    """Return the keywords that say something about values of one JSON type and not of all."""
+    return tuple([row.name for row in _ROWS if json_type in row.of and row.says == says])
+
+
+def keywords_of(constraints: object, json_type: str) -> dict[str, Any]:
+    """Return the keywords of JSON Schema for `Constraints` of a value of a JSON type."""
+    found: dict[str, Any] = {}
+    for limit in LIMITS:
+        value = getattr(constraints, limit.slot)
+        if value is not None and json_type in limit.keywords:
+            found[limit.keywords[json_type]] = limit.written(value)
+    return found
+
+
+def limit_of(keyword: str, value: Any) -> int | float | None:
+    """Return the limit that a keyword sets; None if no graph can hold it."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and not isfinite(value)):
+        return None
+    whole = int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(whole, int) and whole.bit_length() > LONGEST_BITS:
+        return None
+    row = KEYWORDS[keyword].limit
+    if row is not None and row.of == "length":
+        return whole if isinstance(whole, int) and 0 <= whole < 2**63 else None
+    if keyword == "multipleOf":
+        # Of other numbers validators calculate differently.
+        return whole if whole > 0 and whole.as_integer_ratio()[1] <= _EXACT_DENOMINATOR else None
+    limit: float = whole
+    return limit
+
+
+_EXACT_DENOMINATOR = 2**20
