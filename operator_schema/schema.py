@@ -8,6 +8,7 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .introspect.limits import keywords_of
+from .introspect.node_kinds import visit_places
 from .introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -22,7 +23,6 @@ from .introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from .introspect.traits import visit_places
 from .json_values import copy_json
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from operator_schema import Codec, SchemaLeaf
-from operator_schema.introspect.traits import spread_members, takes_null
+from operator_schema.introspect.node_kinds import spread_members, takes_null
 from operator_schema.testing import arguments, instances, near_misses
 from operator_schema.testing.leaf_values import SHIPPED
 from operator_schema.testing.near_misses import NearMisses

@@ -15,14 +15,14 @@ import operator_schema
 from operator_schema.codec import interpret
 from operator_schema.codec.compile.decoder import compile_decoder
 from operator_schema.codec.encode import EncodeRun
-from operator_schema.codec.example.smallest import NO_EXAMPLE, example_of
+from operator_schema.codec.example import NO_EXAMPLE, example_of
 from operator_schema.codec.expected import expected
-from operator_schema.codec.repair.repairer import repair_value
+from operator_schema.codec.repair import repair_value
 from operator_schema.immutable import Value
-from operator_schema.introspect import traits
-from operator_schema.introspect.ambiguity import node_name
+from operator_schema.introspect import node_kinds
+from operator_schema.introspect.graph_checks import node_name
+from operator_schema.introspect.node_kinds import TRAITS, Traits
 from operator_schema.introspect.nodes import ArrayNode, Graph, Node
-from operator_schema.introspect.traits import TRAITS, Traits
 from operator_schema.schema import Renderer
 from operator_schema.testing.valid_values import ValidValues
 
@@ -33,12 +33,12 @@ OTHERS = {
     "codec/encode.py: _distance": "all are as near",
     "codec/expected.py: _describe": "named by their JSON types",
     "codec/lenient_encode.py: _by_node": "written as they are",
-    "codec/repair/repairer.py: read": "repaired as a whole, like a scalar",
-    "introspect/ambiguity.py: node_name": "named by their JSON types",
+    "codec/repair.py: read": "repaired as a whole, like a scalar",
+    "introspect/graph_checks.py: node_name": "named by their JSON types",
     "introspect/annotations.py: _key_node": "can't be keys of maps",
     "introspect/constraints.py: constrained": "take no constraints",
     "introspect/places.py: _inside": "have nothing inside",
-    "introspect/set_items.py: _numbers_of": "hold no numbers",
+    "introspect/graph_checks.py: _numbers_of": "hold no numbers",
     "schema.py: module": "are never shared",
     "testing/near_misses.py: _near": "missed by values of other JSON types",
     "testing/near_misses.py: _whole_types": "take no type as a whole",
@@ -95,7 +95,7 @@ class Switch(Value):
 @pytest.fixture
 def switch(monkeypatch):
     row = Traits(Switch, json_types=lambda _: frozenset({"string"}), classes=lambda _: (bool,))
-    monkeypatch.setattr(traits, "TRAITS", {**TRAITS, Switch: row})
+    monkeypatch.setattr(node_kinds, "TRAITS", {**TRAITS, Switch: row})
     decode = lambda run, _node, value, path, _depth: (  # noqa: E731  # a row of a table
         value == "on" if value in ["on", "off"] else run.problems.too_large(path, 0)
     )
@@ -111,10 +111,10 @@ def test_a_kind_without_arms_is_handled_by_its_traits(switch):
     assert interpret.interpret(graph, ["on", "off"], 10)[0] == [True, False]
     assert repair_value(graph, "on", 10)[0] == ["on"]
     assert repair_value(graph, ["maybe"], 10) == (["maybe"], ())
-    assert list(traits.visit([switch])) == [switch, switch.items]
-    assert traits.may_be(switch.items, True)
-    assert not traits.may_be(switch.items, "on")
-    assert not traits.takes_null(switch.items)
+    assert list(node_kinds.visit([switch])) == [switch, switch.items]
+    assert node_kinds.may_be(switch.items, True)
+    assert not node_kinds.may_be(switch.items, "on")
+    assert not node_kinds.takes_null(switch.items)
 
 
 def test_the_compiled_tier_hands_a_kind_without_arms_to_the_interpreter(switch):

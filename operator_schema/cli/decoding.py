@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ..codec.json_text.reader import read_json
+from ..codec.json_text import read_json
 from ..errors import DecodeError, EncodeError
 from ..wording import escape
 from .modules import WrongUse

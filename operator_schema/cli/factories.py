@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DecodeError
+from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ArrayNode, ObjectNode
-from ..introspect.traits import json_types_of
 from ..json_values import is_array, to_json_text
 from ..rounds.toolset import Toolset
 from ..tools.function import tool

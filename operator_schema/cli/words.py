@@ -6,8 +6,8 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
-from ..introspect.traits import json_types_of
 from ..json_values import type_of
 
 if TYPE_CHECKING:

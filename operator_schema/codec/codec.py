@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, over
 
 from ..immutable import set_once
 from ..introspect.classes import form_of
+from ..introspect.hints import annotation_key
 from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.names import name_of
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import copy_json, to_json_text
-from .interpret import interpret
+from .interpret import fits_plainly, interpret
 from .options import DEFAULTS, checked_options
 from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
-from .scalars import fits_plainly
 from .tiers import Tiers
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from typing import Self, Unpack
 
     from ..errors import Complaint, DecodeError, Problem, SchemaError
+    from ..introspect.annotations import Defaulted
     from ..introspect.nodes import Graph, Node
-    from ..introspect.reader import Defaulted
     from ..schema import MakeRenderer
     from ..schema_styles import StyleOptions
     from .options import CodecOptions
-    from .partial.stream import ArgumentStream, Partial
+    from .partial import ArgumentStream, Partial
     from .report import DecodeReport, Repair
 
 __all__ = ["Codec", "ResultCodec", "codec_of"]
@@ -103,7 +103,7 @@ class Codec(Generic[T]):
             complaints += _check_defaults(walk.defaulted, graph, max_depth)
         if complaints:
             from ..errors import SchemaError
-            from ..introspect.source_lines import with_places
+            from ..introspect.source_code import with_places
 
             raise SchemaError(own_name, with_places(complaints, graph))
         parse = checked["json_loads"]
@@ -287,7 +287,7 @@ class Codec(Generic[T]):
     def _repaired(self, value: object) -> tuple[Any, tuple[Repair, ...]]:
         if not self._options["repair"]:
             return value, ()
-        from .repair.repairer import repair_value
+        from .repair import repair_value
 
         return repair_value(self._graph, value, self._options["max_depth"])
 
@@ -306,7 +306,7 @@ class Codec(Generic[T]):
         self, text: str | bytes | bytearray, problems: Problems
     ) -> tuple[Any, tuple[Repair, ...]]:
         if self._options["repair"]:
-            from .json_text.reader import read_nearly_json
+            from .json_text import read_nearly_json
 
             read = None if self._parse is None else self._parsed
             value, repairs, problems = read_nearly_json(text, problems, read)
@@ -420,7 +420,7 @@ class Codec(Generic[T]):
 
     def stream(self) -> ArgumentStream[T]:
         """Return a stream that takes the text of a model's arguments chunk by chunk."""
-        from .partial.stream import ArgumentStream
+        from .partial import ArgumentStream
 
         repairs, has_parser = self._options["repair"], self._options["json_loads"] is not None
         read = self._read_whole if repairs or has_parser else None
@@ -566,7 +566,7 @@ class Codec(Generic[T]):
         return None if made is _no_example() else made
 
     def _found_example(self) -> Any:
-        from .example.smallest import example_of
+        from .example import example_of
 
         nothing = _no_example()
         try:
@@ -605,15 +605,8 @@ def _renderer() -> Callable[..., dict[str, Any]]:
     return render
 
 
-@cache  # as above
-def _annotation_key() -> Callable[[Any], Any]:
-    from ..introspect.equality import annotation_key
-
-    return annotation_key
-
-
 def _no_example() -> Any:
-    from .example.smallest import NO_EXAMPLE
+    from .example import NO_EXAMPLE
 
     return NO_EXAMPLE
 
@@ -635,14 +628,14 @@ def _decode_error() -> type[DecodeError]:
 
 
 def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    from .json_text.custom_parser import parser_of
+    from .json_text import parser_of
 
     return parser_of(json_loads)
 
 
 def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     # A program that decodes parsed values alone does not pay for the json module.
-    from .json_text.reader import read_json
+    from .json_text import read_json
 
     return read_json(text)
 
@@ -692,7 +685,7 @@ def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int
 
             _, problems = encode_node(field.node, graph.definitions, value, max_depth, _graph_of)
             if problems.found:
-                from .bad_defaults import complaints_about
+                from .encode import complaints_about
 
                 yield from complaints_about(entry, what, value, problems)
 
@@ -731,8 +724,7 @@ def codec_of(annotation: Any, *, repair: bool = False, codec: type[Codec[Any]] =
         SchemaError: with every complaint about the type.
     """
     try:
-        # What `annotation_key` says of a class, without loading it.
-        same = id(annotation) if type(annotation) is type else _annotation_key()(annotation)
+        same = id(annotation) if type(annotation) is type else annotation_key(annotation)
         key = (codec, repair, leaf_generation(), same)
         known = _codecs.get(key)
     except (TypeError, RecursionError):  # no hash, or nested too deep: `Codec` says what is wrong

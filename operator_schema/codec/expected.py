@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..introspect.limits import SIGNS
+from ..introspect.node_kinds import received_types, shape_of, spread_members
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -25,7 +26,6 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import received_types, shape_of, spread_members
 from ..introspect.unions import tag_of
 from ..json_values import JSON_TYPES
 from ..wording import clip, escape, excerpt, quote

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from ..introspect.node_kinds import flat_members, received_types
 from ..introspect.nodes import AnyNode, LiteralNode, ObjectNode, RefNode, resolve
-from ..introspect.traits import flat_members, received_types
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

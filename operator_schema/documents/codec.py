@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ..codec.options import CodecOptions
     from ..codec.report import Repair
     from ..errors import Problem
+    from ..introspect.annotations import Defaulted
     from ..introspect.nodes import Graph
-    from ..introspect.reader import Defaulted
     from ..schema_styles import StyleOptions
     from .document import Left, SchemaDocument
 

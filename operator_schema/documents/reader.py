@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final
 
-from ..codec.repair.fitting import Fitting
+from ..codec.repair import Fitting
 from ..immutable import Value
 from ..introspect.leaves import trusted_leaf
 from ..introspect.nodes import (

@@ -6,32 +6,91 @@ one report lists everything that is wrong.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get_origin
 
-from .annotations import CLASSES, NAMED, ORIGINS
-from .class_leaves import leaf_node, model_node
+from ..wording import quote, received
+from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
 from .classes import form_of
-from .hints import NO_BINDINGS, Place, Scope, Unresolved, evaluate_forward
-from .leaves import schema_type
-from .names import name_of, show_annotation, show_error, take_apart
-from .nodes import UNKNOWN, Graph, ObjectNode, Target
+from .hints import NO_BINDINGS, Place, Scope, Unresolved, bindings_key, evaluate_forward
+from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf, schema_type
+from .names import NOT_SUPPORTED, class_name, is_annotation, name_of, show_annotation, show_error, take_apart
+from .node_kinds import Distinct
+from .nodes import UNKNOWN, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode, new_leaf
 from .objects import make_object
-from .reader import MAX_ANNOTATIONS, SIMPLE, Reader
-from .recursion import identity_of, short_name, target_of
+from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
-    from .hints import Bindings
-    from .nodes import Node, ObjectForm
-    from .recursion import Known
+    from ..complaints import Complaint, ComplaintCode
+    from .annotations import Defaulted, Reader
+    from .hints import Bindings, Path
+    from .nodes import Field, Node, ObjectForm
 
-__all__ = ["ResultWalk", "Walk"]
+__all__ = ["MAX_ANNOTATIONS", "ResultWalk", "Walk"]
 
 
-class Walk(Reader):
-    """One registration: reads an annotation, and every annotation inside it."""
+MAX_ANNOTATIONS = 100_000
+"""Annotations that one registration reads; what repeats inside itself could double without end."""
+
+
+class Walk:
+    """One registration: its options, what has been found so far, and how to read one more annotation.
+
+    The functions that read one kind of annotation or class take it, as a `Reader`.
+
+    Args:
+        leaves: leaves that count for this registration alone.
+        closed: whether objects refuse unknown keys.
+        namespace: names that annotations written as text may use besides those of their module.
+        max_depth: levels of arrays and objects that a type may nest before it repeats itself.
+        attribute_docs: whether to read attribute docstrings, which needs the source.
+
+    Attributes:
+        leaves: leaf of a type, as given.
+        simple: `SIMPLE` without the types of those leaves.
+        closed: as given.
+        namespace: as given.
+        attribute_docs: as given.
+        descriptions: of the fields of the registered type itself, or None.
+        complaints: everything wrong so far.
+        defaulted: the fields whose defaults and examples are still to be checked.
+        unsettled: the fields whose types may take null through an alias that is still open.
+        has_choices: whether there are unions or sets, which are checked once the graph is known.
+        left: annotations that may still be read.
+        recursion: the classes and aliases that have been met.
+    """
+
+    of_results: ClassVar[bool] = False
+    """Whether the fields of a dataclass that `init=False` keeps out of its constructor count too."""
+
+    def __init__(
+        self,
+        leaves: Iterable[SchemaLeaf[Any]],
+        closed: bool,  # noqa: FBT001  # keywords cost as much as half of this
+        namespace: Mapping[str, Any],
+        max_depth: int,
+        attribute_docs: bool,  # noqa: FBT001  # as above
+    ) -> None:
+        self.leaves = index_leaves(leaves) if leaves else {}
+        self.simple = _without(SIMPLE, self.leaves) if leaves else SIMPLE
+        self.closed = closed
+        self.namespace = namespace
+        self.attribute_docs = attribute_docs
+        self.descriptions: Mapping[str, str] | None = None
+        self.complaints: list[Complaint] = []
+        self.defaulted: list[Defaulted] = []
+        self.unsettled: list[Field] = []
+        self.has_choices = False
+        self.left = MAX_ANNOTATIONS
+        self.recursion = Recursion(max_depth)
+
+    @property
+    def distinct(self) -> Distinct:
+        """What finds equal nodes, made when it is first needed: most types never need it."""
+        return self.recursion.distinct
 
     def graph(self, annotation: Any, name: str, descriptions: Mapping[str, str] | None) -> Graph:
         """Walk a type.
@@ -62,7 +121,7 @@ class Walk(Reader):
         return graph
 
     def _settle_nulls(self, graph: Graph) -> Graph:
-        from .null_fields import null_fields, with_fields  # most types have no such fields
+        from .graph_checks import null_fields, with_fields  # most types have no such fields
 
         changed = null_fields(self.unsettled, graph.definitions)
         if not changed:
@@ -112,6 +171,10 @@ class Walk(Reader):
         origin, args = take_apart(annotation)
         if origin is None:
             return self._special_node(annotation, place)
+        if origin is Annotated:
+            from .constraints import read_annotated
+
+            return read_annotated(self, annotation, args, place)
         row = ORIGINS.get(origin)
         if row is not None:
             arm, arity = row
@@ -217,6 +280,29 @@ class Walk(Reader):
 
     # --- complaints ------------------------------------------------------------------------------
 
+    def complain(
+        self, place: Place, code: ComplaintCode, message: str, remedy: str, near: str | None = None
+    ) -> Node:
+        """Note a complaint and return the node for what could not be read."""
+        from ..complaints import Complaint
+
+        self.complaints.append(Complaint(place.path, code, place.owner, message, remedy, near))
+        return UNKNOWN
+
+    def complain_surrogate(self, text: str, place: Place) -> Node:
+        """Complain about a description that can't be written as JSON."""
+        message = f"the description {quote(text)} has a lone surrogate, which JSON can't hold"
+        return self.complain(place, "bad_description", message, "Take it out")
+
+    def complain_unsupported(self, annotation: object, place: Place) -> Node:
+        """Complain about an annotation that has no meaning here."""
+        from .remedies import remedy_for  # only what is wrong pays for it
+
+        fault = NOT_SUPPORTED if is_annotation(annotation) else "isn't an annotation"
+        message = f"{show_annotation(annotation)} {fault}"
+        remedy = remedy_for(annotation, is_root=not place.path)
+        return self.complain(place, "unsupported", message, remedy)
+
     def _complain_depth(self, place: Place) -> Node:
         message = f"the type nests deeper than {self.recursion.max_depth} levels"
         return self.complain(place, "too_deep", message, "Flatten it or raise max_depth")
@@ -232,6 +318,10 @@ class Walk(Reader):
         return self.complain(
             place, "unsupported", message, "Give types, and name large ones with a dataclass"
         )
+
+
+def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping[Any, Node]:
+    return {annotation: node for annotation, node in nodes.items() if annotation not in leaves}
 
 
 def _bind(generic: Any, args: tuple[Any, ...], place: Place) -> Bindings:
@@ -252,3 +342,175 @@ class ResultWalk(Walk):
         if not isinstance(root, ObjectNode) or root.doc is None or graph.root.description is not None:
             return graph
         return graph.replace(root=graph.root.replace(description=root.doc))
+
+
+_LEAF_METHOD: Final = "Make it a class method that returns SchemaLeaf(cls, …)"
+
+
+def leaf_node(reader: Reader, cls: type, place: Place) -> Node | None:
+    """Return the node of a class that has a leaf, None for any other class."""
+    if reader.leaves and cls in reader.leaves:  # met as the origin of a generic
+        return new_leaf(LeafNode, reader.leaves[cls])
+    try:
+        own = own_leaf(cls)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  # it is the user's code
+        message = f"__schema_leaf__ raised {show_error(error)}"
+        return reader.complain(place, "bad_leaf", message, _LEAF_METHOD)
+    if own is None:
+        leaf = registered_leaf(cls) or shipped_leaf(cls)
+        return None if leaf is None else new_leaf(LeafNode, leaf)
+    leaf = as_leaf(own)
+    if leaf is not None and leaf.type is cls:
+        return new_leaf(LeafNode, leaf)
+    message = f"__schema_leaf__ gives {_describe_leaf(own)}, not a SchemaLeaf for {name_of(cls)}"
+    return reader.complain(place, "bad_leaf", message, _LEAF_METHOD)
+
+
+def _describe_leaf(own: object) -> str:
+    leaf = as_leaf(own)
+    return received(own) if leaf is None else f"a SchemaLeaf for {name_of(leaf.type)}"
+
+
+def model_node(reader: Reader, cls: Any, args: tuple[Any, ...], place: Place) -> Node | None:
+    """Return the node of a model or another type of pydantic, None for any other class."""
+    if "pydantic" not in sys.modules:
+        return None
+    from . import pydantic_models  # only where pydantic is loaded
+
+    leaf: SchemaLeaf[Any] | tuple[str, str] | None = None
+    if pydantic_models.is_model(cls):
+        fault = pydantic_models.fault_of_model(cls)
+        leaf = fault or pydantic_models.model_leaf(cls, of_results=reader.of_results)
+    elif not args:
+        leaf = pydantic_models.type_leaf(cls, of_results=reader.of_results)
+    if isinstance(leaf, SchemaLeaf):
+        reader.leaves[cls] = leaf  # where the class is met again, it is the same leaf
+        return new_leaf(LeafNode, leaf)
+    if leaf is None:
+        return None
+    return reader.complain(place, "unsupported", f"{name_of(cls)} can't be used: {leaf[0]}", leaf[1])
+
+
+class Known:
+    """A class or alias that has been met: open while it is walked, then with its node.
+
+    Args:
+        path: where it is met first.
+        around: levels of arrays and objects of the deepest place met before.
+
+    Attributes:
+        node: None while it is open.
+        path: where it was met first.
+        around: as above.
+        height: levels of arrays and objects below it.
+        target: what identifies it, if it is used again while it is open.
+    """
+
+    __slots__ = ("around", "height", "node", "path", "target")
+
+    def __init__(self, path: Path, around: int) -> None:
+        self.node: Node | None = None
+        self.path = path
+        self.around = around
+        self.height = 0
+        self.target: Target | None = None
+
+
+class Recursion:
+    """The classes and aliases that a walk has met, and how deep arrays and objects nest.
+
+    Args:
+        max_depth: levels of arrays and objects that may nest.
+
+    Attributes:
+        max_depth: as given.
+        definitions: the nodes of the recursive ones.
+        aliases: the nodes of the type aliases.
+        known: the classes and aliases that have been met, by `identity_of`.
+    """
+
+    __slots__ = ("_deepest", "_distinct", "aliases", "definitions", "known", "max_depth")
+
+    def __init__(self, max_depth: int) -> None:
+        self.max_depth = max_depth
+        self.definitions: dict[Target, Node] = {}
+        self.aliases: dict[Target, Node] = {}
+        self.known: dict[Hashable, Known] = {}
+        self._deepest = 0
+        self._distinct: Distinct | None = None
+
+    def reach(self, depth: int) -> bool:
+        """Note a level of arrays and objects; return whether it may be there."""
+        if depth > self._deepest:  # noqa: PLR1730  # calling `max` costs more than the rest of this
+            self._deepest = depth
+        return depth <= self.max_depth
+
+    def open(self, identity: Hashable, path: Path, levels: int) -> Known:
+        """Begin to read a class or alias that is met for the first time.
+
+        Args:
+            identity: what only the same class or alias shares.
+            path: where it is met.
+            levels: of arrays and objects that it is itself.
+        """
+        known = self.known[identity] = Known(path, self._deepest)
+        self._deepest = len(path) + levels
+        return known
+
+    @property
+    def distinct(self) -> Distinct:
+        """What finds equal nodes, made when it is first needed: most types have no such question."""
+        if self._distinct is None:
+            self._distinct = Distinct()
+        return self._distinct
+
+    def close(self, known: Known, node: Node) -> Node:
+        """Keep the node of a class or alias, and define it if it is recursive."""
+        known.height = self._deepest - len(known.path)
+        if known.around > self._deepest:  # noqa: PLR1730  # as above
+            self._deepest = known.around
+        if known.target is not None:
+            equal = self.distinct
+            self.definitions[known.target] = equal.node(
+                equal.union(node) if isinstance(node, UnionNode) else node
+            )
+            node = RefNode(known.target)
+        known.node = node
+        return node
+
+    def use_again(self, known: Known, path: Path, make_target: Callable[[], Target]) -> Node | None:
+        """Return the node of a class or alias that has been met; None where it would nest too deep."""
+        if known.node is not None:
+            return known.node if self.reach(len(path) + known.height) else None
+        if known.target is None:
+            known.target = make_target()
+        return RefNode(known.target)
+
+
+def identity_of(generic: Any, bindings: Bindings) -> Hashable:
+    """Return a key of a class or alias and its arguments; None if the arguments can't be compared."""
+    if not bindings:
+        return id(generic)
+    try:
+        identity = (id(generic), bindings_key(bindings))
+        hash(identity)
+    except TypeError:
+        return None
+    return identity
+
+
+def short_name(generic: Any, bindings: Bindings) -> str:
+    """Return the name of a class or alias for messages and definitions, such as `Page[User]`."""
+    name: str = class_name(generic) if isinstance(generic, type) else generic.__name__
+    return f"{name}[{', '.join(map(name_of, bindings.values()))}]" if bindings else name
+
+
+def target_of(generic: Any, bindings: Bindings, identity: Hashable, *, is_object: bool) -> Target:
+    """Return the target of a recursive class or alias."""
+    name = short_name(generic, {})
+    qualified = f"{generic.__module__}.{getattr(generic, '__qualname__', name)}"
+    if bindings:
+        qualified = f"{qualified}[{', '.join(map(show_annotation, bindings.values()))}]"
+    return Target(identity, short_name(generic, bindings), qualified, is_object)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from ..codec.example.smallest import NO_EXAMPLE, example_of
+from ..codec.example import NO_EXAMPLE, example_of
 from ..codec.interpret import interpret
-from ..codec.limits import MAX_DEPTH
+from ..codec.options import MAX_DEPTH
 from ..documents.codec import DocumentCodec
 from ..documents.document import SchemaDocument
+from ..introspect.node_kinds import visit
 from ..introspect.nodes import (
     NULL,
     AnyNode,
@@ -31,7 +32,6 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import visit
 from ..tools.raw_arguments import RawArguments
 from .leaf_values import leaf_values
 from .scalar_values import JSON_SCALARS, JSON_VALUES, identity, length_limits, scalars, with_floats

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..codec.codec import Codec, codec_of
 from ..codec.encode import encode_node
-from ..codec.limits import MAX_DEPTH
+from ..codec.options import MAX_DEPTH
 from ..errors import Complaint, SchemaError
 from ..introspect.docstrings import split_summary
 from ..introspect.names import name_of
+from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import (
     NULL,
     LeafNode,
@@ -19,7 +20,6 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..introspect.schema_references import rebuilt, with_references_resolved
-from ..introspect.traits import flat_members
 from ..json_values import copy_json, is_object
 from ..schema import Renderer
 from .raw_arguments import RawArguments

@@ -83,7 +83,7 @@ def _check_examples(codec: Codec[Any], examples: Collection[Any], name: str) -> 
 def _example(codec: Codec[Any], example: Any) -> Any:
     """Return the JSON value of an example, which may be given as text or as an input."""
     if isinstance(example, (str, bytes, bytearray)):
-        from ..codec.json_text.reader import read_json
+        from ..codec.json_text import read_json
 
         codec.decode_json(example)
         return read_json(example)[0]

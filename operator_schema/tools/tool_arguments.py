@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DecodeError, ToolError
+from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
-from ..introspect.traits import visit
 from ..same_state import is_same_state
 from ..wording import received
 from .error_hints import error_hint, unknown_keys

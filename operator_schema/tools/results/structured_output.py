@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...immutable import Value
+from ...introspect.node_kinds import json_types_of
 from ...introspect.nodes import AnyNode, ScalarNode
-from ...introspect.traits import json_types_of
 from ...json_values import is_object
 
 if TYPE_CHECKING:
