@@ -13,7 +13,7 @@ from patience import PATIENCE
 
 from operator_schema import Codec, DecodeError, Problem, SchemaError, decode, decode_json
 from operator_schema.codec.expected import EXPECTED_LENGTH
-from operator_schema.codec.options import (
+from operator_schema.codec.limits import (
     MAX_DEPTH,
     MAX_INTEGER_DIGITS,
     MAX_KEY_DIGITS,

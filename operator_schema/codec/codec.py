@@ -15,7 +15,7 @@ from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import copy_json, to_json_text
 from .interpret import fits_plainly, interpret
-from .options import DEFAULTS, checked_options
+from .limits import MAX_DEPTH
 from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
 from .tiers import Tiers
 
@@ -32,9 +32,22 @@ if TYPE_CHECKING:
     from .partial import ArgumentStream, Partial
     from .report import DecodeReport, Repair
 
-__all__ = ["Codec", "ResultCodec", "codec_of"]
+__all__ = ["DEFAULTS", "Codec", "ResultCodec", "codec_of"]
 
 T = TypeVar("T")
+
+DEFAULTS: Mapping[str, Any] = {
+    "name": None,
+    "param_descriptions": None,
+    "unknown_fields": "ignore",
+    "repair": False,
+    "leaves": (),
+    "namespace": None,
+    "max_depth": MAX_DEPTH,
+    "attribute_docs": False,
+    "json_loads": None,
+}
+"""The options of a codec that was given none."""
 
 
 class Codec(Generic[T]):
@@ -83,7 +96,7 @@ class Codec(Generic[T]):
     @overload
     def __init__(self: Codec[Any], annotation: Any, /, **options: Unpack[CodecOptions]) -> None: ...
     def __init__(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> None:
-        checked = checked_options(options) if options else DEFAULTS
+        checked = _with_defaults(options) if options else DEFAULTS
         leaves: tuple[SchemaLeaf[Any], ...] = checked["leaves"]
         max_depth: int = checked["max_depth"]
         own_name = name_of(annotation)
@@ -598,6 +611,12 @@ _METHODS: Mapping[str, Any] = {name: vars(Codec)[name] for name in ("decode", "e
 """The methods that a compiled function may replace."""
 
 
+def _with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
+    from .options import checked_options  # most codecs are given none
+
+    return {**DEFAULTS, **checked_options(given)}
+
+
 @cache  # asking for the import each time would take as long as rendering a small schema
 def _renderer() -> Callable[..., dict[str, Any]]:
     from ..schema import render
@@ -728,13 +747,17 @@ def codec_of(annotation: Any, *, repair: bool = False, codec: type[Codec[Any]] =
         key = (codec, repair, leaf_generation(), same)
         known = _codecs.get(key)
     except (TypeError, RecursionError):  # no hash, or nested too deep: `Codec` says what is wrong
-        return codec(annotation, repair=repair)
+        return _registered(codec, annotation, repair=repair)
     if known is not None:
         return known
-    made = codec(annotation, repair=repair)
+    made = _registered(codec, annotation, repair=repair)
     if len(_codecs) >= _CACHED_CODECS:
         _codecs.clear()
     return _codecs.setdefault(key, made)
+
+
+def _registered(codec: type[Codec[Any]], annotation: Any, *, repair: bool) -> Codec[Any]:
+    return codec(annotation, repair=True) if repair else codec(annotation)
 
 
 def _graph_of(

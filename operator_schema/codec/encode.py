@@ -33,7 +33,7 @@ from ..introspect.nodes import (
 from ..json_values import choice_key, copy_json, fits_types, in_order, is_object
 from ..wording import count_of, key_step
 from .interpret import SCALARS, constraint_checks
-from .options import MAX_PROBLEMS
+from .limits import MAX_PROBLEMS
 from .problems import INVALID, Problems, Trial, Trials
 
 if TYPE_CHECKING:

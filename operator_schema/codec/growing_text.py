@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from .options import MAX_TEXT_DEPTH
+from .limits import MAX_TEXT_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -28,7 +28,7 @@ from ..introspect.nodes import (
 )
 from ..json_values import choice_key, copy_json, fits_types, has_surrogate, is_array, is_object, type_of
 from ..wording import count_of, key_step
-from .options import MAX_INTEGER_DIGITS, MAX_KEY_DIGITS, HashCounter
+from .limits import MAX_INTEGER_DIGITS, MAX_KEY_DIGITS, HashCounter
 from .problems import INVALID, Problems, Trial
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from ..wording import count_of, excerpt, key_step
 from .constraint_checks import check_length
 from .encode import EncodeRun, EncodeState, is_array_of
 from .interpret import SCALARS
-from .options import MAX_LENIENT_VALUES
+from .limits import MAX_LENIENT_VALUES
 from .problems import INVALID, Problems
 
 if TYPE_CHECKING:

@@ -1,6 +1,9 @@
-"""The options of a codec: the type, the default and the check of each."""
+"""The options of a codec: the type and the check of each.
 
-import sys
+Nothing here is loaded for a codec that has its defaults (`codec.DEFAULTS`), as most have: a TypedDict alone
+takes as long as registering a type.
+"""
+
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict, get_args
 
@@ -8,77 +11,7 @@ from ..introspect.leaves import SchemaLeaf
 from ..introspect.names import name_of
 from ..wording import nearest, received
 
-__all__ = [
-    "DEFAULTS",
-    "MAX_COLLISIONS",
-    "MAX_DEPTH",
-    "MAX_INTEGER_DIGITS",
-    "MAX_KEY_DIGITS",
-    "MAX_LENIENT_VALUES",
-    "MAX_PROBLEMS",
-    "MAX_TEXT_DEPTH",
-    "CodecOptions",
-    "HashCounter",
-    "UnknownFields",
-    "checked_options",
-    "most_digits",
-]
-
-
-MAX_DEPTH = 100
-"""Levels of arrays and objects that a value may nest, the root being the first."""
-
-MAX_TEXT_DEPTH = 500
-"""Levels of arrays and objects that JSON text may nest, under `Any` too: less than what any supported
-interpreter's own parser follows."""
-
-MAX_INTEGER_DIGITS = 4300
-"""Decimal digits of an integer: what `int(text)` itself takes by default (CVE-2020-10735)."""
-
-MAX_KEY_DIGITS = 64
-"""Characters of an integer that is written as a key of an object."""
-
-MAX_COLLISIONS = 100
-"""Different items of a set, or keys of a map, that may share one hash: `2**61 - 1` divides their
-difference, as far as they are integers."""
-
-MAX_LENIENT_VALUES = 1_000_000
-"""Values that a lenient encode writes, where one iterator may never end."""
-
-MAX_PROBLEMS = 100
-"""Problems that one error carries; those past it are counted."""
-
-
-def most_digits() -> int:
-    """Return how many digits of an integer are read: the fewer of ours and what the interpreter takes."""
-    return min(MAX_INTEGER_DIGITS, sys.get_int_max_str_digits() or MAX_INTEGER_DIGITS)
-
-
-class HashCounter:
-    """Counts the hashes of the items of a set, or keys of a map, so that too many equal ones are refused.
-
-    Values that share one hash are compared with each other: a few thousand integers chosen for that
-    would keep a set busy for minutes.
-
-    Args:
-        size: of the whole.
-    """
-
-    __slots__ = ("_counts", "_is_needed")
-
-    def __init__(self, size: int) -> None:
-        self._is_needed = size > MAX_COLLISIONS
-        self._counts: dict[int, int] = {}
-
-    def admits(self, value: object) -> bool:
-        """Return whether a value may be looked up among those that were added."""
-        return not self._is_needed or self._counts.get(hash(value), 0) < MAX_COLLISIONS
-
-    def add(self, value: object) -> None:
-        """Count a value that was added."""
-        if self._is_needed:
-            code = hash(value)
-            self._counts[code] = self._counts.get(code, 0) + 1
+__all__ = ["CodecOptions", "UnknownFields", "checked_options"]
 
 
 UnknownFields = Literal["ignore", "reject"]
@@ -99,7 +32,7 @@ class CodecOptions(TypedDict, total=False):
 
 
 def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of every option: the given ones, checked, and the defaults of the others.
+    """Check options; return those that were given, as the codec keeps them.
 
     The walk checks what is in `param_descriptions`, as it knows the fields.
 
@@ -107,18 +40,15 @@ def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
         TypeError: an option doesn't exist.
         ValueError: a value is of the wrong kind or out of range.
     """
-    options = {**DEFAULTS}
+    options: dict[str, Any] = {}
     for name, value in given.items():
         if name not in _OPTIONS:
             near = nearest(name, list(_OPTIONS))
             hint = f"; did you mean {near}?" if near else ""
             message = f"Codec() got an unexpected option {name!r}{hint}"
             raise TypeError(message)
-        options[name] = _OPTIONS[name][1](value)
+        options[name] = _OPTIONS[name](value)
     return options
-
-
-# --- checks: each returns what the codec keeps ------------------------------
 
 
 def _name(value: Any) -> Any:
@@ -187,18 +117,15 @@ def _flag(name: str) -> Callable[[Any], Any]:
     return check
 
 
-_OPTIONS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
-    "name": (None, _name),
-    "param_descriptions": (None, _descriptions),
-    "unknown_fields": ("ignore", _unknown_fields),
-    "repair": (False, _flag("repair")),
-    "leaves": ((), _leaves),
-    "namespace": (None, _namespace),
-    "max_depth": (MAX_DEPTH, _depth),
-    "attribute_docs": (False, _flag("attribute_docs")),
-    "json_loads": (None, _parser),
+_OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "name": _name,
+    "param_descriptions": _descriptions,
+    "unknown_fields": _unknown_fields,
+    "repair": _flag("repair"),
+    "leaves": _leaves,
+    "namespace": _namespace,
+    "max_depth": _depth,
+    "attribute_docs": _flag("attribute_docs"),
+    "json_loads": _parser,
 }
-"""The default of each option, and its check."""
-
-DEFAULTS: Mapping[str, Any] = {name: default for name, (default, _) in _OPTIONS.items()}
-"""The options of a codec that was given none."""
+"""The check of each option, which returns what the codec keeps."""

@@ -13,7 +13,7 @@ from ..json_values import is_object
 from .growing_text import GrowingText
 from .interpret import decode_field
 from .json_text import read_json
-from .options import MAX_PROBLEMS
+from .limits import MAX_PROBLEMS
 from .problems import Problems
 from .spellings import NOTHING, sent_keys
 

@@ -18,7 +18,7 @@ from ..json_values import fits_types, is_array, is_object, type_of
 from ..schema import INTEGER_KEY
 from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
 from .expected import EXPECTED_LENGTH, expected, expected_field, fitted, show_choice
-from .options import MAX_INTEGER_DIGITS
+from .limits import MAX_INTEGER_DIGITS
 from .spellings import quoted_scalar, quoted_type
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..codec.codec import ResultCodec
+from ..codec.codec import DEFAULTS, ResultCodec
 from ..codec.options import checked_options
 from ..codec.problems import Problems
 from ..codec.report import DecodeReport
@@ -127,7 +127,7 @@ class DocumentCodec(ResultCodec[Any]):
 
     def __init__(self, document: SchemaDocument, /, **options: Unpack[CodecOptions]) -> None:
         options.setdefault("name", document.name)
-        checked = checked_options(options)
+        checked = {**DEFAULTS, **checked_options(options)}
         descriptions: Mapping[str, str] = checked["param_descriptions"] or {}
         asked = (document, descriptions, checked["unknown_fields"] == "reject")
         whole: _Whole | None = self.__dict__.get("_whole")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..codec.options import MAX_TEXT_DEPTH
+from ..codec.limits import MAX_TEXT_DEPTH
 from ..json_values import is_finite, is_object, nests_deeper
 from ..wording import excerpt, quote
 from .event_errors import message_of

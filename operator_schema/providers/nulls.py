@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..codec.encode import encode_node
 from ..codec.interpret import interpret
-from ..codec.options import MAX_DEPTH
+from ..codec.limits import MAX_DEPTH
 from ..codec.problems import INVALID
 from ..introspect.node_kinds import flat_members, json_types_of
 from ..introspect.nodes import ArrayNode, MapNode, ObjectNode, TupleNode, UnionNode

@@ -6,7 +6,7 @@ from copy import deepcopy
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..codec.options import MAX_PROBLEMS
+from ..codec.limits import MAX_PROBLEMS
 from ..errors import DecodeError, EncodeError, Problem, ToolError
 from ..json_values import is_array, is_object
 from ..same_state import is_same_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any, NoReturn
 
-from ..codec.options import MAX_DEPTH, most_digits
+from ..codec.limits import MAX_DEPTH, most_digits
 from ..json_values import LONGEST_BITS
 from ..tools.calls import class_name_of
 from ..wording import clip, escape, excerpt

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ..codec.example import NO_EXAMPLE, example_of
 from ..codec.interpret import interpret
-from ..codec.options import MAX_DEPTH
+from ..codec.limits import MAX_DEPTH
 from ..documents.codec import DocumentCodec
 from ..documents.document import SchemaDocument
 from ..introspect.node_kinds import visit

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..codec.options import DEFAULTS, checked_options
+from ..codec.codec import DEFAULTS
 from ..complaints import Complaint
 from ..json_values import has_surrogate
 from ..wording import as_written, clip, escape, nearest, quote
@@ -147,6 +147,8 @@ def _complain(option: str, value: Any) -> tuple[str, str] | None:
     """Return message and remedy for a value of the wrong kind, None for a right one."""
     if option in CODEC_OPTIONS:
         try:
+            from ..codec.options import checked_options  # most tools have none of these
+
             checked_options({option: value})
         except ValueError as error:
             return str(error), "Give what Codec takes for it"

@@ -30,7 +30,7 @@ from annotation_samples import (
 from judge import validator
 
 from operator_schema import Codec, DecodeError
-from operator_schema.codec import interpret
+from operator_schema.introspect import unions
 
 
 def test_a_tag_tells_objects_apart():

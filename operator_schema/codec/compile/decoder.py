@@ -29,7 +29,7 @@ from ...introspect.unions import distance, make_plan
 from ...json_values import copy_json
 from ...schema import INTEGER_KEY
 from ..interpret import constructor_of, interpret
-from ..options import MAX_COLLISIONS, MAX_KEY_DIGITS
+from ..limits import MAX_COLLISIONS, MAX_KEY_DIGITS
 from ..problems import GiveUp
 from .construction import HARMLESS, factory_of, way_of, write_empty, write_instance
 from .writer import MAX_PLACES, Writer, hint_of, nodes_of

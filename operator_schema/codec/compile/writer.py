@@ -28,7 +28,7 @@ from ...introspect.nodes import (
     resolve,
 )
 from ...json_values import has_surrogate
-from ..options import MAX_INTEGER_DIGITS
+from ..limits import MAX_INTEGER_DIGITS
 from ..problems import GiveUp
 
 if TYPE_CHECKING:
