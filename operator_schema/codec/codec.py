@@ -692,13 +692,14 @@ def _too_deep(name: str) -> SchemaError:
 def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Complaint]:
     for entry in defaulted:
         field = entry.field
-        if field.node is UNKNOWN:
+        node, default = field.node, field.default
+        if node is UNKNOWN or (not field.examples and fits_plainly(node, default)):
             continue
         values: list[tuple[Literal["default", "example"], Any]] = [("example", it) for it in field.examples]
-        if field.default is not MISSING and not (field.default is None and field.absent_is_none):
-            values.append(("default", field.default))
+        if default is not MISSING and not (default is None and field.absent_is_none):
+            values.append(("default", default))
         for what, value in values:
-            if fits_plainly(field.node, value):
+            if fits_plainly(node, value):
                 continue
             from .encode import encode_node
 

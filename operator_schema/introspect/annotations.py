@@ -124,8 +124,13 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
     if not args:
         return reader.complain_unsupported(annotation, place)
     found: list[Node] = []
+    simple = reader.simple
     for arg in args:
-        node = reader.node(arg, place)
+        node = simple.get(arg) if type(arg) is type and reader.left > 0 else None
+        if node is None:
+            node = reader.node(arg, place)
+        else:
+            reader.left -= 1
         if isinstance(node, UnionNode) and node.description is None:
             found += node.members
         else:
@@ -136,7 +141,8 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
         members = reader.distinct.members(found)
     if len(members) == 1:
         return members[0]
-    reader.has_choices = reader.has_choices or not _differ_at_sight(members)
+    if not (reader.has_choices or _differ_at_sight(members)):
+        reader.has_choices = True
     return new_union(UnionNode, members)
 
 
@@ -150,6 +156,8 @@ def _are_simple(nodes: list[Node]) -> bool:
 
 def _differ_at_sight(members: tuple[Node, ...]) -> bool:
     """Return whether each member has JSON types of its own, so that there is nothing to check."""
+    if members[-1] is NULL and len(members) == 2 and isinstance(members[0], ScalarNode):  # noqa: PLR2004  # as above
+        return members[0].type != "null"
     seen: set[str] = set()
     for member in members:
         # 3 is an int and 3.0 is a float: as members of a union, the two differ.

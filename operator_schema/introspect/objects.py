@@ -23,7 +23,7 @@ from .classes import (
 from .hints import FieldPlace, Place
 from .names import exact_text
 from .node_kinds import takes_null
-from .nodes import NULL, Field, ObjectNode, RefNode, ScalarNode, UnionNode, new_field, new_object
+from .nodes import NULL, Field, ObjectNode, RefNode, ScalarNode, UnionNode, field_draft, new_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -66,41 +66,28 @@ def make_object(
         declared = with_computed_fields(cls, declared, place.scope)
     given = None if place.path else reader.descriptions
     text, described, documented = describe_fields(cls, form, given, declared, report, reader.attribute_docs)
+    simple = reader.simple
     fields: list[Field] = []
+    has_metadata = False
     for source in declared.values():
-        fields.append(_field(reader, source, described, documented, place, report))  # noqa: PERF401  # a comprehension would make closure cells of five variables
-    _report_collisions(fields, report)
+        hint = source.hint
+        node = simple.get(hint) if type(hint) is type and reader.left > 0 else None
+        if node is None:
+            inner = FieldPlace((*place.path, source.name), place.owner, source.scope)
+            node = reader.node(hint, inner)
+            if inner.metadata:
+                source = _with_metadata(reader, source, inner.metadata, inner)  # noqa: PLW2901  # the same field
+        else:
+            reader.left -= 1
+        if source.metadata:
+            has_metadata = True
+        fields.append(_make_field(reader, source, node, described, documented, place, report))
+    if has_metadata:
+        _report_collisions(fields, report)
     if text and has_surrogate(text):
         report("__doc__", "bad_description", "it has a lone surrogate", "Take it out")
     closed = reader.closed or is_closed(cls, form)
     return new_object(ObjectNode, cls, place.owner, form, tuple(fields), closed, text, None)
-
-
-def _field(
-    reader: Reader,
-    source: Declared,
-    given: Mapping[str, str],
-    documented: Mapping[str, str],
-    place: Place,
-    report: Any,
-) -> Field:
-    hint = source.hint
-    node = reader.simple.get(hint) if type(hint) is type and reader.left > 0 else None
-    if node is None:
-        inner = FieldPlace((*place.path, source.name), place.owner, source.scope)
-        node = reader.node(hint, inner)
-        if inner.metadata:
-            source = _with_metadata(reader, source, inner.metadata, inner)
-    else:
-        reader.left -= 1
-    field = _make_field(source, node, given, documented, report)
-    if field.required and field.node.__class__ in _MAY_BE_NULL and source.required is None:
-        reader.unsettled.append(field)
-    if field.default is not MISSING or field.examples:
-        is_absent = field.default is MISSING or (field.default is None and field.absent_is_none)
-        if field.examples or not is_absent:
-            reader.defaulted.append(Defaulted((*place.path, field.name), place.owner, field))
-    return field
 
 
 def _with_metadata(reader: Reader, source: Declared, metadata: dict[str, Any], place: Place) -> Declared:
@@ -128,23 +115,26 @@ def _report(
 
 
 def _make_field(
+    reader: Reader,
     source: Declared,
     node: Node,
     given: Mapping[str, str],
     documented: Mapping[str, str],
+    place: Place,
     report: Callable[..., None],
 ) -> Field:
-    """Make a field of what its class declares.
+    """Make a field of what its class declares, and note what can only be checked later.
 
     Args:
+        reader: takes the notes.
         source: as declared.
         node: of its annotation.
         given: field name to description, which wins over every other.
         documented: field name to text in a docstring, which wins over a leaf's own alone.
+        place: of the class.
         report: takes step, code, message, remedy and suggestion of each complaint.
     """
-    name, default, metadata = source.name, source.default, source.metadata
-    required = source.required
+    name, default, metadata, required = source.name, source.default, source.metadata, source.required
     absent_is_none = False
     if default is None or node.__class__ is UnionNode:
         node, absent_is_none = _without_null(source, node)
@@ -156,13 +146,28 @@ def _make_field(
             description = documented.get(name) if in_metadata is None else in_metadata
     if not (name.isascii() and (description is None or description.isascii())) or alias is not None:
         _report_surrogates(name, alias, description, report)
+    may_be_unsettled = False
     if required is None:
         required = default is MISSING and not (source.has_factory or absent_is_none)
-    key = name if alias is None else alias
-    init_only = source.init_only
-    return new_field(
-        Field, name, key, node, required, default, absent_is_none, init_only, description, examples
-    )
+        may_be_unsettled = required and node.__class__ in _MAY_BE_NULL
+    # What `Field.__new__` does. Calling that with nine arguments takes 5 % of registering a dataclass.
+    field = field_draft()
+    field.name = name
+    field.key = name if alias is None else alias
+    field.node = node
+    field.required = required
+    field.default = default
+    field.absent_is_none = absent_is_none
+    field.init_only = source.init_only
+    field.description = description
+    field.examples = examples
+    field.__class__ = Field
+    if may_be_unsettled:
+        reader.unsettled.append(field)
+    if examples or not (default is MISSING or (default is None and absent_is_none)):
+        reader.defaulted.append(Defaulted((*place.path, name), place.owner, field))
+    made: Field = field
+    return made
 
 
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
@@ -429,10 +434,8 @@ def _checked(cls: type, source: object, names: Mapping[str, Declared], report: R
         report(ATTRIBUTE, "bad_description", message, f"Map {_noun(cls)} names to descriptions", None)
         return {}
     if type(source) is dict:
-        for key, text in source.items():
-            if type(key) is not str or type(text) is not str or key not in names:
-                break
-        else:
+        are_texts = _TEXT.issuperset(map(type, source)) and _TEXT.issuperset(map(type, source.values()))
+        if are_texts and source.keys() <= names.keys():
             return source  # most often all is well, and it need not be copied
     right: dict[str, str] = {}
     unknown: list[object] = []
@@ -447,6 +450,8 @@ def _checked(cls: type, source: object, names: Mapping[str, Declared], report: R
     _report_unknown(cls, ATTRIBUTE, unknown, names, report)
     return right
 
+
+_TEXT: Final = frozenset({str})
 
 _MOST_SUGGESTIONS: Final = 20
 """Unknown names that the nearest field is looked for: comparing each with all would be quadratic."""

@@ -148,7 +148,14 @@ class Walk:
                     message = f"{show_annotation(annotation)} has a metaclass without hash"
                     return self.complain(place, "unsupported", message, "Give the metaclass a __hash__")
                 return self._class_node(annotation, (), place)
-            return self._form_node(annotation, place)
+            origin, args = take_apart(annotation)
+            row = ORIGINS.get(origin)
+            if row is not None:
+                arm, arity = row
+                if not args or arity is None or len(args) == arity:
+                    return arm(self, annotation, args, place)
+                return self.complain_unsupported(annotation, place)
+            return self._form_node(annotation, origin, args, place)
         except (MemoryError, RecursionError):
             raise
         except Exception as error:  # noqa: BLE001  # classes and metadata may do anything when they are read
@@ -166,21 +173,12 @@ class Walk:
                 return node
         return self.node(annotation, Place((*place.path, "*"), place.owner, place.scope))
 
-    def _form_node(self, annotation: Any, place: Place) -> Node:
-        """Return the node of an annotation that isn't a class, such as `list[int]` or text."""
-        origin, args = take_apart(annotation)
-        if origin is None:
-            return self._special_node(annotation, place)
+    def _form_node(self, annotation: Any, origin: Any, args: tuple[Any, ...], place: Place) -> Node:
+        """Return the node of an annotation that isn't a class: `Annotated[…]`, a generic class, text."""
         if origin is Annotated:
             from .constraints import read_annotated
 
             return read_annotated(self, annotation, args, place)
-        row = ORIGINS.get(origin)
-        if row is not None:
-            arm, arity = row
-            if args and arity is not None and len(args) != arity:
-                return self.complain_unsupported(annotation, place)
-            return arm(self, annotation, args, place)
         if isinstance(origin, type):
             return self._class_node(origin, args, place)
         return self._special_node(annotation, place)
