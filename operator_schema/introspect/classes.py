@@ -207,13 +207,13 @@ def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
         if field.init and field._field_type.name != "_FIELD_CLASSVAR":  # noqa: SLF001  # dataclasses has no public way to ask
             sources.append(field)
             written.append(field.type)
-    bases = cls.__mro__[:-1]
     scopes: Iterable[Scope] = repeat(own)
-    if len(bases) == 1:
+    bases = cls.__mro__
+    if len(bases) == 2:  # noqa: PLR2004  # the class and `object`
         hints = _evaluate(written, own)
     else:
         known = _Scopes(cls, own)
-        owners = [_definer(source, bases) for source in sources]
+        owners = [_definer(source, bases[:-1]) for source in sources]
         hints = known.evaluate(written, owners)
         scopes = [known.of(owner) for owner in owners]
     found = _of_dataclass(sources, hints, scopes)

@@ -403,7 +403,7 @@ def _param_descriptions(
         members = base.__dict__
         if ATTRIBUTE in members:
             sources.append(members[ATTRIBUTE])
-        elif not members.keys().isdisjoint(_MISSPELT):
+        elif not _MISSPELT.isdisjoint(members):
             _report_misspelt(members, names, report)
     if not sources or ATTRIBUTE in names:
         return {}

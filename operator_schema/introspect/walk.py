@@ -60,7 +60,6 @@ class Walk:
         unsettled: the fields whose types may take null through an alias that is still open.
         has_choices: whether there are unions or sets, which are checked once the graph is known.
         left: annotations that may still be read.
-        recursion: the classes and aliases that have been met.
     """
 
     of_results: ClassVar[bool] = False
@@ -85,12 +84,19 @@ class Walk:
         self.unsettled: list[Field] = []
         self.has_choices = False
         self.left = MAX_ANNOTATIONS
-        self.recursion = Recursion(max_depth)
+        self._max_depth = max_depth
+        self._deepest = 0
+        self._known: dict[Hashable, Known] = {}
+        self._definitions: dict[Target, Node] = {}
+        self._aliases: dict[Target, Node] = {}
+        self._distinct: Distinct | None = None
 
     @property
     def distinct(self) -> Distinct:
         """What finds equal nodes, made when it is first needed: most types never need it."""
-        return self.recursion.distinct
+        if self._distinct is None:
+            self._distinct = Distinct()
+        return self._distinct
 
     def graph(self, annotation: Any, name: str, descriptions: Mapping[str, str] | None) -> Graph:
         """Walk a type.
@@ -108,7 +114,7 @@ class Walk:
         owner = annotation if isinstance(annotation, type) else None
         place = Place((), name, Scope(owner, self.namespace))
         root = self.node(annotation, place)
-        graph = Graph(root, self.recursion.definitions, self.recursion.aliases)
+        graph = Graph(root, self._definitions, self._aliases)
         if self.unsettled:
             graph = self._settle_nulls(graph)
         if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
@@ -164,7 +170,7 @@ class Walk:
 
     def item_node(self, annotation: Any, place: Place) -> Node:
         """Return the node of the items of the array, or the values of the map, at a place."""
-        if not self.recursion.reach(len(place.path) + 1):
+        if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
         if type(annotation) is type and self.left > 0:
             node = self.simple.get(annotation)
@@ -227,14 +233,14 @@ class Walk:
         identity = identity_of(cls, bindings)
         if identity is None:
             return self._complain_arguments(cls, place)
-        known = self.recursion.known.get(identity)
+        known = self._known.get(identity)
         if known is not None:
             return self._again(known, place, partial(target_of, cls, bindings, identity, is_object=True))
-        if not self.recursion.reach(len(place.path) + 1):
+        if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
-        known = self.recursion.open(identity, place.path, levels=1)
+        known = self._open(identity, place.path, levels=1)
         inner = Place(place.path, short_name(cls, bindings), place.scope)
-        return self.recursion.close(known, make_object(self, cls, form, bindings, inner))
+        return self._close(known, make_object(self, cls, form, bindings, inner))
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) means."""
@@ -242,7 +248,7 @@ class Walk:
         identity = identity_of(alias, bindings)
         if identity is None:
             return self._complain_arguments(alias, place)
-        known = self.recursion.known.get(identity)
+        known = self._known.get(identity)
         if known is not None:
             return self._again(known, place, partial(target_of, alias, bindings, identity, is_object=False))
         try:
@@ -253,28 +259,70 @@ class Walk:
             value = Unresolved(alias.__name__, str(error), "Fix the alias")
         scope = Scope(alias, self.namespace, bindings, place.scope.self_type, place.scope)
         inner = Place(place.path, place.owner, scope)
-        known = self.recursion.open(identity, place.path, levels=0)
-        node = self.recursion.close(known, self.node(value, inner))
-        self.recursion.aliases[target_of(alias, bindings, identity, is_object=False)] = node
+        known = self._open(identity, place.path, levels=0)
+        node = self._close(known, self.node(value, inner))
+        self._aliases[target_of(alias, bindings, identity, is_object=False)] = node
         return node
 
     def _text_node(self, text: str, meant: Any, place: Place) -> Node:
         """Return the node of an annotation written as text, which may be recursive like any alias."""
         # Where the arguments of type parameters can't be compared, the class they are given to said so.
         identity = (text, place.scope.identity)
-        known = self.recursion.known.get(identity)
+        known = self._known.get(identity)
         if known is not None:
             name = text if text.isidentifier() else "Text"
             return self._again(known, place, partial(Target, identity, name, text, is_object=False))
-        known = self.recursion.open(identity, place.path, levels=0)
-        return self.recursion.close(known, self.node(meant, place))
+        known = self._open(identity, place.path, levels=0)
+        return self._close(known, self.node(meant, place))
 
     def _again(self, known: Known, place: Place, make_target: Callable[[], Target]) -> Node:
         if known.node is None and known.path == place.path:
             message = "the type contains itself, with no array or object between"
             return self.complain(place, "unsupported", message, "Take it out of its own alternatives")
-        node = self.recursion.use_again(known, place.path, make_target)
+        node = self._use_again(known, place.path, make_target)
         return self._complain_depth(place) if node is None else node
+
+    # --- what has been met, and how deep it nests ----------------------------------------------------
+
+    def _reach(self, depth: int) -> bool:
+        """Note a level of arrays and objects; return whether it may be there."""
+        if depth > self._deepest:  # noqa: PLR1730  # calling `max` costs more than the rest of this
+            self._deepest = depth
+        return depth <= self._max_depth
+
+    def _open(self, identity: Hashable, path: Path, levels: int) -> Known:
+        """Begin to read a class or alias that is met for the first time.
+
+        Args:
+            identity: what only the same class or alias shares.
+            path: where it is met.
+            levels: of arrays and objects that it is itself.
+        """
+        known = self._known[identity] = Known(path, self._deepest)
+        self._deepest = len(path) + levels
+        return known
+
+    def _close(self, known: Known, node: Node) -> Node:
+        """Keep the node of a class or alias, and define it if it is recursive."""
+        known.height = self._deepest - len(known.path)
+        if known.around > self._deepest:  # noqa: PLR1730  # as above
+            self._deepest = known.around
+        if known.target is not None:
+            equal = self.distinct
+            self._definitions[known.target] = equal.node(
+                equal.union(node) if isinstance(node, UnionNode) else node
+            )
+            node = RefNode(known.target)
+        known.node = node
+        return node
+
+    def _use_again(self, known: Known, path: Path, make_target: Callable[[], Target]) -> Node | None:
+        """Return the node of a class or alias that has been met; None where it would nest too deep."""
+        if known.node is not None:
+            return known.node if self._reach(len(path) + known.height) else None
+        if known.target is None:
+            known.target = make_target()
+        return RefNode(known.target)
 
     # --- complaints ------------------------------------------------------------------------------
 
@@ -302,7 +350,7 @@ class Walk:
         return self.complain(place, "unsupported", message, remedy)
 
     def _complain_depth(self, place: Place) -> Node:
-        message = f"the type nests deeper than {self.recursion.max_depth} levels"
+        message = f"the type nests deeper than {self._max_depth} levels"
         return self.complain(place, "too_deep", message, "Flatten it or raise max_depth")
 
     def _complain_size(self, place: Place) -> Node:
@@ -414,77 +462,6 @@ class Known:
         self.around = around
         self.height = 0
         self.target: Target | None = None
-
-
-class Recursion:
-    """The classes and aliases that a walk has met, and how deep arrays and objects nest.
-
-    Args:
-        max_depth: levels of arrays and objects that may nest.
-
-    Attributes:
-        max_depth: as given.
-        definitions: the nodes of the recursive ones.
-        aliases: the nodes of the type aliases.
-        known: the classes and aliases that have been met, by `identity_of`.
-    """
-
-    __slots__ = ("_deepest", "_distinct", "aliases", "definitions", "known", "max_depth")
-
-    def __init__(self, max_depth: int) -> None:
-        self.max_depth = max_depth
-        self.definitions: dict[Target, Node] = {}
-        self.aliases: dict[Target, Node] = {}
-        self.known: dict[Hashable, Known] = {}
-        self._deepest = 0
-        self._distinct: Distinct | None = None
-
-    def reach(self, depth: int) -> bool:
-        """Note a level of arrays and objects; return whether it may be there."""
-        if depth > self._deepest:  # noqa: PLR1730  # calling `max` costs more than the rest of this
-            self._deepest = depth
-        return depth <= self.max_depth
-
-    def open(self, identity: Hashable, path: Path, levels: int) -> Known:
-        """Begin to read a class or alias that is met for the first time.
-
-        Args:
-            identity: what only the same class or alias shares.
-            path: where it is met.
-            levels: of arrays and objects that it is itself.
-        """
-        known = self.known[identity] = Known(path, self._deepest)
-        self._deepest = len(path) + levels
-        return known
-
-    @property
-    def distinct(self) -> Distinct:
-        """What finds equal nodes, made when it is first needed: most types have no such question."""
-        if self._distinct is None:
-            self._distinct = Distinct()
-        return self._distinct
-
-    def close(self, known: Known, node: Node) -> Node:
-        """Keep the node of a class or alias, and define it if it is recursive."""
-        known.height = self._deepest - len(known.path)
-        if known.around > self._deepest:  # noqa: PLR1730  # as above
-            self._deepest = known.around
-        if known.target is not None:
-            equal = self.distinct
-            self.definitions[known.target] = equal.node(
-                equal.union(node) if isinstance(node, UnionNode) else node
-            )
-            node = RefNode(known.target)
-        known.node = node
-        return node
-
-    def use_again(self, known: Known, path: Path, make_target: Callable[[], Target]) -> Node | None:
-        """Return the node of a class or alias that has been met; None where it would nest too deep."""
-        if known.node is not None:
-            return known.node if self.reach(len(path) + known.height) else None
-        if known.target is None:
-            known.target = make_target()
-        return RefNode(known.target)
 
 
 def identity_of(generic: Any, bindings: Bindings) -> Hashable:
