@@ -1,7 +1,7 @@
 """Encode by walking graph and instance together: the inverse of decode.
 
 One function a kind of node. Each returns a JSON value that shares nothing with the instance, or
-notes every problem that it finds and returns `INVALID`.
+notes every problem that it finds and returns `INVALID`. A default that can't be encoded is a complaint.
 """
 
 from __future__ import annotations

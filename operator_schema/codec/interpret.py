@@ -2,7 +2,7 @@
 
 One function a kind of node. Each returns the decoded value, or notes every problem that it finds
 and returns `INVALID`. The value that came in is never changed and, but for what is annotated
-`Any`, no part of it is shared with the result.
+`Any`, no part of it is shared with the result. The check of a scalar is the same on the way out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """JSON text to JSON values, refusing what RFC 8259 and RFC 7493 refuse.
 
 The standard library's parser takes more than JSON: `NaN`, numbers that overflow to infinity, the
-last of several equal keys, lone surrogates. Here each of these is a problem.
+last of several equal keys, lone surrogates. Here each of these is a problem, which says where the text is
+broken.
 """
 
 from __future__ import annotations
@@ -23,18 +24,7 @@ if TYPE_CHECKING:
     from ..errors import ProblemCode
     from .problems import Path
 
-__all__ = [
-    "TOO_DEEP",
-    "check_depth",
-    "describe_broken",
-    "ends_early",
-    "invalid",
-    "parser_of",
-    "position_of",
-    "read_json",
-    "read_nearly_json",
-    "text_of",
-]
+__all__ = ["check_depth", "parser_of", "read_json", "read_nearly_json"]
 
 
 _SHOWN_LENGTH = 40

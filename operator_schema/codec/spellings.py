@@ -1,4 +1,4 @@
-"""What a model writes for choices, times and keys, when it does not write them as they are."""
+"""What a model writes for values, choices, times and keys, when it does not write them as they are."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The meaning of each annotation: one row in a table, and one small function, for each kind.
 
 Each function takes the reader, the annotation, its arguments and its place, and returns a node; where
-it can't, it lets the reader complain. `Annotated` has a module of its own.
+it can't, it lets the reader complain. `constraints` reads `Annotated`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Classes that mean JSON objects, and the fields that they declare."""
+"""Classes that mean JSON objects, and the fields that they or a function declare."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ __all__ = [
     "lineage",
     "own_docstring",
     "parameter_source",
-    "qualifiers",
 ]
 
 

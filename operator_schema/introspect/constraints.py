@@ -1,7 +1,8 @@
-"""Constraints in the annotated-types vocabulary, read from the metadata of `Annotated`.
+"""What the metadata of `Annotated` says: constraints, descriptions, leaves; and which numbers it allows.
 
-They are recognised by their attributes (`ge`, `max_length` …), so that `annotated_types` need not
-be there, and whatever follows its vocabulary works: https://github.com/annotated-types/annotated-types
+Constraints are those of the annotated-types vocabulary. They are recognised by their attributes (`ge`,
+`max_length` …), so that `annotated_types` need not be there, and whatever follows its vocabulary works:
+https://github.com/annotated-types/annotated-types
 """
 
 from __future__ import annotations
@@ -29,19 +30,7 @@ if TYPE_CHECKING:
     from .annotations import Reader
     from .hints import Place
 
-__all__ = [
-    "Bound",
-    "Bounds",
-    "Limited",
-    "bounds_of",
-    "constrained",
-    "is_decimal",
-    "limit_leaf",
-    "limits_of",
-    "nearest_float",
-    "read_annotated",
-    "read_constraints",
-]
+__all__ = ["Bound", "Bounds", "bounds_of", "limits_of", "nearest_float", "read_annotated"]
 
 
 class Bound(NamedTuple):

@@ -1,4 +1,8 @@
-"""What can only be checked once the whole graph is known: its unions and its sets."""
+"""What can only be said once the whole graph is known, about nulls, unions and sets.
+
+Fields may take null through a recursive alias, members of a union may be impossible to distinguish, and a
+set may have items that a Python set can't hold.
+"""
 
 from __future__ import annotations
 
@@ -39,15 +43,7 @@ if TYPE_CHECKING:
     Path = tuple[str, ...]
     Fault = tuple[ComplaintCode, str, str]
 
-__all__ = [
-    "MAX_COMPARED_MEMBERS",
-    "SetChecker",
-    "check_graph",
-    "check_union",
-    "node_name",
-    "null_fields",
-    "with_fields",
-]
+__all__ = ["MAX_COMPARED_MEMBERS", "check_graph", "node_name", "null_fields", "with_fields"]
 
 
 MAX_COMPARED_MEMBERS = 1_000_000

@@ -1,6 +1,7 @@
 """Written annotations, and the types that they mean in the place where they are written.
 
-Text is evaluated and forward references are looked up. PEP 484, PEP 563, PEP 649.
+Text is evaluated, or read without compiling it where it is simple, and forward references are looked up.
+PEP 484, PEP 563, PEP 649.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     Bindings = Mapping[Any, Any]
 
 __all__ = [
-    "BUILTINS",
     "NOT_FOUND",
     "NO_BINDINGS",
     "FieldPlace",
@@ -30,9 +30,7 @@ __all__ = [
     "Unresolved",
     "annotation_key",
     "bindings_key",
-    "can_be_joined",
     "evaluate_forward",
-    "names_of_module",
     "read_plain",
 ]
 

@@ -1,7 +1,7 @@
 """What every module asks about a kind of node, in one table: a new kind gets its row here.
 
 Each column is a function of a node of that kind. `flat_members` and `visit` follow references
-and go through what is inside, so that no other module has to.
+and go through what is inside, so that no other module has to; `Distinct` finds equal nodes.
 """
 
 from __future__ import annotations

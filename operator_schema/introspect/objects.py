@@ -1,4 +1,8 @@
-"""Classes with fields, and parameters of functions, as nodes of JSON objects."""
+"""Classes with fields, and parameters of functions, as nodes of JSON objects.
+
+Below are the checks whether a class can be built from its fields, and the descriptions that it brings: its
+`param_descriptions` and its docstrings.
+"""
 
 from __future__ import annotations
 

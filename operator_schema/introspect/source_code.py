@@ -1,4 +1,4 @@
-"""Where the classes in a graph are written, for complaints about them."""
+"""What the source code of a class says: its file and line, and the strings below its fields (PEP 257)."""
 
 from __future__ import annotations
 

@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 
     from .nodes import Field, Node, ObjectNode, Target
 
-__all__ = [
-    "Tag",
-    "UnionPlan",
-    "choices_of",
-    "distance",
-    "make_plan",
-    "meant_object",
-    "tag_of",
-]
+__all__ = ["UnionPlan", "choices_of", "distance", "make_plan", "meant_object", "tag_of"]
 
 
 class Tag(Value):

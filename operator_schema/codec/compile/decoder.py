@@ -46,17 +46,7 @@ if TYPE_CHECKING:
 
     Decode = Callable[[Any], Any]
 
-__all__ = [
-    "JSON_SCALARS",
-    "Decoder",
-    "PartFunctions",
-    "building",
-    "chooser_of",
-    "compile_decoder",
-    "decoder_source",
-    "integer_of_key",
-    "why_interpreted",
-]
+__all__ = ["Decoder", "PartFunctions", "compile_decoder", "decoder_source", "why_interpreted"]
 
 
 JSON_SCALARS = frozenset({str, int, float, bool, type(None)})

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Encode = Callable[[Any], Any]
     GraphOf = Callable[[type], Graph | None]
 
-__all__ = ["classes_of", "compile_encoder", "encoder_source", "the_one"]
+__all__ = ["compile_encoder", "encoder_source"]
 
 
 def compile_encoder(graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf) -> Method | None:
