@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .codec.codec import Codec
     from .codec.functions import decode, decode_json, encode, encode_json, json_schema
-    from .codec.partial.stream import ArgumentStream, Partial
+    from .codec.partial import ArgumentStream, Partial
     from .codec.report import DecodeReport, IgnoredKey, Repair
     from .errors import (
         CallError,
@@ -173,7 +173,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ArgumentStream": ".codec.partial.stream",
+    "ArgumentStream": ".codec.partial",
     "Audio": ".tools.content",
     "CallError": ".errors",
     "CallIssue": ".rounds.tool_call",
@@ -208,7 +208,7 @@ _HOMES = {
     "OfferError": ".rounds.errors",
     "Only": ".rounds.offer",
     "Part": ".tools.content",
-    "Partial": ".codec.partial.stream",
+    "Partial": ".codec.partial",
     "Problem": ".errors",
     "Progress": ".tools.progress",
     "ProgressUpdate": ".tools.progress",

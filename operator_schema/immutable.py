@@ -48,7 +48,8 @@ class ValueType(type):
             namespace["_draft"] = type.__new__(cls, f"{name}Draft", bases, draft)
         made = super().__new__(cls, name, bases, namespace)
         made.__field_defaults__ = defaults
-        made.__setters__ = tuple([vars(made)[name].__set__ for name in names])
+        if own is None:
+            made.__setters__ = tuple([vars(made)[name].__set__ for name in names])
         return made
 
     @property

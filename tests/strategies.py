@@ -17,6 +17,7 @@ import types
 from collections import deque
 from dataclasses import InitVar, dataclass, field, make_dataclass
 from datetime import date, datetime, time
+from importlib import import_module
 from ipaddress import IPv4Address
 from typing import (
     Annotated,
@@ -39,10 +40,10 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from operator_schema import Codec, SchemaLeaf
-from operator_schema.introspect.traits import spread_members, takes_null
+from operator_schema.introspect.node_kinds import spread_members, takes_null
+from operator_schema.introspect.shipped_leaves import _SHIPPED
 from operator_schema.testing import arguments, instances, near_misses
 from operator_schema.testing.invalid_values import NearMisses
-from operator_schema.testing.leaf_values import SHIPPED
 from operator_schema.testing.valid_values import ValidValues
 
 NAMES = st.text(string.ascii_lowercase + "_é", min_size=1, max_size=8).filter(
@@ -156,6 +157,15 @@ def enums(draw: st.DrawFn, *bases: type[enum.Enum]) -> Any:
     made = draw(choices(values))
     return base("Choice", [(f"M{i}", value) for i, value in enumerate(made)])
 
+
+SHIPPED: list[type] = list(
+    dict.fromkeys(
+        getattr(import_module(module), name)
+        for module, name in _SHIPPED
+        if module != "pathlib._local"  # the same classes, where Python has this module
+    )
+)
+"""The types of the shipped leaves."""
 
 LEAVES = st.sampled_from([*SHIPPED, Celsius])
 PLAIN = st.sampled_from([str, int, float, bool])

@@ -16,17 +16,17 @@ import operator_schema
 import operator_schema.providers as all_providers
 from operator_schema import Codec
 from operator_schema.codec import interpret
+from operator_schema.codec.codec import DEFAULTS
 from operator_schema.codec.compile.decoder import compile_decoder
 from operator_schema.codec.encode import EncodeRun
-from operator_schema.codec.example.smallest import NO_EXAMPLE, example_of
+from operator_schema.codec.example import NO_EXAMPLE, example_of
 from operator_schema.codec.expected import expected
-from operator_schema.codec.options import DEFAULTS
-from operator_schema.codec.repair.repairer import repair_value
+from operator_schema.codec.repair import repair_value
 from operator_schema.immutable import Value
-from operator_schema.introspect import traits
-from operator_schema.introspect.ambiguity import node_name
+from operator_schema.introspect import node_kinds
+from operator_schema.introspect.graph_checks import node_name
+from operator_schema.introspect.node_kinds import TRAITS, Traits
 from operator_schema.introspect.nodes import ANY, STRING, ArrayNode, Graph, Node, RefNode, Target, TupleNode
-from operator_schema.introspect.traits import TRAITS, Traits
 from operator_schema.providers.nulls import without_nulls
 from operator_schema.providers.provider import Provider
 from operator_schema.schema.dialect import DialectRenderer, Loss, dialect_schema
@@ -44,12 +44,15 @@ OTHERS = {
     "codec/encode.py: _distance": ("Any Array Enum Literal Map Ref Scalar Tuple Union", "all are as near"),
     "codec/expected.py: _describe": ("Any", "named by their JSON types"),
     "codec/lenient_encode.py: _by_node": ("Enum Literal Ref Scalar", "written as they are"),
-    "codec/repair/repairer.py: read": ("Enum Leaf Literal Scalar", "repaired as a whole, like a scalar"),
-    "introspect/ambiguity.py: node_name": ("Any", "named by their JSON types"),
+    "codec/repair.py: read": ("Enum Leaf Literal Scalar", "repaired as a whole, like a scalar"),
+    "introspect/graph_checks.py: node_name": ("Any", "named by their JSON types"),
     "introspect/annotations.py: _key_node": ("Array Map Object Ref Tuple Union", "can't be keys of maps"),
     "introspect/constraints.py: constrained": ("Any Enum Literal Object Tuple", "take no constraints"),
     "introspect/places.py: _inside": ("Any Enum Leaf Literal Ref Scalar", "have nothing inside"),
-    "introspect/set_items.py: _numbers_of": ("Any Array Leaf Map Object Ref Tuple Union", "hold no numbers"),
+    "introspect/graph_checks.py: _numbers_of": (
+        "Any Array Leaf Map Object Ref Tuple Union",
+        "hold no numbers",
+    ),
     "schema/render.py: module": ("Any Enum Leaf Literal Object Ref Scalar", "are never shared"),
     "testing/invalid_values.py: _near": ("Any", "missed by values of other JSON types"),
     "testing/invalid_values.py: _whole_types": ("Enum Leaf Literal Object Tuple", "take no type as a whole"),
@@ -130,7 +133,7 @@ class Switch(Value):
 @pytest.fixture
 def switch(monkeypatch):
     row = Traits(Switch, json_types=lambda _: frozenset({"string"}), classes=lambda _: (bool,))
-    monkeypatch.setattr(traits, "TRAITS", {**TRAITS, Switch: row})
+    monkeypatch.setattr(node_kinds, "TRAITS", {**TRAITS, Switch: row})
     decode = lambda run, _node, value, path, _depth: (  # noqa: E731  # a row of a table
         value == "on" if value in ["on", "off"] else run.problems.too_large(path, 0)
     )
@@ -146,10 +149,10 @@ def test_a_kind_without_arms_is_handled_by_its_traits(switch):
     assert interpret.interpret(graph, ["on", "off"], 10)[0] == [True, False]
     assert repair_value(graph, "on", 10)[0] == ["on"]
     assert repair_value(graph, ["maybe"], 10) == (["maybe"], ())
-    assert list(traits.visit([switch])) == [switch, switch.items]
-    assert traits.may_be(switch.items, True)
-    assert not traits.may_be(switch.items, "on")
-    assert not traits.takes_null(switch.items)
+    assert list(node_kinds.visit([switch])) == [switch, switch.items]
+    assert node_kinds.may_be(switch.items, True)
+    assert not node_kinds.may_be(switch.items, "on")
+    assert not node_kinds.takes_null(switch.items)
 
 
 def test_the_compiled_tier_hands_a_kind_without_arms_to_the_interpreter(switch):
@@ -179,7 +182,7 @@ def box(monkeypatch):
         classes=lambda _: (dict,),
         parts=lambda node: [(("*",), node.values)],
     )
-    monkeypatch.setattr(traits, "TRAITS", {**TRAITS, Box: row})
+    monkeypatch.setattr(node_kinds, "TRAITS", {**TRAITS, Box: row})
 
     class Boxed(Renderer):
         ARMS: ClassVar = {**Renderer.ARMS, Box: "box"}

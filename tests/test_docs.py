@@ -22,7 +22,7 @@ from operator_schema.codec.report import RepairKind
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS, ProblemCode
 from operator_schema.introspect.annotations import ORIGINS
 from operator_schema.introspect.graph_checks import MAX_COMPARED_MEMBERS
-from operator_schema.introspect.reader import MAX_ANNOTATIONS
+from operator_schema.introspect.walk import MAX_ANNOTATIONS
 from operator_schema.json_values import LONGEST_BITS
 from operator_schema.rounds import decisions
 from operator_schema.rounds.errors import FaultCode, RestoreProblemCode

@@ -22,7 +22,7 @@ from operator_schema.codec.limits import (
 )
 from operator_schema.codec.problem_texts import MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
-from operator_schema.introspect import reader
+from operator_schema.introspect import walk
 from operator_schema.schema.render import MAX_INLINED
 from operator_schema.wording import EXCERPT_LENGTH, LISTED_OPTIONS, excerpt, listed
 
@@ -163,7 +163,7 @@ def test_a_type_that_doubles_at_every_level_is_linear():
 
 
 def test_annotations_that_double_are_bounded(monkeypatch):
-    monkeypatch.setattr(reader, "MAX_ANNOTATIONS", 1000)
+    monkeypatch.setattr(walk, "MAX_ANNOTATIONS", 1000)
     doubled: Any = int
     for _ in range(60):
         doubled = tuple[doubled, doubled]

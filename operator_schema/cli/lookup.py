@@ -13,8 +13,8 @@ import click
 
 from ..codec.codec import Codec
 from ..errors import DecodeError, SchemaError, ToolNotFoundError
+from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ArrayNode, ObjectNode
-from ..introspect.traits import json_types_of
 from ..json_values import is_array, to_json_text
 from ..rounds.toolset import Toolset
 from ..tools.discovery import tools_in

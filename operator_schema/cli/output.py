@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
-from ..introspect.traits import json_types_of
 from ..json_values import type_of
 from ..wording import escape
 

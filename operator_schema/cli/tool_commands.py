@@ -13,7 +13,7 @@ import click
 from ..codec.codec import codec_of
 from ..codec.expected import expected_fields
 from ..errors import DecodeError, EncodeError, MissingContextError, NeedsInput, SchemaError, ToolError
-from ..introspect.traits import json_types_of
+from ..introspect.node_kinds import json_types_of
 from ..rounds.call_text import call_text
 from ..rounds.questions import answer_codec
 from ..tools.calls import RawCall

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from ..codec.codec import Codec
-from ..codec.json_text.reader import read_json
+from ..codec.json_text import read_json
 from ..errors import DecodeError, EncodeError, SchemaError
 from ..introspect.nodes import ObjectNode
 from ..lint.checks import anything, no_docstring, numbered_choices, undescribed

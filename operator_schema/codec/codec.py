@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, over
 
 from ..immutable import set_once
 from ..introspect.classes import form_of
+from ..introspect.hints import annotation_key
 from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.names import name_of
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import copy_json, to_json_text
-from .interpret import interpret
-from .options import DEFAULTS, checked_options
+from .interpret import fits_plainly, interpret
+from .limits import MAX_DEPTH
 from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
-from .scalars import fits_plainly
 from .tiers import Tiers
 
 if TYPE_CHECKING:
@@ -24,17 +24,30 @@ if TYPE_CHECKING:
     from typing import Self, Unpack
 
     from ..errors import Complaint, DecodeError, Problem, SchemaError
+    from ..introspect.annotations import Defaulted
     from ..introspect.nodes import Graph, Node
-    from ..introspect.reader import Defaulted
     from ..schema.render import MakeRenderer
     from ..schema.style import StyleOptions
     from .options import CodecOptions
-    from .partial.stream import ArgumentStream, Partial
+    from .partial import ArgumentStream, Partial
     from .report import DecodeReport, Repair
 
-__all__ = ["Codec", "ResultCodec", "codec_of"]
+__all__ = ["DEFAULTS", "Codec", "ResultCodec", "codec_of"]
 
 T = TypeVar("T")
+
+DEFAULTS: Mapping[str, Any] = {
+    "name": None,
+    "param_descriptions": None,
+    "unknown_fields": "ignore",
+    "repair": False,
+    "leaves": (),
+    "namespace": None,
+    "max_depth": MAX_DEPTH,
+    "attribute_docs": False,
+    "json_loads": None,
+}
+"""The options of a codec that was given none."""
 
 
 class Codec(Generic[T]):
@@ -83,7 +96,7 @@ class Codec(Generic[T]):
     @overload
     def __init__(self: Codec[Any], annotation: Any, /, **options: Unpack[CodecOptions]) -> None: ...
     def __init__(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> None:
-        checked = checked_options(options) if options else DEFAULTS
+        checked = _with_defaults(options) if options else DEFAULTS
         leaves: tuple[SchemaLeaf[Any], ...] = checked["leaves"]
         max_depth: int = checked["max_depth"]
         own_name = name_of(annotation)
@@ -103,7 +116,7 @@ class Codec(Generic[T]):
             complaints += _check_defaults(walk.defaulted, graph, max_depth)
         if complaints:
             from ..errors import SchemaError
-            from ..introspect.source_lines import with_places
+            from ..introspect.source_code import with_places
 
             raise SchemaError(own_name, with_places(complaints, graph))
         self._hold(graph, annotation, own_name, checked)
@@ -116,7 +129,7 @@ class Codec(Generic[T]):
             graph: what the codec means.
             annotation: what stands for it, as `type` returns it.
             name: of the type in errors, unless the options give one.
-            options: the value of every option, as `checked_options` returns them.
+            options: the value of every option: `DEFAULTS`, with what `checked_options` returned.
         """
         made = object.__new__(cls)
         made._hold(graph, annotation, name, options)
@@ -305,7 +318,7 @@ class Codec(Generic[T]):
     def _repaired(self, value: object) -> tuple[Any, tuple[Repair, ...]]:
         if not self._options["repair"]:
             return value, ()
-        from .repair.repairer import repair_value
+        from .repair import repair_value
 
         return repair_value(self._graph, value, self._options["max_depth"])
 
@@ -324,7 +337,7 @@ class Codec(Generic[T]):
         self, text: str | bytes | bytearray, problems: Problems
     ) -> tuple[Any, tuple[Repair, ...]]:
         if self._options["repair"]:
-            from .json_text.reader import read_nearly_json
+            from .json_text import read_nearly_json
 
             read = None if self._parse is None else self._parsed
             value, repairs, problems = read_nearly_json(text, problems, read)
@@ -438,7 +451,7 @@ class Codec(Generic[T]):
 
     def stream(self) -> ArgumentStream[T]:
         """Return a stream that takes the text of a model's arguments chunk by chunk."""
-        from .partial.stream import ArgumentStream
+        from .partial import ArgumentStream
 
         repairs, has_parser = self._options["repair"], self._options["json_loads"] is not None
         read = self._read_whole if repairs or has_parser else None
@@ -584,7 +597,7 @@ class Codec(Generic[T]):
         return None if made is _no_example() else made
 
     def _found_example(self) -> Any:
-        from .example.smallest import example_of
+        from .example import example_of
 
         nothing = _no_example()
         try:
@@ -616,6 +629,12 @@ _METHODS: Mapping[str, Any] = {name: vars(Codec)[name] for name in ("decode", "e
 """The methods that a compiled function may replace."""
 
 
+def _with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
+    from .options import checked_options  # most codecs are given none
+
+    return {**DEFAULTS, **checked_options(given)}
+
+
 @cache  # asking for the import each time would take as long as rendering a small schema
 def _renderer() -> Callable[..., dict[str, Any]]:
     from ..schema.render import render
@@ -623,15 +642,8 @@ def _renderer() -> Callable[..., dict[str, Any]]:
     return render
 
 
-@cache  # as above
-def _annotation_key() -> Callable[[Any], Any]:
-    from ..introspect.equality import annotation_key
-
-    return annotation_key
-
-
 def _no_example() -> Any:
-    from .example.smallest import NO_EXAMPLE
+    from .example import NO_EXAMPLE
 
     return NO_EXAMPLE
 
@@ -653,14 +665,14 @@ def _decode_error() -> type[DecodeError]:
 
 
 def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    from .json_text.custom_parser import parser_of
+    from .json_text import parser_of
 
     return parser_of(json_loads)
 
 
 def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     # A program that decodes parsed values alone does not pay for the json module.
-    from .json_text.reader import read_json
+    from .json_text import read_json
 
     return read_json(text)
 
@@ -698,19 +710,20 @@ def _too_deep(name: str) -> SchemaError:
 def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Complaint]:
     for entry in defaulted:
         field = entry.field
-        if field.node is UNKNOWN:
+        node, default = field.node, field.default
+        if node is UNKNOWN or (not field.examples and fits_plainly(node, default)):
             continue
         values: list[tuple[Literal["default", "example"], Any]] = [("example", it) for it in field.examples]
-        if field.default is not MISSING and not (field.default is None and field.absent_is_none):
-            values.append(("default", field.default))
+        if default is not MISSING and not (default is None and field.absent_is_none):
+            values.append(("default", default))
         for what, value in values:
-            if fits_plainly(field.node, value):
+            if fits_plainly(node, value):
                 continue
             from .encode import encode_node
 
             _, problems = encode_node(field.node, graph.definitions, value, max_depth, _graph_of)
             if problems.found:
-                from .bad_defaults import complaints_about
+                from .encode import complaints_about
 
                 yield from complaints_about(entry, what, value, problems)
 
@@ -749,18 +762,21 @@ def codec_of(annotation: Any, *, repair: bool = False, codec: type[Codec[Any]] =
         SchemaError: with every complaint about the type.
     """
     try:
-        # What `annotation_key` says of a class, without loading it.
-        same = id(annotation) if type(annotation) is type else _annotation_key()(annotation)
+        same = id(annotation) if type(annotation) is type else annotation_key(annotation)
         key = (codec, repair, leaf_generation(), same)
         known = _codecs.get(key)
     except (TypeError, RecursionError):  # no hash, or nested too deep: `Codec` says what is wrong
-        return codec(annotation, repair=repair)
+        return _registered(codec, annotation, repair=repair)
     if known is not None:
         return known
-    made = codec(annotation, repair=repair)
+    made = _registered(codec, annotation, repair=repair)
     if len(_codecs) >= _CACHED_CODECS:
         _codecs.clear()
     return _codecs.setdefault(key, made)
+
+
+def _registered(codec: type[Codec[Any]], annotation: Any, *, repair: bool) -> Codec[Any]:
+    return codec(annotation, repair=True) if repair else codec(annotation)
 
 
 def _graph_of(

@@ -1,7 +1,7 @@
 """Encode by walking graph and instance together: the inverse of decode.
 
 One function a kind of node. Each returns a JSON value that shares nothing with the instance, or
-notes every problem that it finds and returns `INVALID`.
+notes every problem that it finds and returns `INVALID`. A default that can't be encoded is a complaint.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import MISSING
 from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from ..introspect.leaves import SchemaLeaf
+from ..introspect.node_kinds import flat_members, is_exactly, may_be
 from ..introspect.nodes import (
     ANY,
     NULL,
@@ -29,24 +30,25 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import flat_members, is_exactly, may_be
-from ..json_values import copy_json, fits_types, in_order, is_object
+from ..json_values import choice_key, copy_json, fits_types, in_order, is_object
 from ..wording import count_of, key_step
+from .interpret import SCALARS, constraint_checks
 from .limits import MAX_PROBLEMS
-from .problems import INVALID, Problems, Trial
-from .scalars import SCALARS, constraint_checks
-from .trials import Trials
+from .problems import INVALID, Problems, Trial, Trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 
+    from ..complaints import Complaint
+    from ..introspect.annotations import Defaulted
     from ..introspect.nodes import Constraints, Field, Graph, Node, Target
     from .problems import Path
 
     GraphOf = Callable[[type], Graph | None]
     Iterators = dict[int, tuple[Any, list[Any]]]
 
-__all__ = ["EncodeRun", "EncodeState", "encode_node", "encode_part", "is_array_of"]
+__all__ = ["EncodeRun", "EncodeState", "complaints_about", "encode_node", "encode_part", "is_array_of"]
+
 
 _PLAIN = {
     str: STRING,
@@ -443,3 +445,38 @@ def _distance(node: Node, value: Any) -> int:
             return mro.index(cls) if cls in mro else len(mro)
         case _:
             return 0
+
+
+def complaints_about(
+    entry: Defaulted, what: Literal["default", "example"], value: object, problems: Problems
+) -> Iterable[Complaint]:
+    """Yield the complaints about a default or example that doesn't fit its field.
+
+    Args:
+        entry: the field, and where it is.
+        what: of the field.
+        value: of the default or example.
+        problems: of encoding it.
+    """
+    from ..complaints import Complaint  # only what is wrong pays for it
+    from ..introspect.foreign_metadata import fault_of_default
+
+    fault = fault_of_default(value) if what == "default" else None
+    if fault is not None:
+        yield Complaint(entry.path, "bad_default", entry.owner, *fault)
+        return
+    for problem in problems.found:
+        message = f"its {what} does not fit: {problem}"
+        remedy = f"Change the {what} or the annotation"
+        yield Complaint(
+            entry.path, "bad_default", entry.owner, message, remedy, _member_of_value(entry, value)
+        )
+
+
+def _member_of_value(entry: Defaulted, value: object) -> str | None:
+    """Return the member of an Enum whose JSON value is given in its place."""
+    node = entry.field.node
+    if not isinstance(node, EnumNode) or not isinstance(value, (str, int, float)):
+        return None
+    member = node.table.get(choice_key(value))
+    return None if member is None else f"{node.type.__name__}.{member.name}"

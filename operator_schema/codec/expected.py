@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..introspect.node_kinds import received_types, shape_of, spread_members
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -24,7 +25,6 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import received_types, shape_of, spread_members
 from ..introspect.unions import tag_of
 from ..json_values import JSON_TYPES
 from ..schema.keywords import SIGNS

@@ -2,12 +2,13 @@
 
 One function a kind of node. Each returns the decoded value, or notes every problem that it finds
 and returns `INVALID`. The value that came in is never changed and, but for what is annotated
-`Any`, no part of it is shared with the result.
+`Any`, no part of it is shared with the result. The check of a scalar is the same on the way out.
 """
 
 from __future__ import annotations
 
 from dataclasses import MISSING
+from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -25,35 +26,135 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import flat_members, received_types, shape_of
-from ..json_values import choice_key, copy_json, fits_types, is_array, is_object, type_of
+from ..json_values import choice_key, copy_json, fits_types, has_surrogate, is_array, is_object, type_of
 from ..wording import count_of, key_step
-from .limits import MAX_KEY_DIGITS, HashCounter
+from .limits import MAX_INTEGER_DIGITS, MAX_KEY_DIGITS, HashCounter
 from .problems import INVALID, Problems, Trial
-from .scalars import SCALARS, constraint_checks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sized
+    from types import ModuleType
 
-    from ..introspect.nodes import Constraints, Field, Graph, Node, Target
+    from ..introspect.nodes import Constraints, Field, Graph, Node, ScalarType, Target
     from ..introspect.unions import UnionPlan
-    from .problems import Path
-    from .trials import Trials
+    from .problems import Path, Trials
+
+    Check = Callable[[Problems, ScalarNode, Any, Path], Any]
 
 __all__ = [
     "DECODERS",
+    "SCALARS",
     "DecodeRun",
     "DecodeState",
+    "constraint_checks",
     "constructor_of",
     "decode_field",
-    "distance",
+    "fits_plainly",
     "follow",
     "interpret",
 ]
 
+
+_INTEGER_BOUND = 10**MAX_INTEGER_DIGITS
+_LEAST = -_INTEGER_BOUND
+
+
+@cache
+def constraint_checks() -> ModuleType:
+    """Return the module that checks constraints, loaded when the first constrained value comes."""
+    from . import constraint_checks as checks
+
+    return checks
+
+
+def _string(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
+    text = value
+    if value.__class__ is not str:
+        if not isinstance(value, str):
+            return problems.wrong_type(path, node, value)
+        text = str.__str__(value)
+    if not text.isascii() and has_surrogate(text):
+        return problems.bad_text(path, text)
+    if node.constraints is None:
+        return text
+    return constraint_checks().check_text(node.constraints, problems, text, path)
+
+
+def _integer(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not _LEAST < value < _INTEGER_BOUND:
+            return problems.too_large(path, value)
+        number = int.__int__(value)
+    elif isinstance(value, float) and float.is_integer(value):
+        number = float.__int__(value)
+    else:
+        return problems.wrong_type(path, node, value)
+    if node.constraints is None:
+        return number
+    return constraint_checks().check_number(node.constraints, problems, number, path)
+
+
+def _number(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return problems.wrong_type(path, node, value)
+    try:
+        number = float(value)
+    except OverflowError:
+        return problems.out_of_range(path, value, "is beyond the range of a float")
+    if not isfinite(number):
+        return problems.out_of_range(path, value, "is not finite")
+    if node.constraints is None:
+        return number
+    return constraint_checks().check_float(node.constraints, problems, value, number, path)
+
+
+def _boolean(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
+    return value if isinstance(value, bool) else problems.wrong_type(path, node, value)
+
+
+def _null(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
+    return None if value is None else problems.wrong_type(path, node, value)
+
+
+SCALARS: Mapping[ScalarType, Check] = {
+    "string": _string,
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+    "null": _null,
+}
+"""By JSON type: each returns the value as its own built-in type, or notes what is wrong with it."""
+
+
+def fits_plainly(node: Node, value: object) -> bool:
+    """Return whether a value is what encoding it as a node gives, where that takes no more than a look.
+
+    Args:
+        node: any; all but scalars without constraints and literals take more.
+        value: a default, or an example.
+    """
+    if isinstance(node, LiteralNode):
+        pairs = zip(node.members, node.values, strict=True)
+        return any(_is_same(value, member) and _is_same(value, written) for member, written in pairs)
+    if not isinstance(node, ScalarNode) or node.constraints is not None:
+        return False
+    if type(value) is str:
+        return node.type == "string" and value.isascii()
+    if type(value) is int:
+        return node.type == "integer" and _LEAST < value < _INTEGER_BOUND
+    if type(value) is float:
+        return node.type == "number" and isfinite(value)
+    return type(value) is bool and node.type == "boolean"
+
+
+def _is_same(value: object, other: object) -> bool:
+    return type(value) is type(other) and type(value) in _PLAIN and value == other
+
+
+_PLAIN = frozenset({str, int, bool})
+
+
 _KEY = ScalarNode("string")
-_LEVELS_COMPARED = 3
-_MOST_A_LEVEL = 1000
 
 
 def interpret(
@@ -140,7 +241,7 @@ class DecodeState:
     def trials(self) -> Trials[bool]:
         """Whether values fit members of unions; made when it is first needed: most types never need it."""
         if self._trials is None:
-            from .trials import Trials
+            from .problems import Trials
 
             self._trials = Trials()
         return self._trials
@@ -426,8 +527,9 @@ class DecodeRun:
             return object() if fitting else self.problems.no_match(path, node, value)
         if not fitting and tag is not None and tag.required:
             return self.problems.missing_tag(path, tag.key, tag.choices)
-        chosen = min(fitting, key=lambda member: distance(member, value)) if fitting else None
-        chosen = chosen or _nearest_member(candidates, value, self.shared.definitions)
+        from ..introspect.unions import meant_object  # loaded already, by the plan
+
+        chosen = meant_object(fitting, candidates, value, self.shared.definitions)
         return (
             self.problems.no_match(path, node, value)
             if chosen is None
@@ -489,68 +591,6 @@ DECODERS: Mapping[type[Any], Callable[[DecodeRun, Any, Any, Path, int], Any]] = 
     ScalarNode: DecodeRun.decode_scalar,
 }
 """By kind of node, what decodes a value of it."""
-
-
-def _nearest_member(
-    members: tuple[Node, ...], value: dict[Any, Any], definitions: Mapping[Target, Node]
-) -> Node | None:
-    """Return the member that an object was probably meant for, if its keys and values say so."""
-    by_keys = [_unused_and_lacking(member, value) for member in members]
-    best = min(by_keys)
-    unused, lacks = best
-    # Comparing values goes several levels deep: only members whose keys fit equally well need it.
-    nearest = [member for member, keys in zip(members, by_keys, strict=True) if keys == best]
-    if unused >= len(value) or (lacks and len(nearest) > 1):
-        return None
-    if len(nearest) == 1:
-        return nearest[0]
-    return min(nearest, key=lambda each: (_mistakes(each, value, definitions), distance(each, value)))
-
-
-def _mistakes(
-    node: Node, value: Any, definitions: Mapping[Target, Node], levels: int = _LEVELS_COMPARED
-) -> int:
-    """Return how much a value differs at sight from those of a node: by JSON types, choices and keys.
-
-    What the schema refuses weighs more than keys that nobody knows, and each level weighs more than all
-    levels below it.
-    """
-    unknown: int = _MOST_A_LEVEL ** (2 * levels)
-    weight = _MOST_A_LEVEL * unknown
-    json_type = type_of(value)
-    takers = [member for member in flat_members(node, definitions) if json_type in received_types(member)]
-    if len(takers) != 1 or not levels:
-        return 0 if takers else weight
-    taker = takers[0]
-    if isinstance(taker, (LiteralNode, EnumNode)):
-        return 0 if choice_key(value) in taker.table else weight
-    shape = shape_of(taker)
-    if shape is None:
-        return 0
-    unused, lacks = _unused_and_lacking(shape, value)
-    given = [field for field in shape.fields if value.get(field.key) is not None]
-    inner = sum([_mistakes(field.node, value[field.key], definitions, levels - 1) for field in given])
-    refused = lacks + (unused if shape.closed else 0)
-    return refused * weight + min(unused, _MOST_A_LEVEL - 1) * unknown + min(inner, unknown - 1)
-
-
-def _unused_and_lacking(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
-    """Return how many keys a member leaves unused, and whether a required one is not there."""
-    lacks = any(field.required and field.key not in value for field in _fields_of(node).fields)
-    return distance(node, value)[0], lacks
-
-
-def distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
-    """Return how far an object is from a member: keys left unused, keys not given, then by name."""
-    shape = _fields_of(node)
-    keys = {field.key for field in shape.fields}
-    return len(value.keys() - keys), len(keys - value.keys()), f"{shape.type.__module__}.{shape.name}"
-
-
-def _fields_of(node: Node) -> ObjectNode:
-    shape = shape_of(node)
-    assert shape is not None  # noqa: S101  # several members take an object only if all have known keys
-    return shape
 
 
 def _is_integer(key: str) -> bool:

@@ -14,6 +14,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..introspect.leaves import CheckedEncoder
+from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import (
     ANY,
     NULL,
@@ -27,14 +28,13 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import flat_members
 from ..json_values import has_surrogate, without_surrogates
 from ..wording import count_of, excerpt, key_step
 from .constraint_checks import check_length
 from .encode import EncodeRun, EncodeState, is_array_of
+from .interpret import SCALARS
 from .limits import MAX_LENIENT_VALUES
 from .problems import INVALID, Problems
-from .scalars import SCALARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,8 @@
-"""The options of a codec: the type, the default and the check of each."""
+"""The options of a codec: the type and the check of each.
+
+Nothing here is loaded for a codec that has its defaults (`codec.DEFAULTS`), as most have: a TypedDict alone
+takes as long as registering a type.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict, get_args
@@ -6,9 +10,9 @@ from typing import Any, Literal, TypedDict, get_args
 from ..introspect.leaves import SchemaLeaf
 from ..introspect.names import name_of
 from ..wording import nearest, received
-from .limits import MAX_DEPTH
 
-__all__ = ["DEFAULTS", "CodecOptions", "UnknownFields", "checked_options"]
+__all__ = ["CodecOptions", "UnknownFields", "checked_options"]
+
 
 UnknownFields = Literal["ignore", "reject"]
 
@@ -28,7 +32,7 @@ class CodecOptions(TypedDict, total=False):
 
 
 def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of every option: the given ones, checked, and the defaults of the others.
+    """Check options; return those that were given, as the codec keeps them.
 
     The walk checks what is in `param_descriptions`, as it knows the fields.
 
@@ -36,18 +40,15 @@ def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
         TypeError: an option doesn't exist.
         ValueError: a value is of the wrong kind or out of range.
     """
-    options = {**DEFAULTS}
+    options: dict[str, Any] = {}
     for name, value in given.items():
         if name not in _OPTIONS:
             near = nearest(name, list(_OPTIONS))
             hint = f"; did you mean {near}?" if near else ""
             message = f"Codec() got an unexpected option {name!r}{hint}"
             raise TypeError(message)
-        options[name] = _OPTIONS[name][1](value)
+        options[name] = _OPTIONS[name](value)
     return options
-
-
-# --- checks: each returns what the codec keeps ------------------------------
 
 
 def _name(value: Any) -> Any:
@@ -116,18 +117,15 @@ def _flag(name: str) -> Callable[[Any], Any]:
     return check
 
 
-_OPTIONS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
-    "name": (None, _name),
-    "param_descriptions": (None, _descriptions),
-    "unknown_fields": ("ignore", _unknown_fields),
-    "repair": (False, _flag("repair")),
-    "leaves": ((), _leaves),
-    "namespace": (None, _namespace),
-    "max_depth": (MAX_DEPTH, _depth),
-    "attribute_docs": (False, _flag("attribute_docs")),
-    "json_loads": (None, _parser),
+_OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "name": _name,
+    "param_descriptions": _descriptions,
+    "unknown_fields": _unknown_fields,
+    "repair": _flag("repair"),
+    "leaves": _leaves,
+    "namespace": _namespace,
+    "max_depth": _depth,
+    "attribute_docs": _flag("attribute_docs"),
+    "json_loads": _parser,
 }
-"""The default of each option, and its check."""
-
-DEFAULTS: Mapping[str, Any] = {name: default for name, (default, _) in _OPTIONS.items()}
-"""The options of a codec that was given none."""
+"""The check of each option, which returns what the codec keeps."""

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Problem
 from ..immutable import instead_of
+from ..introspect.node_kinds import received_types, shape_of, spread_members
 from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
-from ..introspect.traits import received_types, shape_of, spread_members
 from ..json_values import fits_types, is_array, is_object, type_of
 from ..schema.keywords import INTEGER_KEY, LimitError
 from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
 from .expected import EXPECTED_LENGTH, expected, expected_field, fitted, show_choice
-from .json_in_strings import quoted_scalar, quoted_type
 from .limits import MAX_INTEGER_DIGITS
+from .spellings import quoted_scalar, quoted_type
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MESSAGE_LENGTH",
+    "bad_content",
     "bad_format",
     "bad_integer_key",
     "bad_length",
-    "bad_content",
     "bad_text",
     "colliding_hashes",
     "duplicate",

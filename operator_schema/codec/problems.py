@@ -7,24 +7,23 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..wording import key_step, nearest
 from .limits import MAX_PROBLEMS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
     from ..errors import Problem
     from ..introspect.nodes import EnumNode, Field, LeafNode, LiteralNode, Node, ObjectNode, Target, UnionNode
 
     Definitions = Mapping[Target, Node]
-
     Path = tuple["Path", str | int] | None
     Steps = tuple[str | int, ...]
 
-__all__ = ["INVALID", "GiveUp", "Problems", "RefusedTextError", "Trial", "ignored_keys", "steps_of"]
+__all__ = ["INVALID", "GiveUp", "Problems", "RefusedTextError", "Trial", "Trials", "ignored_keys", "steps_of"]
 
 
 class _Invalid:
@@ -259,3 +258,25 @@ def ignored_keys(problems: Problems) -> list[tuple[Steps, str | None]]:
             name = key_step(key)
             found.append(((*steps_of(path), name), nearest(name, keys)))
     return found
+
+
+T = TypeVar("T")
+
+
+class Trials(dict[tuple[int, int, int], tuple["Node", Any, T]]):
+    """The answers of one run, by identity of node and value and by depth.
+
+    Unions inside unions would otherwise try a value again at each level, which takes exponential time.
+    Node and value are kept alive with the answer: identities of objects that are gone are given to
+    new ones, which must not get the old answer.
+    """
+
+    __slots__ = ()
+
+    def ask(self, attempt: Callable[[Any, Any, int], T], node: Node, value: Any, depth: int) -> T:
+        """Return what `attempt(node, value, depth)` returns; it is called once for the three."""
+        key = (id(node), id(value), depth)
+        known = self.get(key)
+        if known is None:
+            known = self[key] = node, value, attempt(node, value, depth)
+        return known[2]

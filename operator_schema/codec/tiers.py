@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Graph
     from ..introspect.unions import UnionPlan
-    from .compile.helpers import Method, Refusal
+    from .compile.writer import Method, Refusal
     from .problems import Problems
 
     Decode = Callable[[Any], Any]
@@ -138,8 +138,7 @@ class Tiers:
 
     def compile_parts(self) -> None:
         """Compile and publish the decoders of the parts."""
-        from .compile.parts import compile_parts
-        from .compile.wrong_parts import interpret_wrong_parts
+        from .compile.parts import compile_parts, interpret_wrong_parts
 
         parts = compile_parts(self._graph, self._max_depth)
         if parts is not None:

@@ -1,7 +1,7 @@
 """The meaning of each annotation: one row in a table, and one small function, for each kind.
 
 Each function takes the reader, the annotation, its arguments and its place, and returns a node; where
-it can't, it lets the reader complain. `Annotated` has a module of its own.
+it can't, it lets the reader complain. `constraints` reads `Annotated`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from enum import Enum, EnumType, Flag
 from math import isfinite
 from typing import (
     TYPE_CHECKING,
-    Annotated,
     Any,
+    ClassVar,
     Final,
     Literal,
     NotRequired,
@@ -31,6 +31,7 @@ from ..wording import clip, escape, excerpt
 from .hints import Place, evaluate_forward
 from .leaves import has_attribute
 from .names import name_of, show_annotation, show_value
+from .node_kinds import received_types
 from .nodes import (
     ANY,
     NULL,
@@ -48,23 +49,70 @@ from .nodes import (
     new_array,
     new_union,
 )
-from .traits import received_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Mapping
+    from typing import Protocol
 
-    from .nodes import Node
-    from .reader import Reader
+    from ..complaints import ComplaintCode
+    from .hints import Path
+    from .leaves import SchemaLeaf
+    from .node_kinds import Distinct
+    from .nodes import Field, Node
+
+    class Reader(Protocol):
+        """What reads an annotation inside another one, and notes what is found: `Walk`."""
+
+        of_results: ClassVar[bool]
+        leaves: dict[type, SchemaLeaf[Any]]
+        simple: Mapping[Any, Node]
+        closed: bool
+        namespace: Mapping[str, Any]
+        attribute_docs: bool
+        descriptions: Mapping[str, str] | None
+        defaulted: list[Defaulted]
+        unsettled: list[Field]
+        has_choices: bool
+        left: int
+
+        @property
+        def distinct(self) -> Distinct: ...
+        def node(self, annotation: Any, place: Place) -> Node: ...
+        def item_node(self, annotation: Any, place: Place) -> Node: ...
+        def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node: ...
+        def complain(
+            self, place: Place, code: ComplaintCode, message: str, remedy: str, near: str | None = None
+        ) -> Node: ...
+        def complain_surrogate(self, text: str, place: Place) -> Node: ...
+        def complain_unsupported(self, annotation: object, place: Place) -> Node: ...
 
     Arm = Callable[[Reader, Any, tuple[Any, ...], Place], Node]
 
-__all__ = ["CLASSES", "NAMED", "ORIGINS"]
+__all__ = ["CLASSES", "NAMED", "ORIGINS", "SIMPLE", "Defaulted"]
 
 
-def _annotated(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-    from .annotated import read_annotated
+SIMPLE: Final[Mapping[Any, Node]] = {
+    str: STRING,
+    int: ScalarNode("integer"),
+    float: ScalarNode("number"),
+    bool: ScalarNode("boolean"),
+    None: NULL,
+    types.NoneType: NULL,
+    Any: ANY,
+    object: ANY,
+}
+"""Annotations whose node is always the same."""
 
-    return read_annotated(reader, annotation, args, place)
+
+class Defaulted:
+    """A field with a default or examples, which are checked against its node later."""
+
+    __slots__ = ("field", "owner", "path")
+
+    def __init__(self, path: Path, owner: str, field: Field) -> None:
+        self.path = path
+        self.owner = owner
+        self.field = field
 
 
 def _inner(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
@@ -76,8 +124,13 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
     if not args:
         return reader.complain_unsupported(annotation, place)
     found: list[Node] = []
+    simple = reader.simple
     for arg in args:
-        node = reader.node(arg, place)
+        node = simple.get(arg) if type(arg) is type and reader.left > 0 else None
+        if node is None:
+            node = reader.node(arg, place)
+        else:
+            reader.left -= 1
         if isinstance(node, UnionNode) and node.description is None:
             found += node.members
         else:
@@ -88,7 +141,8 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
         members = reader.distinct.members(found)
     if len(members) == 1:
         return members[0]
-    reader.has_choices = reader.has_choices or not _differ_at_sight(members)
+    if not (reader.has_choices or _differ_at_sight(members)):
+        reader.has_choices = True
     return new_union(UnionNode, members)
 
 
@@ -102,6 +156,8 @@ def _are_simple(nodes: list[Node]) -> bool:
 
 def _differ_at_sight(members: tuple[Node, ...]) -> bool:
     """Return whether each member has JSON types of its own, so that there is nothing to check."""
+    if members[-1] is NULL and len(members) == 2 and isinstance(members[0], ScalarNode):  # noqa: PLR2004  # as above
+        return members[0].type != "null"
     seen: set[str] = set()
     for member in members:
         # 3 is an int and 3.0 is a float: as members of a union, the two differ.
@@ -291,7 +347,7 @@ def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place)
 
 
 def _prose_of(cls: type[Enum], reader: Reader, place: Place) -> str | None:
-    from .descriptions import own_docstring
+    from .classes import own_docstring
     from .docstrings import parse_docstring
 
     text = parse_docstring(own_docstring(cls)).text
@@ -325,7 +381,6 @@ def _plain(value: object) -> Any:
 
 
 ORIGINS: Final[dict[object, tuple[Arm, int | None]]] = {
-    Annotated: (_annotated, None),
     Literal: (_literal, None),
     Union: (_union, None),
     types.UnionType: (_union, None),

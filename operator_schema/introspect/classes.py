@@ -1,4 +1,4 @@
-"""Classes that mean JSON objects, and the fields that they declare."""
+"""Classes that mean JSON objects, and the fields that they or a function declare."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import MISSING, InitVar
 from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
-from .hints import Scope, evaluate_forward
+from ..immutable import Value
+from .hints import Scope, Unresolved, evaluate_forward
 from .leaves import has_attribute
 from .names import exact_text
 
@@ -15,21 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from .foreign_classes import WrittenField
-    from .function_parameters import ParameterSource
     from .hints import Bindings
     from .nodes import ObjectForm
 
 __all__ = [
     "SOURCE",
     "Declared",
+    "ParameterSource",
     "annotations_of",
     "declared_fields",
     "extra_items",
     "form_of",
     "is_closed",
     "lineage",
+    "own_docstring",
     "parameter_source",
-    "qualifiers",
 ]
 
 
@@ -205,21 +206,31 @@ def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
         if field.init and field._field_type.name != "_FIELD_CLASSVAR":  # noqa: SLF001  # dataclasses has no public way to ask
             sources.append(field)
             written.append(field.type)
-    bases = cls.__mro__[:-1]
     scopes: Iterable[Scope] = repeat(own)
-    if len(bases) == 1:
+    bases = cls.__mro__
+    if len(bases) == 2:  # noqa: PLR2004  # the class and `object`
         hints = _evaluate(written, own)
     else:
         known = _Scopes(cls, own)
-        owners = [_definer(source, bases) for source in sources]
+        owners = [_definer(source, bases[:-1]) for source in sources]
         hints = known.evaluate(written, owners)
         scopes = [known.of(owner) for owner in owners]
     found = _of_dataclass(sources, hints, scopes)
     if "__pydantic_fields__" in cls.__dict__:
-        from .foreign_classes import read_pydantic_defaults
-
-        read_pydantic_defaults(found.values())
+        _read_pydantic_defaults(found.values())
     return found
+
+
+def _read_pydantic_defaults(fields: Iterable[Declared]) -> None:
+    """Read each `x: int = Field(3, ge=1)` of a pydantic dataclass as `x: Annotated[int, Field(ge=1)] = 3`."""
+    for field in fields:
+        info: Any = field.default
+        if type(info).__name__ == "FieldInfo" and not isinstance(field.hint, Unresolved):
+            field.hint = Annotated[field.hint, info]
+            field.default = (
+                MISSING if type(info.default).__name__ == "PydanticUndefinedType" else info.default
+            )
+            field.has_factory = info.default_factory is not None
 
 
 def _of_dataclass(
@@ -387,6 +398,39 @@ def annotations_of(cls: Any) -> Mapping[str, Any]:
     return annotations
 
 
+def own_docstring(cls: type) -> str | None:
+    """Return the docstring that was written for this very class.
+
+    Args:
+        cls: any class.
+
+    Returns:
+        The docstring as the source has it. None if the class has none of its own, if it is blank, and
+        if it is the signature that `dataclass` or `NamedTuple` put there.
+    """
+    members = cls.__dict__
+    doc = members.get("__doc__")
+    if not isinstance(doc, str) or not doc.strip():
+        return None
+    makes_docstrings = "__dataclass_fields__" in members or issubclass(cls, tuple)
+    return None if makes_docstrings and _is_signature(doc, cls.__name__) else doc
+
+
+def _is_signature(doc: str, name: str) -> bool:
+    if doc == name:
+        return True  # all that `dataclass` writes if there is no signature
+    if "\n" in doc or not doc.startswith(name + "(") or not doc.endswith(")"):
+        return False
+    begin = len(name) + 1
+    if doc[begin : doc.find(":", begin)].isidentifier():
+        return True  # the first parameter
+    names = doc[begin:-1].partition(":")[0].partition("=")[0]
+    # Between the commas are parameters, the bare `*` and `/`, and nothing behind a last comma;
+    # a sentence such as "File(s) to read (at once)" has something else there.
+    parts = [part.strip(" */") for part in names.split(",")]
+    return all(not part or part.isidentifier() for part in parts)
+
+
 _QUALIFIERS = frozenset({"Required", "NotRequired", "ReadOnly", "Final"})
 
 
@@ -403,3 +447,17 @@ def qualifiers(hint: Any) -> set[str]:
             hint = get_args(hint)[0]
         else:
             return found
+
+
+class ParameterSource(Value):
+    """What the walk needs of the function behind a class.
+
+    Attributes:
+        declared: the parameters that the model gives, in order.
+        doc: the docstring of the function, or None.
+        others: names that the docstring may describe too, such as those that the host gives.
+    """
+
+    declared: Sequence[Declared]
+    doc: str | None
+    others: Sequence[str]

@@ -1,31 +1,116 @@
-"""Constraints in the annotated-types vocabulary, read from the metadata of `Annotated`.
+"""What the metadata of `Annotated` says: constraints, descriptions, leaves; and which numbers it allows.
 
-They are recognised by their attributes (`ge`, `max_length` …), so that `annotated_types` need not
-be there, and whatever follows its vocabulary works: https://github.com/annotated-types/annotated-types
+Constraints are those of the annotated-types vocabulary. They are recognised by their attributes (`ge`,
+`max_length` …), so that `annotated_types` need not be there, and whatever follows its vocabulary works:
+https://github.com/annotated-types/annotated-types
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from math import isfinite
-from typing import TYPE_CHECKING, Any
+from math import inf, isfinite, nextafter
+from sys import float_info
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..complaints import UnfitError
+from ..immutable import Value
 from ..json_values import LONGEST_BITS, has_surrogate
-from ..schema.keywords import LIMITS, NUMBERS
+from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
 from ..wording import clip, escape, excerpt, received
-from .decimal_limits import is_decimal, limit_leaf, limits_of
-from .names import show_value
-from .nodes import ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
-from .number_bounds import bounds_of
+from .hints import FieldPlace
+from .leaves import SchemaLeaf, as_leaf, trusted_leaf
+from .names import is_annotation, is_type, name_of, show_value
+from .nodes import UNKNOWN, ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
+    from fractions import Fraction
 
-    from .leaves import SchemaLeaf
+    from .annotations import Reader
+    from .hints import Place
 
-__all__ = ["constrained", "read_constraints"]
+__all__ = ["Bound", "Bounds", "bounds_of", "limits_of", "nearest_float", "read_annotated"]
+
+
+class Bound(NamedTuple):
+    """One end of a range of numbers.
+
+    Attributes:
+        limit: where the range ends.
+        is_open: whether the limit itself is outside.
+    """
+
+    limit: float
+    is_open: bool
+
+
+class Bounds(NamedTuple):
+    """A range of numbers; None for an end that is nowhere."""
+
+    low: Bound | None
+    high: Bound | None
+
+    def multiples(self, step: float | Fraction = 1) -> tuple[int | None, int | None]:
+        """Return how often the least and the greatest multiple of a step in the range hold the step."""
+        least = most = None
+        if self.low is not None:
+            over, under = _quotient(self.low.limit, step)
+            least = over // under + 1 if self.low.is_open else -(-over // under)
+        if self.high is not None:
+            over, under = _quotient(self.high.limit, step)
+            most = -(-over // under) - 1 if self.high.is_open else over // under
+        return least, most
+
+    def floats(self) -> tuple[float, float]:
+        """Return the least and the greatest float in the range."""
+        least = most = None
+        if self.low is not None:
+            least = nearest_float(self.low.limit, inf, strict=self.low.is_open)
+        if self.high is not None:
+            most = nearest_float(self.high.limit, -inf, strict=self.high.is_open)
+        greatest = float_info.max
+        least = -greatest if least is None else max(least, -greatest)
+        most = greatest if most is None else min(most, greatest)
+        # Of the two zeros the one that leaves room for the other.
+        return least or -0.0, most or 0.0
+
+
+def bounds_of(constraints: Constraints) -> Bounds:
+    """Return the range that the limits on numbers leave, the tighter of two on one side."""
+    lows: list[Bound] = []
+    highs: list[Bound] = []
+    for row in NUMBERS:
+        limit = getattr(constraints, row.slot)
+        if limit is not None and row.tighter is not None:
+            bound = Bound(limit, row.breaks(limit, limit))
+            (lows if row.tighter is max else highs).append(bound)
+    low = max(lows, default=None)
+    high = min(highs, key=lambda bound: (bound.limit, not bound.is_open), default=None)
+    return Bounds(low, high)
+
+
+def _quotient(limit: float, step: float | Fraction) -> tuple[int, int]:
+    numerator, denominator = limit.as_integer_ratio()
+    divisor, unit = step.as_integer_ratio()
+    return numerator * unit, denominator * divisor
+
+
+def nearest_float(limit: float, towards: float, *, strict: bool) -> float:
+    """Return the float nearest to a limit on one of its sides.
+
+    Args:
+        limit: any finite number.
+        towards: plus or minus infinity, which says the side.
+        strict: whether the limit itself doesn't count.
+    """
+    try:
+        number = float(limit)
+    except OverflowError:
+        return inf if limit > 0 else -inf
+    is_outside = number < limit if towards > 0 else number > limit
+    return nextafter(number, towards) if is_outside or (strict and number == limit) else number
+
 
 # Up to this denominator every validator calculates exactly.
 _EXACT_DENOMINATOR = 2**20
@@ -263,3 +348,174 @@ def _together(one: Constraints | None, other: Constraints) -> Constraints:
         if value is not None:
             _add(found, slot, value, value)
     return Constraints(**found)
+
+
+def read_annotated(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    """Read `Annotated[X, …]`: X, or the leaf in the metadata, with its constraints and description."""
+    from .foreign_metadata import is_foreign
+
+    if not args:
+        return reader.complain_unsupported(annotation, place)
+    inner, *metadata = args
+    leaf = next((item for item in map(as_leaf, reversed(metadata)) if item is not None), None)
+    if leaf is None and type(inner) is not type and not is_annotation(inner):
+        after = next(filter(is_type, metadata), None)
+        if after is not None:
+            message = f"{name_of(inner)} comes before the type in Annotated"
+            remedy = f"Write the type first: Annotated[{name_of(after)}, …]"
+            return reader.complain(place, "unsupported", message, remedy)
+    node = reader.node(inner, place) if leaf is None else LeafNode(leaf)
+    if node is UNKNOWN:
+        return node
+    try:
+        if any(map(is_foreign, metadata)):
+            metadata = _translated(metadata, place)
+        constraints = read_constraints(metadata)
+        node = node if constraints is None else constrained(node, constraints)
+    except UnfitError as unfit:
+        return reader.complain(place, "bad_constraint", unfit.message, unfit.remedy)
+    for text in map(_text, metadata):
+        if text is not None:
+            if has_surrogate(text):
+                return reader.complain_surrogate(text, place)
+            node = node.replace(description=text)
+    return reader.distinct.union(node) if isinstance(node, UnionNode) else node
+
+
+def _translated(metadata: list[Any], place: Place) -> list[Any]:
+    """Return metadata with that of other libraries translated; what is for the field goes to its place."""
+    from .foreign_metadata import translate
+
+    translation = translate(metadata)
+    if isinstance(place, FieldPlace):
+        place.metadata = {**(place.metadata or {}), **translation.of_field}
+        if translation.default is not None:
+            place.metadata["default"] = translation.default
+        return translation.metadata
+    if translation.default is not None:
+        raise translation.default
+    for name, value in translation.of_field.items():
+        message = f"{name}={excerpt(value)} is for a field, but this annotation isn't the annotation of one"
+        raise UnfitError(message, f"Give the {name} in the annotation of the field itself, or leave it out")
+    return translation.metadata
+
+
+def _text(item: object) -> str | None:
+    """Return the text of a description: a string, or the `Doc` of PEP 727."""
+    text = item if isinstance(item, str) else getattr(item, "documentation", None)
+    return text if isinstance(text, str) else None
+
+
+def is_decimal(leaf: SchemaLeaf[Any]) -> bool:
+    """Return whether a leaf is one of decimal numbers."""
+    decimal = sys.modules.get("decimal")
+    return decimal is not None and issubclass(leaf.type, decimal.Decimal)
+
+
+def limits_of(leaf: SchemaLeaf[Any]) -> Constraints | None:
+    """Return the limits that `limit_leaf` put on a leaf."""
+    return leaf.decode.limits if isinstance(leaf.decode, Limited) else None
+
+
+def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> SchemaLeaf[Any]:  # noqa: FBT001  # as the caller found it
+    """Make a leaf that refuses decimals beyond limits.
+
+    Args:
+        leaf: of decimals; limits that it has already are replaced.
+        limits: on numbers, which some number is within.
+        exact_step: whether validators agree about `multiple_of`, so that the schema may have it.
+
+    Raises:
+        UnfitError: no value is within the limits.
+    """
+    base: SchemaLeaf[Any] = leaf.decode.leaf if isinstance(leaf.decode, Limited) else leaf
+    words = " and ".join([words for _, _, words in _rules(limits)])
+    keywords = keywords_of(limits, "number")
+    if not exact_step:
+        del keywords["multipleOf"]
+    schema = {**base.json_schema, "description": f"decimal number, {words}", **keywords}
+    decode = Limited(base, limits, exact_step)
+    for sample in _samples(base, limits):
+        try:
+            decode.check(sample)
+            return trusted_leaf(base.type, schema, decode, _LimitedWriter(decode), sample, base.rank)
+        except ValueError:
+            continue
+    message = f"no decimal that is {words} was found"
+    raise UnfitError(message, "Widen the limits")
+
+
+class Limited(Value):
+    """Decode what another leaf does, within limits.
+
+    Attributes:
+        leaf: the other one.
+        limits: on what it decodes.
+        exact_step: whether a number has to be a multiple as the float that it is, too.
+    """
+
+    leaf: SchemaLeaf[Any]
+    limits: Constraints
+    exact_step: bool
+
+    def __call__(self, value: Any) -> Any:
+        """Return the decimal for a JSON value."""
+        decoded = self.leaf.decode(value)
+        self.check(decoded)
+        if isinstance(value, float) and self.exact_step:
+            step = self.limits.multiple_of
+            if step is not None and is_no_multiple(value, step):
+                message = f"as a number of JSON it isn't a multiple of {excerpt(step)}; write it as a string"
+                raise LimitError(message)
+        return decoded
+
+    def check(self, number: Any) -> None:
+        """Raise ValueError for a decimal that breaks a limit."""
+        for breaks, limit, words in _rules(self.limits):
+            if breaks(number, _exact(type(self.leaf.placeholder), limit)):
+                message = f"it must be {words}"
+                raise LimitError(message)
+
+
+class _LimitedWriter(Value):
+    """Encode what another leaf does, within limits."""
+
+    decode: Limited
+
+    def __call__(self, number: Any) -> Any:
+        """Return the JSON value for a decimal."""
+        encoded = self.decode.leaf.encode(number)
+        self.decode.check(number)
+        return encoded
+
+
+_Rule = tuple["Callable[[Any, Any], bool]", float, str]
+
+
+def _rules(limits: Constraints) -> Iterator[_Rule]:
+    for row in NUMBERS:
+        limit = getattr(limits, row.slot)
+        if limit is not None:
+            yield row.breaks, limit, f"{row.sign} {excerpt(limit)}"
+
+
+def _exact(cls: Any, limit: float) -> Any:
+    """Return the decimal that a limit is written as: 0.1, and not the float nearest to it."""
+    return cls(int(limit) if float.is_integer(float(limit)) else repr(limit))
+
+
+def _samples(leaf: SchemaLeaf[Any], limits: Constraints) -> Iterator[Any]:
+    """Yield decimals, the plain ones first; those near a limit are probably within all of them."""
+    placeholder: Any = leaf.placeholder
+    cls = placeholder.__class__
+    yield placeholder
+    numerator, denominator = _exact(cls, limits.multiple_of or 1).as_integer_ratio()
+    ends = [_exact(cls, bound.limit) for bound in bounds_of(limits) if bound is not None]
+    for end in ends or [cls(0)]:
+        yield end
+        count = int(end * denominator) // numerator
+        for steps in (count, count + 1, count - 1, count + 2):
+            multiple = cls(steps * numerator)
+            yield multiple if denominator == 1 else multiple / denominator
+    if len(ends) > 1:
+        yield (ends[0] + ends[1]) / 2

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..wording import clip, escape, listed
 from .hints import Unresolved
 from .nodes import TAG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..errors import Problem
-    from .classes import Declared
     from .nodes import ObjectNode
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "forbids_extra",
     "keywords_of",
     "problems_of_fields",
-    "read_pydantic_defaults",
     "report_unfollowed",
 ]
 
@@ -135,18 +133,6 @@ def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, 
 
 
 _SAID_LENGTH: Final = 180
-
-
-def read_pydantic_defaults(fields: Iterable[Declared]) -> None:
-    """Read each `x: int = Field(3, ge=1)` of a pydantic dataclass as `x: Annotated[int, Field(ge=1)] = 3`."""
-    for field in fields:
-        info: Any = field.default
-        if type(info).__name__ == "FieldInfo" and not isinstance(field.hint, Unresolved):
-            field.hint = Annotated[field.hint, info]
-            field.default = (
-                MISSING if type(info.default).__name__ == "PydanticUndefinedType" else info.default
-            )
-            field.has_factory = info.default_factory is not None
 
 
 def forbids_extra(cls: Any) -> bool:

@@ -19,7 +19,7 @@ from .names import show_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Translation", "fault_of_default", "is_foreign", "translate"]
+__all__ = ["fault_of_default", "is_foreign", "translate"]
 
 _LIBRARIES: Final = frozenset({"pydantic", "pydantic_core", "msgspec", "annotated_types", "attr"})
 

@@ -1,23 +1,50 @@
-"""What can only be checked once the whole graph is known: its unions and its sets."""
+"""What can only be said once the whole graph is known, about nulls, unions and sets.
+
+Fields may take null through a recursive alias, members of a union may be impossible to distinguish, and a
+set may have items that a Python set can't hold.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 from ..complaints import Complaint
-from .ambiguity import check_union
-from .nodes import ArrayNode, ObjectNode, ScalarNode, UnionNode, resolve
-from .traits import flat_members, parts_of
+from ..json_values import JSON_TYPES, choice_key
+from ..wording import listed
+from .names import show_value
+from .node_kinds import TRAITS, flat_members, parts_of, received_types, shape_of, visit
+from .nodes import (
+    UNKNOWN,
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    Field,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    Node,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+    resolve,
+)
+from .shipped_leaves import shipped_leaf
+from .unions import choices_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from .nodes import Graph, Node
-    from .set_items import SetChecker
+    from ..complaints import ComplaintCode
+    from .nodes import Graph, Target
 
     Path = tuple[str, ...]
+    Fault = tuple[ComplaintCode, str, str]
 
-__all__ = ["MAX_COMPARED_MEMBERS", "check_graph"]
+__all__ = ["MAX_COMPARED_MEMBERS", "check_graph", "node_name", "null_fields", "with_fields"]
+
 
 MAX_COMPARED_MEMBERS = 1_000_000
 """Members of unions, and pairs of them that might be alike, that one registration compares."""
@@ -54,7 +81,6 @@ def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
 
 
 def _set_checker(graph: Graph, unions: _Unions) -> SetChecker:
-    from .set_items import SetChecker
 
     return SetChecker(graph.definitions, unions.members_of)
 
@@ -87,3 +113,444 @@ class _Unions:
             yield Complaint(
                 path, "too_large", owner, message, "Use fewer, or an Enum for those that are texts"
             )
+
+
+_TEXT_ALONE = frozenset({"string"})
+_OBJECT_ALONE = frozenset({"object"})
+_LAX = frozenset({"string", "integer", "number", "boolean"})
+
+
+def check_union(
+    members: Sequence[Node], path: tuple[str, ...], owner: str, definitions: Mapping[Target, Node], most: int
+) -> tuple[int, list[Complaint]]:
+    """Complain about the pairs of members of a union that JSON can't distinguish.
+
+    Args:
+        members: as `flat_members` gives them.
+        path: where the union is.
+        owner: name of the class that it is in.
+        definitions: of the graph.
+        most: members and pairs that may be looked at.
+
+    Returns:
+        The number of members and pairs looked at, and the complaints. There are none if `most` was
+        reached, and one about all further pairs if there are more than a few.
+    """
+    if any(member is UNKNOWN for member in members):
+        return 0, []
+    looked_at, alike = _compare(members, definitions, most)
+    if looked_at >= most or not alike:
+        return looked_at, []
+    texts = [(_describe_pair(members[i], members[j]), alike[i, j]) for i, j in sorted([*alike][:_MOST_NAMED])]
+    if len(alike) > _MOST_NAMED:
+        texts.append(("more of its members can't be told apart by their JSON", "Fix those named first"))
+    return looked_at, [Complaint(path, "ambiguous", owner, *text) for text in texts]
+
+
+_MOST_NAMED = 20
+"""Pairs of members of one union that complaints name."""
+
+
+def _compare(
+    members: Sequence[Node], definitions: Mapping[Target, Node], most: int
+) -> tuple[int, dict[tuple[int, int], str]]:
+    """Return how many members and pairs were looked at, and the pairs that are alike with what to do."""
+    objects = _Objects(members, definitions)
+    looked_at = len(members)
+    seen: set[tuple[int, int]] = set()
+    alike: dict[tuple[int, int], str] = {}
+    for pair in islice(_close_pairs(members, objects), most):
+        looked_at += 1
+        if pair in seen:
+            continue
+        seen.add(pair)
+        remedy = _why_alike(members[pair[0]], members[pair[1]], objects)
+        if remedy:
+            alike[pair] = remedy
+            if len(alike) > _MOST_NAMED:
+                break
+    return looked_at, alike
+
+
+def _describe_pair(one: Node, other: Node) -> str:
+    first, second = sorted([node_name(one), node_name(other)])
+    if first == second:
+        second = f"another {second.removeprefix('an ').removeprefix('a ')}"
+    return f"{first} and {second} can't be told apart by their JSON"
+
+
+class _Objects:
+    """The objects of a union, and what distinguishes each from others.
+
+    Attributes:
+        shapes: number of a member to its fields.
+    """
+
+    __slots__ = ("_definitions", "_marks", "shapes")
+
+    def __init__(self, members: Sequence[Node], definitions: Mapping[Target, Node]) -> None:
+        self._definitions = definitions
+        self._marks: dict[int, _Marks] = {}
+        found = [(i, shape_of(member)) for i, member in enumerate(members)]
+        self.shapes = {i: shape for i, shape in found if shape is not None}
+
+    def marks(self, node: ObjectNode) -> _Marks:
+        marks = self._marks.get(id(node))
+        if marks is None:
+            marks = self._marks[id(node)] = _Marks(node)
+        return marks
+
+    def differ(self, one: ObjectNode, other: ObjectNode, *, is_lax: bool, levels: int = 3) -> bool:
+        """Return whether no object of the one can be read as the other.
+
+        Args:
+            one: fields of a member.
+            other: those of another one.
+            is_lax: whether a leaf reads one of them, which may take `"1"` for an integer.
+            levels: of objects inside them that are compared.
+        """
+        first, second = self.marks(one), self.marks(other)
+        shared = first.fields.keys() & second.fields.keys()
+        if not (first.written | second.written) <= shared:
+            return True
+        return any(
+            (key in first.written or second.fields[key].required)
+            and (key in second.written or first.fields[key].required)
+            and self._are_disjoint(first.fields[key], second.fields[key], levels, is_lax=is_lax)
+            for key in shared
+        )
+
+    def _are_disjoint(self, one: Field, other: Field, levels: int, *, is_lax: bool) -> bool:
+        """Return whether two fields take no value in common."""
+        values, others = _choice_keys(one), _choice_keys(other)
+        if values and others:
+            return not values & others
+        types, others_types = self._types(one), self._types(other)
+        common = types & others_types
+        if is_lax and types & _LAX and others_types & _LAX:
+            return False
+        if common != _OBJECT_ALONE or not levels:
+            return not common
+        inner = shape_of(resolve(one.node, self._definitions))
+        outer = shape_of(resolve(other.node, self._definitions))
+        if inner is None or outer is None:
+            return False
+        return self.differ(inner, outer, is_lax=is_lax, levels=levels - 1)
+
+    def _types(self, field: Field) -> frozenset[str]:
+        null = frozenset({"null"} if field.absent_is_none else ())
+        return null.union(*map(received_types, flat_members(field.node, self._definitions)))
+
+
+def _choice_keys(field: Field) -> frozenset[Hashable]:
+    values = choices_of(field.node)
+    also = (None,) if field.absent_is_none and values else ()
+    return frozenset(map(choice_key, (*values, *also)))
+
+
+class _Marks:
+    """What distinguishes an object from others.
+
+    Attributes:
+        fields: by JSON key.
+        written: keys that every encoded instance has.
+        choices: key of those to the values that it may have there, where they are few.
+    """
+
+    __slots__ = ("choices", "fields", "written")
+
+    def __init__(self, node: ObjectNode) -> None:
+        self.fields = {field.key: field for field in node.fields}
+        self.written = _always_written(node)
+        found = {key: _choice_keys(self.fields[key]) for key in self.written}
+        self.choices = {key: values for key, values in found.items() if values}
+
+
+def _close_pairs(members: Sequence[Node], objects: _Objects) -> Iterator[tuple[int, int]]:
+    """Find the pairs of members that might be alike, without looking at every pair.
+
+    Choices are alike where they share a value, objects where each has the keys of the other; the rest
+    are few in any union that makes sense.
+    """
+    special = {i for i, each in enumerate(members) if isinstance(each, (LiteralNode, EnumNode))}
+    special.update(objects.shapes)
+    for i in range(len(members)):
+        if i not in special:
+            yield from [(j, i) for j in range(i)]
+            yield from [(i, j) for j in range(i + 1, len(members)) if j in special]
+    holders: dict[Hashable, list[int]] = {}
+    for i, member in enumerate(members):
+        for value in member.table if isinstance(member, (LiteralNode, EnumNode)) else ():
+            yield from [(j, i) for j in holders.setdefault(value, [])]
+            holders[value].append(i)
+    if len(objects.shapes) > 1:
+        yield from _close_objects({i: objects.marks(shape) for i, shape in objects.shapes.items()})
+
+
+def _close_objects(marks: Mapping[int, _Marks]) -> Iterator[tuple[int, int]]:
+    """Find the pairs of objects that might be alike.
+
+    Whatever is like an object has each key that the object writes, and takes one of its values there:
+    the key that the fewest others have leads to those.
+    """
+    holders: dict[tuple[str, Hashable], list[int]] = {}
+    for i, each in marks.items():
+        for key in each.fields:
+            for value in (_ALL, *each.choices.get(key, (_OPEN,))):
+                holders.setdefault((key, value), []).append(i)
+
+    def near(each: _Marks, key: str) -> list[list[int]]:
+        values = [_OPEN, *each.choices[key]] if key in each.choices else [_ALL]
+        return [holders[key, value] for value in values if (key, value) in holders]
+
+    for i, each in marks.items():
+        found = [near(each, key) for key in each.written] or [[list(marks)]]
+        for several in min(found, key=lambda lists: sum(map(len, lists))):
+            yield from [(min(i, j), max(i, j)) for j in several if i != j]
+
+
+_ALL: Final = object()
+_OPEN: Final = object()
+
+
+def _why_alike(one: Node, other: Node, objects: _Objects) -> str | None:
+    """Return what to do about two members that JSON can't distinguish, None where it can."""
+    if (_is_null(one) and _reads_null_as_none(other)) or (_is_null(other) and _reads_null_as_none(one)):
+        return None
+    common = received_types(one) & received_types(other)
+    if not common or _are_choice_and_other(one, other, common):
+        return None
+    if isinstance(one, ScalarNode) and isinstance(other, ScalarNode):
+        return None if one.type != other.type else _KEEP_ONE
+    first, second = shape_of(one), shape_of(other)
+    if first is not None and second is not None:
+        is_lax = isinstance(one, LeafNode) or isinstance(other, LeafNode)
+        return None if objects.differ(first, second, is_lax=is_lax) else _ADD_TAG
+    if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == _TEXT_ALONE:
+        return None if one.leaf.rank != other.leaf.rank else _KEEP_ONE
+    if (
+        LeafNode in {type(one), type(other)}
+        and ScalarNode in {type(one), type(other)}
+        and common == _TEXT_ALONE
+    ):
+        return None
+    return _KEEP_ONE
+
+
+def _reads_null_as_none(node: Node) -> bool:
+    is_literal = isinstance(node, LiteralNode) and None in node.members
+    return is_literal or isinstance(node, AnyNode) or _is_null(node)
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.type == "null"
+
+
+_KEEP_ONE = "Keep one of them, or put each into a dataclass of its own"
+_ADD_TAG = 'Give each a tag, such as a field `kind: Literal["…"]` with a value of its own'
+
+
+def _are_choice_and_other(one: Node, other: Node, common: frozenset[str]) -> bool:
+    first = isinstance(one, (LiteralNode, EnumNode))
+    second = isinstance(other, (LiteralNode, EnumNode))
+    if isinstance(one, (LiteralNode, EnumNode)) and isinstance(other, (LiteralNode, EnumNode)):
+        return not set(one.table) & set(other.table)
+    # Null is never a choice's alone: it has to mean one thing.
+    is_plain = not isinstance(one, AnyNode) and not isinstance(other, AnyNode)
+    return (first or second) and is_plain and "null" not in common
+
+
+def _always_written(node: ObjectNode) -> set[str]:
+    """Return the keys that every encoded instance has."""
+    return {field.key for field in node.fields if _is_always_written(node, field)}
+
+
+def _is_always_written(node: ObjectNode, field: Field) -> bool:
+    if node.form == "typed_dict":
+        return field.required
+    return not (field.absent_is_none or field.init_only)
+
+
+def node_name(node: Node) -> str:
+    """Return the name by which a complaint calls a member of a union."""
+    match node:
+        case ObjectNode():
+            return node.name
+        case EnumNode():
+            return node.type.__name__
+        case LeafNode():
+            return node.leaf.type.__name__
+        case LiteralNode():
+            return f"Literal[{listed([show_value(value) for value in node.values], 5)}]"
+        case ScalarNode():
+            return node.type
+        case ArrayNode():
+            return f"an array of {node_name(node.items)}"
+        case TupleNode():
+            return f"an array of {len(node.items)} items"
+        case MapNode():
+            return f"a map of {node_name(node.values)}"
+        case UnionNode():
+            return "a union"
+        case RefNode():
+            return node.target.name
+        case _:
+            types = received_types(node)
+            return "any value" if len(types) == len(JSON_TYPES) else " or ".join(sorted(types))
+
+
+class SetChecker:
+    """Checks the sets of one graph, and looks into each node once.
+
+    Args:
+        definitions: of the graph.
+        members_of: gives the members of a union, as `flat_members` does.
+    """
+
+    __slots__ = ("_definitions", "_faults", "_fine", "_members_of")
+
+    def __init__(
+        self, definitions: Mapping[Target, Node], members_of: Callable[[UnionNode], Sequence[Node]]
+    ) -> None:
+        self._definitions = definitions
+        self._members_of = members_of
+        self._fine: set[int] = set()
+        self._faults: dict[int, Fault | None] = {}
+
+    def check(self, node: ArrayNode, path: tuple[str, ...], owner: str) -> Iterator[Complaint]:
+        """Complain about a set whose items can't be in one.
+
+        Args:
+            node: an array whose container is a set.
+            path: where it is.
+            owner: name of the class that it is in.
+        """
+        items = node.items
+        if id(items) not in self._faults:
+            self._faults[id(items)] = self._find_fault(items)
+        fault = self._faults[id(items)]
+        if fault is not None:
+            code, message, remedy = fault
+            yield Complaint(path, code, owner, message.format(node_name(items)), remedy)
+
+    def _find_fault(self, node: Node) -> Fault | None:
+        found: Fault | None = None
+        seen: set[int] = set()
+        for inner in visit([node], self._definitions, self._fine):
+            seen.add(id(inner))
+            fault = self._fault_of(inner)
+            if fault is _NO_HASH:
+                return fault
+            found = found or fault
+        if found is None:
+            self._fine |= seen
+        return found
+
+    def _fault_of(self, node: Node) -> Fault | None:
+        if not TRAITS[node.__class__].can_hash(node):
+            return _NO_HASH
+        if isinstance(node, ObjectNode):
+            return None if _compares(node.type) else _BY_IDENTITY
+        if isinstance(node, LeafNode):
+            # `ZoneInfo` has no `__eq__`, and one object for each name.
+            cls = node.leaf.type
+            return None if _compares(cls) or shipped_leaf(cls) else _BY_IDENTITY
+        members = self._members_of(node) if isinstance(node, UnionNode) else (node,)
+        numbers = {isinstance(value, bool) for member in members for value in _numbers_of(member)}
+        return _BOOLEANS if len(numbers) > 1 else None
+
+
+_NO_HASH: Fault = (
+    "unsupported",
+    "the items of the set, {}, can't be in a Python set",
+    "Make the set a list, or make its items hashable, such as tuples or frozen dataclasses",
+)
+_BY_IDENTITY: Fault = (
+    "unsupported",
+    "the items of the set, {}, compare by identity, so that no two are ever equal",
+    "Make the set a list, or give their class an __eq__ and a __hash__, as @dataclass(frozen=True) does",
+)
+_BOOLEANS: Fault = ("ambiguous", "in a set of {} True and 1 are one item, in JSON two", "Make the set a list")
+
+
+def _compares(cls: type[Any]) -> bool:
+    equal: object = cls.__eq__
+    return equal is not object.__eq__
+
+
+def _numbers_of(node: Node) -> list[float]:
+    """Return sample values of a node, of those that are numbers or booleans in Python."""
+    match node:
+        case ScalarNode(type=name):
+            return _SAMPLES.get(name, [])
+        case LiteralNode(members=members):
+            values = list(members)
+        case EnumNode(table=table):
+            values = list(table.values())
+        case _:
+            return []
+    return [value for value in values if isinstance(value, (int, float))]
+
+
+_SAMPLES: Mapping[str, list[float]] = {"boolean": [True], "integer": [1], "number": [1.0]}
+
+
+def null_fields(fields: Iterable[Field], definitions: Mapping[Target, Node]) -> dict[int, Field]:
+    """Return what replaces each field that null leaves out like an absent key, as `X | None` does.
+
+    Null stays in their schema: other places share the node.
+
+    Args:
+        fields: required ones, whose types may refer to aliases.
+        definitions: of the graph.
+
+    Returns:
+        The identity of a field to the field that replaces it.
+    """
+    found: dict[int, Field] = {}
+    for field in fields:
+        members = flat_members(UnionNode((field.node,)), definitions)
+        if any(isinstance(member, ScalarNode) and member.type == "null" for member in members):
+            found[id(field)] = field.replace(required=False, absent_is_none=True)
+    return found
+
+
+def with_fields(graph: Graph, changed: Mapping[int, Field]) -> Graph:
+    """Return a graph with other fields in place of some of its own.
+
+    Args:
+        graph: any graph.
+        changed: the identity of a field to what replaces it; its node stays the same.
+    """
+    rebuilt = _Rebuilt(changed)
+    definitions = {target: rebuilt.node(node) for target, node in graph.definitions.items()}
+    aliases = {target: rebuilt.node(node) for target, node in graph.aliases.items()}
+    return graph.replace(root=rebuilt.node(graph.root), definitions=definitions, aliases=aliases)
+
+
+class _Rebuilt:
+    """The nodes of a graph with other fields in them, each made once."""
+
+    def __init__(self, changed: Mapping[int, Field]) -> None:
+        self._changed = changed
+        self._made: dict[int, Node] = {}
+
+    def node(self, node: Node) -> Node:
+        made = self._made.get(id(node))
+        if made is None:
+            made = self._made[id(node)] = self._make(node)
+        return made
+
+    def _make(self, node: Node) -> Node:
+        if not parts_of(node):
+            return node  # some nodes are recognised by their identity
+        return node.replace(**{name: self._part(getattr(node, name)) for name in node.__slots__})
+
+    def _part(self, part: Any) -> Any:
+        if part.__class__ in TRAITS:
+            return self.node(part)
+        if part.__class__ is tuple:
+            return tuple(map(self._part, part))
+        if isinstance(part, Field):
+            return self._changed.get(id(part), part).replace(node=self.node(part.node))
+        return part

@@ -1,6 +1,7 @@
 """Written annotations, and the types that they mean in the place where they are written.
 
-Text is evaluated and forward references are looked up. PEP 484, PEP 563, PEP 649.
+Text is evaluated, or read without compiling it where it is simple, and forward references are looked up.
+PEP 484, PEP 563, PEP 649.
 """
 
 from __future__ import annotations
@@ -9,25 +10,118 @@ import builtins
 import sys
 import typing
 from types import CellType
-from typing import TYPE_CHECKING, Any, ForwardRef
+from typing import TYPE_CHECKING, Any, ForwardRef, Literal, get_args, get_origin
 
+from ..immutable import Value
 from ..wording import clip, escape, nearest
-from .annotation_text import BUILTINS, NOT_FOUND, Unresolved, can_be_joined, names_of_module, read_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     Path = tuple[str, ...]
     Bindings = Mapping[Any, Any]
 
 __all__ = [
+    "NOT_FOUND",
     "NO_BINDINGS",
     "FieldPlace",
     "Place",
     "Scope",
     "Unresolved",
+    "annotation_key",
+    "bindings_key",
     "evaluate_forward",
+    "read_plain",
 ]
+
+
+NOT_FOUND: Any = object()
+"""Returned for a text that `read_plain` leaves to `eval`."""
+
+BUILTINS: dict[str, Any] = builtins.__dict__
+
+_PLAIN_LENGTH = 300
+_QUOTES = ("'", '"')
+_NOT_JOINED = (")", ":", "#", "\\", "\n", "\r", "for")
+"""Text with one of these in it may end the tuple that it is joined into, or change what follows."""
+
+
+class Unresolved(Value):
+    """An annotation whose text could not be evaluated.
+
+    Attributes:
+        text: the annotation as written.
+        reason: why, on one line.
+        remedy: what to do about it, on one line.
+        suggestion: the name that was probably meant, or None.
+    """
+
+    text: str
+    reason: str
+    remedy: str
+    suggestion: str | None = None
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def can_be_joined(texts: Sequence[str]) -> bool:
+    """Return whether several annotations mean the same when they are evaluated as one tuple."""
+    joined = "".join(texts)
+    return len(texts) > 1 and all(map(str.strip, texts)) and not any(mark in joined for mark in _NOT_JOINED)
+
+
+def read_plain(text: str, names: dict[str, Any], outer: dict[str, Any]) -> Any:
+    """Return what evaluating `A`, `A[B, "c"]` or `A | B` gives, `NOT_FOUND` for any other text.
+
+    Compiling such a text takes ten times as long. Each part that a text is cut into is read as a
+    whole: where the cut went through a bracket or a quoted text, a part is none of these.
+    """
+    if text.isidentifier():
+        found = names.get(text, NOT_FOUND)
+        return outer.get(text, NOT_FOUND) if found is NOT_FOUND else found
+    if len(text) > _PLAIN_LENGTH:
+        return NOT_FOUND
+    if text.endswith("]"):
+        name, _, inside = text[:-1].partition("[")
+        args = _read_parts(inside.split(", "), names, outer) if name.isidentifier() else ()
+        generic = read_plain(name, names, outer) if args else NOT_FOUND
+        if generic is not NOT_FOUND:
+            return generic[args[0] if len(args) == 1 else args]
+    if " | " in text:
+        union = NOT_FOUND
+        for part in text.split(" | "):
+            member = read_plain(part, names, outer)
+            if member is NOT_FOUND:
+                return member
+            union = member if union is NOT_FOUND else union | member
+        return union
+    return text[1:-1] if text.startswith(_QUOTES) and _is_quoted(text) else NOT_FOUND
+
+
+def _read_parts(parts: Sequence[str], names: dict[str, Any], outer: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what evaluating each part gives, nothing where one of them can't be read."""
+    found: list[Any] = []
+    for part in parts:
+        value = read_plain(part, names, outer)
+        if value is NOT_FOUND:
+            return ()
+        found.append(value)
+    return tuple(found)
+
+
+def _is_quoted(text: str) -> bool:
+    inside = text[1:-1]
+    is_closed = len(text) > 1 and text[0] == text[-1]
+    is_plain = "'" not in inside and '"' not in inside and "\\" not in inside
+    return is_closed and is_plain and inside.isprintable()
+
+
+def names_of_module(name: str | None) -> dict[str, Any]:
+    """Return the names of a loaded module; none where it isn't loaded."""
+    module = None if name is None else sys.modules.get(name)
+    return {} if module is None else vars(module)
+
 
 _REASON_LENGTH = 200
 _TEXT_LENGTH = 100
@@ -98,8 +192,6 @@ class Scope:
     @property
     def identity(self) -> Hashable:
         """What only scopes share in which a text means the same."""
-        from .equality import bindings_key
-
         return (id(self._module()), id(self.owner), bindings_key(self.bindings))
 
     def evaluate(
@@ -301,3 +393,41 @@ def _enclosing_names(reference: ForwardRef) -> dict[str, Any]:
         except ValueError:  # not assigned yet
             continue
     return names
+
+
+_COMPARED_PARTS = 1000
+
+
+def annotation_key(annotation: Any) -> Any:
+    """Return what only annotations of the same meaning share.
+
+    Equality of annotations is not enough: `Annotated[int, Ge(1)] == Annotated[int, Ge(1.0)]`, and
+    `list[Literal[0]]` may be the same object as `list[Literal[False]]`. Classes and
+    metadata count by identity, so the key holds only as long as the annotation lives.
+
+    Raises:
+        TypeError: the annotation has more parts than are worth comparing; or, on hashing the key,
+            something in it has no hash.
+        RecursionError: the annotation nests too deep.
+    """
+    return _key(annotation, iter(range(_COMPARED_PARTS)))
+
+
+def _key(annotation: Any, budget: Iterator[int]) -> Any:
+    if next(budget, None) is None:
+        message = "the annotation has too many parts"
+        raise TypeError(message)
+    origin: Any = get_origin(annotation)
+    if origin is None:
+        # By identity: a metaclass may call two classes equal.
+        return id(annotation) if isinstance(annotation, type) else (annotation.__class__, annotation)
+    if origin is Literal:
+        return (origin, tuple([(value.__class__, value) for value in get_args(annotation)]))
+    metadata: tuple[Any, ...] = getattr(annotation, "__metadata__", ())
+    args: tuple[Any, ...] = (annotation.__origin__,) if metadata else get_args(annotation)
+    return (origin, tuple([_key(arg, budget) for arg in args]), tuple(map(id, metadata)))
+
+
+def bindings_key(bindings: Mapping[Any, Any]) -> tuple[Any, ...]:
+    """Return what only equal bindings share."""
+    return tuple([annotation_key(value) for value in bindings.values()])

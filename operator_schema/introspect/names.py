@@ -7,7 +7,7 @@ from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, N
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from ..wording import clip, escape, excerpt
-from .annotation_text import Unresolved
+from .hints import Unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

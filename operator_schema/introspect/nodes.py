@@ -49,8 +49,8 @@ __all__ = [
     "Target",
     "TupleNode",
     "UnionNode",
+    "field_draft",
     "new_array",
-    "new_field",
     "new_leaf",
     "new_object",
     "new_union",
@@ -467,10 +467,11 @@ STRING: Final = ScalarNode("string")
 UNKNOWN: Final = AnyNode("an annotation that was complained about")
 """The node of an annotation that could not be read; compare by identity."""
 
-# `new_field(Field, …)` is `Field(…)` in 2,600 instructions instead of 3,600: calling a class takes a detour.
-# In the registration of a dataclass with ten fields these are 5 % of all.
+# `new_array(ArrayNode, …)` is `ArrayNode(…)` in 2,600 instructions instead of 3,600: calling a class
+# takes a detour.
 new_array: Callable[..., ArrayNode] = ArrayNode.__new__
-new_field: Callable[..., Field] = Field.__new__
 new_leaf: Callable[..., LeafNode] = LeafNode.__new__
 new_object: Callable[..., ObjectNode] = ObjectNode.__new__
 new_union: Callable[..., UnionNode] = UnionNode.__new__
+field_draft: Callable[[], Any] = vars(Field)["_draft"]
+"""Makes a `Field` that still may change, until its `__class__` is set."""

@@ -1,32 +1,47 @@
-"""Classes with fields, and parameters of functions, as nodes of JSON objects."""
+"""Classes with fields, and parameters of functions, as nodes of JSON objects.
+
+Below are the checks whether a class can be built from its fields, and the descriptions that it brings: its
+`param_descriptions` and its docstrings.
+"""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import MISSING
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from ..json_values import has_surrogate, is_array
-from ..wording import escape, quote, received
-from .classes import declared_fields, is_closed, with_computed_fields
-from .constructors import report_class
-from .descriptions import describe_fields, text_or_report
+from ..json_values import has_surrogate, is_array, is_object
+from ..wording import escape, excerpt, listed, nearest, quote, received
+from .annotations import Defaulted
+from .classes import (
+    annotations_of,
+    declared_fields,
+    extra_items,
+    is_closed,
+    lineage,
+    own_docstring,
+    parameter_source,
+    with_computed_fields,
+)
 from .hints import FieldPlace, Place
 from .names import exact_text
-from .nodes import NULL, Field, ObjectNode, RefNode, ScalarNode, UnionNode, new_field, new_object
-from .reader import Defaulted
-from .traits import takes_null
+from .node_kinds import takes_null
+from .nodes import NULL, Field, ObjectNode, RefNode, ScalarNode, UnionNode, field_draft, new_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from ..complaints import ComplaintCode
+    from .annotations import Reader
     from .classes import Declared
     from .hints import Bindings
     from .nodes import Node, ObjectForm
-    from .reader import Reader
+
+    Report = Callable[..., None]
 
 __all__ = ["make_object"]
+
 
 _COMPUTING = frozenset({"dataclass", "attrs"})
 """Classes with fields that their constructor may not take."""
@@ -55,41 +70,28 @@ def make_object(
         declared = with_computed_fields(cls, declared, place.scope)
     given = None if place.path else reader.descriptions
     text, described, documented = describe_fields(cls, form, given, declared, report, reader.attribute_docs)
+    simple = reader.simple
     fields: list[Field] = []
+    has_metadata = False
     for source in declared.values():
-        fields.append(_field(reader, source, described, documented, place, report))  # noqa: PERF401  # a comprehension would make closure cells of five variables
-    _report_collisions(fields, report)
+        hint = source.hint
+        node = simple.get(hint) if type(hint) is type and reader.left > 0 else None
+        if node is None:
+            inner = FieldPlace((*place.path, source.name), place.owner, source.scope)
+            node = reader.node(hint, inner)
+            if inner.metadata:
+                source = _with_metadata(reader, source, inner.metadata, inner)  # noqa: PLW2901  # the same field
+        else:
+            reader.left -= 1
+        if source.metadata:
+            has_metadata = True
+        fields.append(_make_field(reader, source, node, described, documented, place, report))
+    if has_metadata:
+        _report_collisions(fields, report)
     if text and has_surrogate(text):
         report("__doc__", "bad_description", "it has a lone surrogate", "Take it out")
     closed = reader.closed or is_closed(cls, form)
     return new_object(ObjectNode, cls, place.owner, form, tuple(fields), closed, text, None)
-
-
-def _field(
-    reader: Reader,
-    source: Declared,
-    given: Mapping[str, str],
-    documented: Mapping[str, str],
-    place: Place,
-    report: Any,
-) -> Field:
-    hint = source.hint
-    node = reader.simple.get(hint) if type(hint) is type and reader.left > 0 else None
-    if node is None:
-        inner = FieldPlace((*place.path, source.name), place.owner, source.scope)
-        node = reader.node(hint, inner)
-        if inner.metadata:
-            source = _with_metadata(reader, source, inner.metadata, inner)
-    else:
-        reader.left -= 1
-    field = _make_field(source, node, given, documented, report)
-    if field.required and field.node.__class__ in _MAY_BE_NULL and source.required is None:
-        reader.unsettled.append(field)
-    if field.default is not MISSING or field.examples:
-        is_absent = field.default is MISSING or (field.default is None and field.absent_is_none)
-        if field.examples or not is_absent:
-            reader.defaulted.append(Defaulted((*place.path, field.name), place.owner, field))
-    return field
 
 
 def _with_metadata(reader: Reader, source: Declared, metadata: dict[str, Any], place: Place) -> Declared:
@@ -117,23 +119,26 @@ def _report(
 
 
 def _make_field(
+    reader: Reader,
     source: Declared,
     node: Node,
     given: Mapping[str, str],
     documented: Mapping[str, str],
+    place: Place,
     report: Callable[..., None],
 ) -> Field:
-    """Make a field of what its class declares.
+    """Make a field of what its class declares, and note what can only be checked later.
 
     Args:
+        reader: takes the notes.
         source: as declared.
         node: of its annotation.
         given: field name to description, which wins over every other.
         documented: field name to text in a docstring, which wins over a leaf's own alone.
+        place: of the class.
         report: takes step, code, message, remedy and suggestion of each complaint.
     """
-    name, default, metadata = source.name, source.default, source.metadata
-    required = source.required
+    name, default, metadata, required = source.name, source.default, source.metadata, source.required
     absent_is_none = False
     if default is None or node.__class__ is UnionNode:
         node, absent_is_none = _without_null(source, node)
@@ -145,13 +150,28 @@ def _make_field(
             description = documented.get(name) if in_metadata is None else in_metadata
     if not (name.isascii() and (description is None or description.isascii())) or alias is not None:
         _report_surrogates(name, alias, description, report)
+    may_be_unsettled = False
     if required is None:
         required = default is MISSING and not (source.has_factory or absent_is_none)
-    key = name if alias is None else alias
-    init_only = source.init_only
-    return new_field(
-        Field, name, key, node, required, default, absent_is_none, init_only, description, examples
-    )
+        may_be_unsettled = required and node.__class__ in _MAY_BE_NULL
+    # What `Field.__new__` does. Calling that with nine arguments takes 5 % of registering a dataclass.
+    field = field_draft()
+    field.name = name
+    field.key = name if alias is None else alias
+    field.node = node
+    field.required = required
+    field.default = default
+    field.absent_is_none = absent_is_none
+    field.init_only = source.init_only
+    field.description = description
+    field.examples = examples
+    field.__class__ = Field
+    if may_be_unsettled:
+        reader.unsettled.append(field)
+    if examples or not (default is MISSING or (default is None and absent_is_none)):
+        reader.defaulted.append(Defaulted((*place.path, name), place.owner, field))
+    made: Field = field
+    return made
 
 
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
@@ -224,3 +244,300 @@ def _report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> 
         if other != field.name:
             message = f"its JSON key {quote(field.key)} is that of field {quote(other)} too"
             report(field.name, "alias_collision", message, "Give one of them another alias")
+
+
+def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report: Report) -> None:
+    """Complain about what keeps a class as a whole from being built from its fields.
+
+    Args:
+        cls: a class of that form.
+        form: as `form_of` says.
+        names: of its fields, in order.
+        report: takes step, code, message, remedy and suggestion of each complaint.
+    """
+    if "pydantic" in sys.modules:
+        from .foreign_classes import report_unfollowed
+
+        report_unfollowed(cls, report)
+    decorated = _DECORATED.get(form)
+    if decorated is not None:
+        _report_decorated(cls, form, decorated, names, report)
+    elif form == "named_tuple":
+        for name in names:
+            _report_normalized(name, report)
+    elif form == "typed_dict" and extra_items(cls) is not None:
+        message = "its extra_items (PEP 728) have no place in the schema"
+        report("__extra_items__", "unsupported", message, "Leave them out, or use a dict")
+    elif form == "struct" and cls.__struct_config__.array_like:
+        message = "it is array_like, so that its JSON has no keys"
+        report("__struct_config__", "unsupported", message, "Take array_like=True out")
+
+
+_DECORATED: dict[ObjectForm, str] = {"dataclass": "__dataclass_fields__", "attrs": "__attrs_attrs__"}
+"""The classes that a decorator makes, to the attribute by which one is recognized."""
+
+
+def _report_decorated(
+    cls: Any, form: ObjectForm, attribute: str, names: Mapping[str, object], report: Report
+) -> None:
+    members = cls.__dict__
+    if form == "dataclass":
+        _report_dataclass(cls, members, report)
+    if attribute not in members and annotations_of(cls):
+        noun, decorator = (
+            ("a dataclass", "dataclass") if form == "dataclass" else ("an attrs class", "attrs.define")
+        )
+        message = f"it has annotations of its own, but it isn't {noun} itself"
+        report("__annotations__", "unsupported", message, f"Decorate it with @{decorator}")
+    if cls.__flags__ & _IS_ABSTRACT:
+        message = "it is abstract and can't be built"
+        report("__init__", "unsupported", message, "Register a class that implements all its methods")
+    if form == "attrs":
+        from .foreign_classes import keywords_of
+
+        names = dict.fromkeys(keywords_of(cls).values())
+    missing, wanted = _misfits(cls, names)
+    if missing:
+        message = f"its own __init__ doesn't take {listed([quote(name) for name in missing])}"
+        report("__init__", "unsupported", message, "Let it take every field by name")
+    elif wanted:
+        message = f"its own __init__ wants {listed([quote(name) for name in wanted])}, which isn't a field"
+        report("__init__", "unsupported", message, "Let it take every field by name, and nothing else")
+
+
+def _report_dataclass(cls: Any, members: Mapping[str, object], report: Report) -> None:
+    fields = cls.__dataclass_fields__
+    if "__init__" not in members and cls.__init__ is object.__init__ and fields:
+        message = "it has fields, but no __init__ that takes them"
+        report("__init__", "unsupported", message, "Leave out init=False or write an __init__")
+    if "__pydantic_fields__" in members:
+        from .foreign_classes import aliased_fields
+
+        for name in aliased_fields(cls):
+            message = "pydantic takes it by its alias alone, but it is decoded by name"
+            report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)")
+    # dataclasses has no public name for what kind of field this is.
+    if ATTRIBUTE in fields and fields[ATTRIBUTE]._field_type.name == "_FIELD":  # noqa: SLF001  # dataclasses has no public way to ask
+        message = f"{ATTRIBUTE} is declared as a field"
+        remedy = f"Assign it without annotation ({ATTRIBUTE} = {{…}}) or annotate it as ClassVar"
+        report(ATTRIBUTE, "bad_description", message, remedy)
+
+
+def _report_normalized(name: str, report: Callable[..., None]) -> None:
+    """Complain about a field whose name no call can give: Python normalizes identifiers (PEP 3131)."""
+    if name.isascii():
+        return
+    from unicodedata import normalize
+
+    read = normalize("NFKC", name)
+    if read != name:
+        message = f"Python reads the field name {quote(name)} as {quote(read)}"
+        report(name, "bad_metadata", message, f"Name the field {quote(read)}")
+
+
+def _misfits(cls: Any, names: Mapping[str, object]) -> tuple[list[str], list[str]]:
+    """Compare fields with `__init__`, which may be written by hand here or in a base.
+
+    Returns:
+        The fields that it does not take by name, and the parameters that no field is for.
+    """
+    init = cls.__init__
+    code = getattr(init, "__code__", None)
+    if code is None:
+        return [], []
+    last = code.co_argcount + code.co_kwonlyargcount
+    # What `dataclass` writes takes them in this order, but for those that are keyword-only.
+    if code.co_posonlyargcount <= 1 and tuple(names) == code.co_varnames[1:last]:
+        return [], []
+    taken = code.co_varnames[code.co_posonlyargcount : last]
+    takes_any = code.co_flags & _TAKES_ANY_NAME
+    missing = [] if takes_any else [name for name in names if name not in taken]
+    positional = code.co_argcount - len(init.__defaults__ or ())
+    needed = [*code.co_varnames[1:positional], *code.co_varnames[code.co_argcount : last]]
+    optional: Mapping[str, Any] = init.__kwdefaults__ or {}
+    return missing, [name for name in needed if name not in names and name not in optional]
+
+
+_IS_ABSTRACT = 1 << 20  # inspect.TPFLAGS_IS_ABSTRACT
+_TAKES_ANY_NAME = 0x08  # inspect.CO_VARKEYWORDS
+
+
+ATTRIBUTE = "param_descriptions"
+
+
+def describe_fields(
+    cls: type,
+    form: ObjectForm,
+    given: Mapping[str, str] | None,
+    names: Mapping[str, Declared],
+    report: Report,
+    attribute_docs: bool,  # noqa: FBT001  # a keyword costs more than the rest of the call
+) -> tuple[str | None, Mapping[str, str], Mapping[str, str]]:
+    """Gather the descriptions that a class brings, along its MRO, the nearest class first.
+
+    Args:
+        cls: a class of that form.
+        form: as `form_of` says.
+        given: descriptions that come from elsewhere and win over the class's own, or None.
+        names: its fields by name.
+        report: takes step, code, message, remedy and suggestion of each complaint.
+        attribute_docs: whether to read the docstrings below attributes, which needs the source.
+
+    Returns:
+        The text of the class itself, or None; field name to text in `param_descriptions`, which wins
+        over every other; field name to text in a docstring, which wins over a leaf's own alone.
+    """
+    docstrings = _docstrings(cls, form)
+    text: str | None = None
+    documented: Mapping[str, str] = {}
+    if docstrings:
+        text, documented = _from_docstrings(cls, docstrings, names, report)
+    if attribute_docs:
+        from .source_code import attribute_docstrings
+
+        documented = {**attribute_docstrings(cls, names), **documented}
+    return text, _param_descriptions(cls, given, names, report), documented
+
+
+def _param_descriptions(
+    cls: type, given: Mapping[str, str] | None, names: Mapping[str, Declared], report: Report
+) -> Mapping[str, str]:
+    sources: list[object] = [] if given is None else [given]
+    for base in cls.__mro__[:-1]:
+        members = base.__dict__
+        if ATTRIBUTE in members:
+            sources.append(members[ATTRIBUTE])
+        elif not _MISSPELT.isdisjoint(members):
+            _report_misspelt(members, names, report)
+    if not sources or ATTRIBUTE in names:
+        return {}
+    if len(sources) == 1:
+        return _checked(cls, sources[0], names, report)
+    merged: dict[str, str] = {}
+    for source in reversed(sources):
+        merged.update(_checked(cls, source, names, report))
+    return merged
+
+
+_MISSPELT = frozenset(
+    {"param_description", "params_description", "params_descriptions", "paramDescriptions"}
+    | {"parameter_description", "parameter_descriptions"}
+)
+
+
+def _report_misspelt(members: Mapping[str, object], names: Collection[str], report: Report) -> None:
+    for name in sorted(_MISSPELT.intersection(members)):
+        if is_object(members[name]) and name not in names:
+            message = f"{name} has no effect: the attribute is called {ATTRIBUTE}"
+            report(name, "bad_description", message, f"Rename it to {ATTRIBUTE}", quote(ATTRIBUTE))
+
+
+def _checked(cls: type, source: object, names: Mapping[str, Declared], report: Report) -> dict[str, str]:
+    if not is_object(source):
+        message = f"{ATTRIBUTE} is {received(source)}, not a dict"
+        report(ATTRIBUTE, "bad_description", message, f"Map {_noun(cls)} names to descriptions", None)
+        return {}
+    if type(source) is dict:
+        are_texts = _TEXT.issuperset(map(type, source)) and _TEXT.issuperset(map(type, source.values()))
+        if are_texts and source.keys() <= names.keys():
+            return source  # most often all is well, and it need not be copied
+    right: dict[str, str] = {}
+    unknown: list[object] = []
+    for key, text in source.items():
+        if not isinstance(key, str) or key not in names:
+            unknown.append(key)
+        elif not isinstance(text, str):
+            message = f"{ATTRIBUTE}[{quote(key)}] is {received(text)}, not a string"
+            report(key, "bad_description", message, "Write the description as text", None)
+        else:
+            right[key] = text
+    _report_unknown(cls, ATTRIBUTE, unknown, names, report)
+    return right
+
+
+_TEXT: Final = frozenset({str})
+
+_MOST_SUGGESTIONS: Final = 20
+"""Unknown names that the nearest field is looked for: comparing each with all would be quadratic."""
+
+
+def _report_unknown(
+    cls: type, where: str, unknown: Sequence[object], names: Collection[str], report: Report
+) -> None:
+    if not unknown:
+        return
+    noun = _noun(cls)
+    known = listed([quote(name) for name in names])
+    choices = f"the {noun}s are {known}" if len(names) > 1 else f"the only {noun} is {known}"
+    remedy = f"Rename or remove it; {choices if names else f'it has no {noun}s'}"
+    for i, key in enumerate(unknown):
+        near = nearest(key, names) if i < _MOST_SUGGESTIONS and isinstance(key, str) else None
+        message = f"it describes {excerpt(key)}, which isn't a {noun}"
+        report(where, "unknown_description", message, remedy, quote(near) if near else None)
+
+
+def _noun(cls: type) -> str:
+    return "field" if parameter_source(cls) is None else "parameter"
+
+
+def _from_docstrings(
+    cls: type, docstrings: Sequence[tuple[type, str]], names: Collection[str], report: Report
+) -> tuple[str | None, Mapping[str, str]]:
+    from .docstrings import parse_docstring
+
+    text: str | None = None
+    documented: dict[str, str] = {}
+    for base, doc in docstrings:
+        parsed = parse_docstring(doc)
+        unknown: list[str] = []
+        if base is cls:
+            text = parsed.text or None
+        for name, description in parsed.parameters.items():
+            if name in names:
+                if description:
+                    documented.setdefault(name, description)
+            elif not _may_be_described(base, name):
+                unknown.append(name)
+        _report_unknown(cls, "__doc__", unknown, names, report)
+    return text, documented
+
+
+def _docstrings(cls: type, form: ObjectForm) -> list[tuple[type, str]]:
+    source = parameter_source(cls) if form == "function" else None
+    if source is not None:
+        return [(cls, source.doc)] if source.doc else []
+    found: list[tuple[type, str]] = []
+    for base in lineage(cls) if form == "typed_dict" else cls.__mro__[:-1]:
+        if form == "struct" and base.__module__.partition(".")[0] == "msgspec":
+            break  # it describes how to write a Struct
+        doc = own_docstring(base)
+        if doc:
+            found.append((base, doc))
+    return found
+
+
+def _may_be_described(cls: type, name: str) -> bool:
+    source = parameter_source(cls)
+    if source is not None:
+        return name in source.others
+    # Docstrings also describe properties, class variables and what __post_init__ sets.
+    if hasattr(cls, name):
+        return True
+    return any(name in vars(base).get("__annotations__", ()) for base in cls.__mro__)
+
+
+def text_or_report(metadata: Mapping[Any, Any], key: str, name: str, report: Report) -> str | None:
+    """Return the text that a field's metadata has under a key, None where there is none.
+
+    Args:
+        metadata: of a dataclass field.
+        key: `description` or `alias`.
+        name: of the field, for the complaint when the entry is not a string.
+        report: takes step, code, message, remedy and suggestion of the complaint.
+    """
+    text = metadata.get(key)
+    if text is None or isinstance(text, str):
+        return text
+    message = f"metadata[{quote(key)}] is {received(text)}, not a string"
+    report(name, "bad_metadata", message, f"Write the {key} as text", None)
+    return None

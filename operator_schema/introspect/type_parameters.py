@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from .hints import Bindings, Scope
 
-__all__ = ["bind", "declares", "inherited_bindings", "parameters_of", "substitute"]
+__all__ = ["bind", "declares", "inherited_bindings"]
 
 
 def parameters_of(generic: Any) -> tuple[Any, ...]:

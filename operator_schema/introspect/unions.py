@@ -2,7 +2,7 @@
 
 First by JSON type. Among strings, enums and literals come before leaves, leaves go by their
 `rank`, plain strings come last. Objects go by a discriminator, else by which of them fits and leaves
-the fewest keys unused. `ambiguity` finds members that can't be distinguished.
+the fewest keys unused. `graph_checks` finds members that can't be distinguished.
 """
 
 from __future__ import annotations
@@ -10,22 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
-from ..json_values import JSON_TYPES, choice_key
+from ..json_values import JSON_TYPES, choice_key, type_of
+from .node_kinds import flat_members, received_types, shape_of
 from .nodes import EnumNode, LeafNode, LiteralNode, ScalarNode, UnionNode
-from .traits import flat_members, received_types, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from .nodes import Field, Node, Target
+    from .nodes import Field, Node, ObjectNode, Target
 
-__all__ = [
-    "Tag",
-    "UnionPlan",
-    "choices_of",
-    "make_plan",
-    "tag_of",
-]
+__all__ = ["UnionPlan", "choices_of", "distance", "make_plan", "meant_object", "tag_of"]
 
 
 class Tag(Value):
@@ -132,3 +126,94 @@ def choices_of(node: Node) -> tuple[Any, ...]:
         return ()
     several = [choices_of(member) for member in node.members]
     return tuple([value for values in several for value in values]) if all(several) else ()
+
+
+# --- which object was meant -----------------------------------------------------------------------
+
+_LEVELS_COMPARED = 3
+_MOST_A_LEVEL = 1000
+
+
+def meant_object(
+    fitting: Sequence[Node],
+    candidates: tuple[Node, ...],
+    value: dict[Any, Any],
+    definitions: Mapping[Target, Node],
+) -> Node | None:
+    """Return the member of a union that an object is, or was probably meant for.
+
+    Args:
+        fitting: the members that take it.
+        candidates: all members that are objects.
+        value: the object.
+        definitions: of the graph.
+
+    Returns:
+        Of those that take it the one that leaves the fewest keys unused; if none does, the nearest one;
+        None if the keys and values don't say which.
+    """
+    if fitting:
+        return min(fitting, key=lambda member: distance(member, value))
+    return _nearest_member(candidates, value, definitions)
+
+
+def _nearest_member(
+    members: tuple[Node, ...], value: dict[Any, Any], definitions: Mapping[Target, Node]
+) -> Node | None:
+    """Return the member that an object was probably meant for, if its keys and values say so."""
+    by_keys = [_unused_and_lacking(member, value) for member in members]
+    best = min(by_keys)
+    unused, lacks = best
+    # Comparing values goes several levels deep: only members whose keys fit equally well need it.
+    nearest = [member for member, keys in zip(members, by_keys, strict=True) if keys == best]
+    if unused >= len(value) or (lacks and len(nearest) > 1):
+        return None
+    if len(nearest) == 1:
+        return nearest[0]
+    return min(nearest, key=lambda each: (_mistakes(each, value, definitions), distance(each, value)))
+
+
+def _mistakes(
+    node: Node, value: Any, definitions: Mapping[Target, Node], levels: int = _LEVELS_COMPARED
+) -> int:
+    """Return how much a value differs at sight from those of a node: by JSON types, choices and keys.
+
+    What the schema refuses weighs more than keys that nobody knows, and each level weighs more than all
+    levels below it.
+    """
+    unknown: int = _MOST_A_LEVEL ** (2 * levels)
+    weight = _MOST_A_LEVEL * unknown
+    json_type = type_of(value)
+    takers = [member for member in flat_members(node, definitions) if json_type in received_types(member)]
+    if len(takers) != 1 or not levels:
+        return 0 if takers else weight
+    taker = takers[0]
+    if isinstance(taker, (LiteralNode, EnumNode)):
+        return 0 if choice_key(value) in taker.table else weight
+    shape = shape_of(taker)
+    if shape is None:
+        return 0
+    unused, lacks = _unused_and_lacking(shape, value)
+    given = [field for field in shape.fields if value.get(field.key) is not None]
+    inner = sum([_mistakes(field.node, value[field.key], definitions, levels - 1) for field in given])
+    refused = lacks + (unused if shape.closed else 0)
+    return refused * weight + min(unused, _MOST_A_LEVEL - 1) * unknown + min(inner, unknown - 1)
+
+
+def _unused_and_lacking(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
+    """Return how many keys a member leaves unused, and whether a required one is not there."""
+    lacks = any(field.required and field.key not in value for field in _fields_of(node).fields)
+    return distance(node, value)[0], lacks
+
+
+def distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
+    """Return how far an object is from a member: keys left unused, keys not given, then by name."""
+    shape = _fields_of(node)
+    keys = {field.key for field in shape.fields}
+    return len(value.keys() - keys), len(keys - value.keys()), f"{shape.type.__module__}.{shape.name}"
+
+
+def _fields_of(node: Node) -> ObjectNode:
+    shape = shape_of(node)
+    assert shape is not None  # noqa: S101  # several members take an object only if all have known keys
+    return shape

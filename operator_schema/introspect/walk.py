@@ -6,32 +6,97 @@ one report lists everything that is wrong.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get_origin
 
-from .annotations import CLASSES, NAMED, ORIGINS
-from .class_leaves import leaf_node, model_node
+from ..wording import quote, received
+from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
 from .classes import form_of
-from .hints import NO_BINDINGS, Place, Scope, Unresolved, evaluate_forward
-from .leaves import schema_type
-from .names import name_of, show_annotation, show_error, take_apart
-from .nodes import UNKNOWN, Graph, ObjectNode, Target
+from .hints import NO_BINDINGS, Place, Scope, Unresolved, bindings_key, evaluate_forward
+from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf, schema_type
+from .names import NOT_SUPPORTED, class_name, is_annotation, name_of, show_annotation, show_error, take_apart
+from .node_kinds import Distinct
+from .nodes import UNKNOWN, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode, new_leaf
 from .objects import make_object
-from .reader import MAX_ANNOTATIONS, SIMPLE, Reader
-from .recursion import identity_of, short_name, target_of
+from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
-    from .hints import Bindings
-    from .nodes import Node, ObjectForm
-    from .recursion import Known
+    from ..complaints import Complaint, ComplaintCode
+    from .annotations import Defaulted, Reader
+    from .hints import Bindings, Path
+    from .nodes import Field, Node, ObjectForm
 
-__all__ = ["ResultWalk", "Walk"]
+__all__ = ["MAX_ANNOTATIONS", "ResultWalk", "Walk"]
 
 
-class Walk(Reader):
-    """One registration: reads an annotation, and every annotation inside it."""
+MAX_ANNOTATIONS = 100_000
+"""Annotations that one registration reads; what repeats inside itself could double without end."""
+
+
+class Walk:
+    """One registration: its options, what has been found so far, and how to read one more annotation.
+
+    The functions that read one kind of annotation or class take it, as a `Reader`.
+
+    Args:
+        leaves: leaves that count for this registration alone.
+        closed: whether objects refuse unknown keys.
+        namespace: names that annotations written as text may use besides those of their module.
+        max_depth: levels of arrays and objects that a type may nest before it repeats itself.
+        attribute_docs: whether to read attribute docstrings, which needs the source.
+
+    Attributes:
+        leaves: leaf of a type, as given.
+        simple: `SIMPLE` without the types of those leaves.
+        closed: as given.
+        namespace: as given.
+        attribute_docs: as given.
+        descriptions: of the fields of the registered type itself, or None.
+        complaints: everything wrong so far.
+        defaulted: the fields whose defaults and examples are still to be checked.
+        unsettled: the fields whose types may take null through an alias that is still open.
+        has_choices: whether there are unions or sets, which are checked once the graph is known.
+        left: annotations that may still be read.
+    """
+
+    of_results: ClassVar[bool] = False
+    """Whether the fields of a dataclass that `init=False` keeps out of its constructor count too."""
+
+    def __init__(
+        self,
+        leaves: Iterable[SchemaLeaf[Any]],
+        closed: bool,  # noqa: FBT001  # keywords cost as much as half of this
+        namespace: Mapping[str, Any],
+        max_depth: int,
+        attribute_docs: bool,  # noqa: FBT001  # as above
+    ) -> None:
+        self.leaves = index_leaves(leaves) if leaves else {}
+        self.simple = _without(SIMPLE, self.leaves) if leaves else SIMPLE
+        self.closed = closed
+        self.namespace = namespace
+        self.attribute_docs = attribute_docs
+        self.descriptions: Mapping[str, str] | None = None
+        self.complaints: list[Complaint] = []
+        self.defaulted: list[Defaulted] = []
+        self.unsettled: list[Field] = []
+        self.has_choices = False
+        self.left = MAX_ANNOTATIONS
+        self._max_depth = max_depth
+        self._deepest = 0
+        self._known: dict[Hashable, Known] = {}
+        self._definitions: dict[Target, Node] = {}
+        self._aliases: dict[Target, Node] = {}
+        self._distinct: Distinct | None = None
+
+    @property
+    def distinct(self) -> Distinct:
+        """What finds equal nodes, made when it is first needed: most types never need it."""
+        if self._distinct is None:
+            self._distinct = Distinct()
+        return self._distinct
 
     def graph(self, annotation: Any, name: str, descriptions: Mapping[str, str] | None) -> Graph:
         """Walk a type.
@@ -49,7 +114,7 @@ class Walk(Reader):
         owner = annotation if isinstance(annotation, type) else None
         place = Place((), name, Scope(owner, self.namespace))
         root = self.node(annotation, place)
-        graph = Graph(root, self.recursion.definitions, self.recursion.aliases)
+        graph = Graph(root, self._definitions, self._aliases)
         if self.unsettled:
             graph = self._settle_nulls(graph)
         if descriptions is not None and not isinstance(graph.resolve_root(), ObjectNode):
@@ -62,7 +127,7 @@ class Walk(Reader):
         return graph
 
     def _settle_nulls(self, graph: Graph) -> Graph:
-        from .null_fields import null_fields, with_fields  # most types have no such fields
+        from .graph_checks import null_fields, with_fields  # most types have no such fields
 
         changed = null_fields(self.unsettled, graph.definitions)
         if not changed:
@@ -89,7 +154,14 @@ class Walk(Reader):
                     message = f"{show_annotation(annotation)} has a metaclass without hash"
                     return self.complain(place, "unsupported", message, "Give the metaclass a __hash__")
                 return self._class_node(annotation, (), place)
-            return self._form_node(annotation, place)
+            origin, args = take_apart(annotation)
+            row = ORIGINS.get(origin)
+            if row is not None:
+                arm, arity = row
+                if not args or arity is None or len(args) == arity:
+                    return arm(self, annotation, args, place)
+                return self.complain_unsupported(annotation, place)
+            return self._form_node(annotation, origin, args, place)
         except (MemoryError, RecursionError):
             raise
         except Exception as error:  # noqa: BLE001  # classes and metadata may do anything when they are read
@@ -98,7 +170,7 @@ class Walk(Reader):
 
     def item_node(self, annotation: Any, place: Place) -> Node:
         """Return the node of the items of the array, or the values of the map, at a place."""
-        if not self.recursion.reach(len(place.path) + 1):
+        if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
         if type(annotation) is type and self.left > 0:
             node = self.simple.get(annotation)
@@ -107,17 +179,12 @@ class Walk(Reader):
                 return node
         return self.node(annotation, Place((*place.path, "*"), place.owner, place.scope))
 
-    def _form_node(self, annotation: Any, place: Place) -> Node:
-        """Return the node of an annotation that isn't a class, such as `list[int]` or text."""
-        origin, args = take_apart(annotation)
-        if origin is None:
-            return self._special_node(annotation, place)
-        row = ORIGINS.get(origin)
-        if row is not None:
-            arm, arity = row
-            if args and arity is not None and len(args) != arity:
-                return self.complain_unsupported(annotation, place)
-            return arm(self, annotation, args, place)
+    def _form_node(self, annotation: Any, origin: Any, args: tuple[Any, ...], place: Place) -> Node:
+        """Return the node of an annotation that isn't a class: `Annotated[…]`, a generic class, text."""
+        if origin is Annotated:
+            from .constraints import read_annotated
+
+            return read_annotated(self, annotation, args, place)
         if isinstance(origin, type):
             return self._class_node(origin, args, place)
         return self._special_node(annotation, place)
@@ -166,14 +233,14 @@ class Walk(Reader):
         identity = identity_of(cls, bindings)
         if identity is None:
             return self._complain_arguments(cls, place)
-        known = self.recursion.known.get(identity)
+        known = self._known.get(identity)
         if known is not None:
             return self._again(known, place, partial(target_of, cls, bindings, identity, is_object=True))
-        if not self.recursion.reach(len(place.path) + 1):
+        if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
-        known = self.recursion.open(identity, place.path, levels=1)
+        known = self._open(identity, place.path, levels=1)
         inner = Place(place.path, short_name(cls, bindings), place.scope)
-        return self.recursion.close(known, make_object(self, cls, form, bindings, inner))
+        return self._close(known, make_object(self, cls, form, bindings, inner))
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) means."""
@@ -181,7 +248,7 @@ class Walk(Reader):
         identity = identity_of(alias, bindings)
         if identity is None:
             return self._complain_arguments(alias, place)
-        known = self.recursion.known.get(identity)
+        known = self._known.get(identity)
         if known is not None:
             return self._again(known, place, partial(target_of, alias, bindings, identity, is_object=False))
         try:
@@ -192,33 +259,98 @@ class Walk(Reader):
             value = Unresolved(alias.__name__, str(error), "Fix the alias")
         scope = Scope(alias, self.namespace, bindings, place.scope.self_type, place.scope)
         inner = Place(place.path, place.owner, scope)
-        known = self.recursion.open(identity, place.path, levels=0)
-        node = self.recursion.close(known, self.node(value, inner))
-        self.recursion.aliases[target_of(alias, bindings, identity, is_object=False)] = node
+        known = self._open(identity, place.path, levels=0)
+        node = self._close(known, self.node(value, inner))
+        self._aliases[target_of(alias, bindings, identity, is_object=False)] = node
         return node
 
     def _text_node(self, text: str, meant: Any, place: Place) -> Node:
         """Return the node of an annotation written as text, which may be recursive like any alias."""
         # Where the arguments of type parameters can't be compared, the class they are given to said so.
         identity = (text, place.scope.identity)
-        known = self.recursion.known.get(identity)
+        known = self._known.get(identity)
         if known is not None:
             name = text if text.isidentifier() else "Text"
             return self._again(known, place, partial(Target, identity, name, text, is_object=False))
-        known = self.recursion.open(identity, place.path, levels=0)
-        return self.recursion.close(known, self.node(meant, place))
+        known = self._open(identity, place.path, levels=0)
+        return self._close(known, self.node(meant, place))
 
     def _again(self, known: Known, place: Place, make_target: Callable[[], Target]) -> Node:
         if known.node is None and known.path == place.path:
             message = "the type contains itself, with no array or object between"
             return self.complain(place, "unsupported", message, "Take it out of its own alternatives")
-        node = self.recursion.use_again(known, place.path, make_target)
+        node = self._use_again(known, place.path, make_target)
         return self._complain_depth(place) if node is None else node
+
+    # --- what has been met, and how deep it nests ----------------------------------------------------
+
+    def _reach(self, depth: int) -> bool:
+        """Note a level of arrays and objects; return whether it may be there."""
+        if depth > self._deepest:  # noqa: PLR1730  # calling `max` costs more than the rest of this
+            self._deepest = depth
+        return depth <= self._max_depth
+
+    def _open(self, identity: Hashable, path: Path, levels: int) -> Known:
+        """Begin to read a class or alias that is met for the first time.
+
+        Args:
+            identity: what only the same class or alias shares.
+            path: where it is met.
+            levels: of arrays and objects that it is itself.
+        """
+        known = self._known[identity] = Known(path, self._deepest)
+        self._deepest = len(path) + levels
+        return known
+
+    def _close(self, known: Known, node: Node) -> Node:
+        """Keep the node of a class or alias, and define it if it is recursive."""
+        known.height = self._deepest - len(known.path)
+        if known.around > self._deepest:  # noqa: PLR1730  # as above
+            self._deepest = known.around
+        if known.target is not None:
+            equal = self.distinct
+            self._definitions[known.target] = equal.node(
+                equal.union(node) if isinstance(node, UnionNode) else node
+            )
+            node = RefNode(known.target)
+        known.node = node
+        return node
+
+    def _use_again(self, known: Known, path: Path, make_target: Callable[[], Target]) -> Node | None:
+        """Return the node of a class or alias that has been met; None where it would nest too deep."""
+        if known.node is not None:
+            return known.node if self._reach(len(path) + known.height) else None
+        if known.target is None:
+            known.target = make_target()
+        return RefNode(known.target)
 
     # --- complaints ------------------------------------------------------------------------------
 
+    def complain(
+        self, place: Place, code: ComplaintCode, message: str, remedy: str, near: str | None = None
+    ) -> Node:
+        """Note a complaint and return the node for what could not be read."""
+        from ..complaints import Complaint
+
+        self.complaints.append(Complaint(place.path, code, place.owner, message, remedy, near))
+        return UNKNOWN
+
+    def complain_surrogate(self, text: str, place: Place) -> Node:
+        """Complain about a description that can't be written as JSON."""
+        message = f"the description {quote(text)} has a lone surrogate, which JSON can't hold"
+        return self.complain(place, "bad_description", message, "Take it out")
+
+    def complain_unsupported(self, annotation: object, place: Place) -> Node:
+        """Complain about an annotation that has no meaning here."""
+        from .remedies import remedy_for  # only what is wrong pays for it
+
+        fault = NOT_SUPPORTED if is_annotation(annotation) else "isn't an annotation"
+        message = f"{show_annotation(annotation)} {fault}"
+        remedy = remedy_for(annotation, is_root=not place.path)
+        return self.complain(place, "unsupported", message, remedy)
+
     def _complain_depth(self, place: Place) -> Node:
-        message = f"the type nests deeper than {self.recursion.max_depth} levels"
+        message = f"the type nests deeper than {self._max_depth} levels"
         return self.complain(place, "too_deep", message, "Flatten it or raise max_depth")
 
     def _complain_size(self, place: Place) -> Node:
@@ -232,6 +364,10 @@ class Walk(Reader):
         return self.complain(
             place, "unsupported", message, "Give types, and name large ones with a dataclass"
         )
+
+
+def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping[Any, Node]:
+    return {annotation: node for annotation, node in nodes.items() if annotation not in leaves}
 
 
 def _bind(generic: Any, args: tuple[Any, ...], place: Place) -> Bindings:
@@ -252,3 +388,104 @@ class ResultWalk(Walk):
         if not isinstance(root, ObjectNode) or root.doc is None or graph.root.description is not None:
             return graph
         return graph.replace(root=graph.root.replace(description=root.doc))
+
+
+_LEAF_METHOD: Final = "Make it a class method that returns SchemaLeaf(cls, …)"
+
+
+def leaf_node(reader: Reader, cls: type, place: Place) -> Node | None:
+    """Return the node of a class that has a leaf, None for any other class."""
+    if reader.leaves and cls in reader.leaves:  # met as the origin of a generic
+        return new_leaf(LeafNode, reader.leaves[cls])
+    try:
+        own = own_leaf(cls)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  # it is the user's code
+        message = f"__schema_leaf__ raised {show_error(error)}"
+        return reader.complain(place, "bad_leaf", message, _LEAF_METHOD)
+    if own is None:
+        leaf = registered_leaf(cls) or shipped_leaf(cls)
+        return None if leaf is None else new_leaf(LeafNode, leaf)
+    leaf = as_leaf(own)
+    if leaf is not None and leaf.type is cls:
+        return new_leaf(LeafNode, leaf)
+    message = f"__schema_leaf__ gives {_describe_leaf(own)}, not a SchemaLeaf for {name_of(cls)}"
+    return reader.complain(place, "bad_leaf", message, _LEAF_METHOD)
+
+
+def _describe_leaf(own: object) -> str:
+    leaf = as_leaf(own)
+    return received(own) if leaf is None else f"a SchemaLeaf for {name_of(leaf.type)}"
+
+
+def model_node(reader: Reader, cls: Any, args: tuple[Any, ...], place: Place) -> Node | None:
+    """Return the node of a model or another type of pydantic, None for any other class."""
+    if "pydantic" not in sys.modules:
+        return None
+    from . import pydantic_models  # only where pydantic is loaded
+
+    leaf: SchemaLeaf[Any] | tuple[str, str] | None = None
+    if pydantic_models.is_model(cls):
+        fault = pydantic_models.fault_of_model(cls)
+        leaf = fault or pydantic_models.model_leaf(cls, of_results=reader.of_results)
+    elif not args:
+        leaf = pydantic_models.type_leaf(cls, of_results=reader.of_results)
+    if isinstance(leaf, SchemaLeaf):
+        reader.leaves[cls] = leaf  # where the class is met again, it is the same leaf
+        return new_leaf(LeafNode, leaf)
+    if leaf is None:
+        return None
+    return reader.complain(place, "unsupported", f"{name_of(cls)} can't be used: {leaf[0]}", leaf[1])
+
+
+class Known:
+    """A class or alias that has been met: open while it is walked, then with its node.
+
+    Args:
+        path: where it is met first.
+        around: levels of arrays and objects of the deepest place met before.
+
+    Attributes:
+        node: None while it is open.
+        path: where it was met first.
+        around: as above.
+        height: levels of arrays and objects below it.
+        target: what identifies it, if it is used again while it is open.
+    """
+
+    __slots__ = ("around", "height", "node", "path", "target")
+
+    def __init__(self, path: Path, around: int) -> None:
+        self.node: Node | None = None
+        self.path = path
+        self.around = around
+        self.height = 0
+        self.target: Target | None = None
+
+
+def identity_of(generic: Any, bindings: Bindings) -> Hashable:
+    """Return a key of a class or alias and its arguments; None if the arguments can't be compared."""
+    if not bindings:
+        return id(generic)
+    try:
+        identity = (id(generic), bindings_key(bindings))
+        hash(identity)
+    except TypeError:
+        return None
+    return identity
+
+
+def short_name(generic: Any, bindings: Bindings) -> str:
+    """Return the name of a class or alias for messages and definitions, such as `Page[User]`."""
+    name: str = class_name(generic) if isinstance(generic, type) else generic.__name__
+    return f"{name}[{', '.join(map(name_of, bindings.values()))}]" if bindings else name
+
+
+def target_of(generic: Any, bindings: Bindings, identity: Hashable, *, is_object: bool) -> Target:
+    """Return the target of a recursive class or alias."""
+    name = short_name(generic, {})
+    qualified = f"{generic.__module__}.{getattr(generic, '__qualname__', name)}"
+    if bindings:
+        qualified = f"{qualified}[{', '.join(map(show_annotation, bindings.values()))}]"
+    return Target(identity, short_name(generic, bindings), qualified, is_object)

@@ -128,7 +128,7 @@ def _place_of(tool: Tool[..., Any]) -> tuple[str, int] | None:
     code = getattr(unwrap(tool), "__code__", None)
     if code is not None:
         return code.co_filename, code.co_firstlineno
-    from ..introspect.source_lines import place_of
+    from ..introspect.source_code import place_of
 
     found = place_of(tool.input_type) if isinstance(tool.input_type, type) else None
     if found is None:

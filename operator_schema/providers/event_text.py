@@ -10,7 +10,7 @@ import re
 from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING
 
-from ..codec.json_text.reader import check_depth
+from ..codec.json_text import check_depth
 from ..codec.problems import RefusedTextError
 from ..wording import excerpt
 

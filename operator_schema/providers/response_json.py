@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from ..codec.json_text.reader import check_depth
+from ..codec.json_text import check_depth
 from ..codec.problems import RefusedTextError
 from ..json_values import is_object
 from ..wording import received

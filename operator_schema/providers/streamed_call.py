@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..codec.codec import Codec
-    from ..codec.partial.stream import ArgumentStream, Partial
+    from ..codec.partial import ArgumentStream, Partial
 
 __all__ = ["GrowingText", "StreamedCall", "StreamedCalls", "StreamedInput"]
 

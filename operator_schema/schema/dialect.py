@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..complaints import Complaint
 from ..immutable import Value
+from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -20,7 +21,6 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import json_types_of
 from ..json_values import copy_json, is_array, is_object
 from ..wording import quote
 from .dialect_writing import (

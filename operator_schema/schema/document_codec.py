@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..codec.codec import ResultCodec
+from ..codec.codec import DEFAULTS, ResultCodec
 from ..codec.options import checked_options
 from ..codec.problems import Problems
 from ..codec.report import DecodeReport
@@ -94,7 +94,7 @@ def _whole_of(
     Raises:
         SchemaError: a description is of a property that there isn't.
     """
-    checked = checked_options({"name": document.name, **options})
+    checked = {**DEFAULTS, **checked_options({"name": document.name, **options})}
     descriptions: Mapping[str, str] = checked["param_descriptions"] or {}
     asked = (document, descriptions, checked["unknown_fields"] == "reject")
     whole = known if known is not None and known.asked == asked else _read_whole(*asked)

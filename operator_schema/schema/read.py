@@ -11,9 +11,10 @@ from dataclasses import MISSING
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
-from ..codec.repair.fitting import Fitting
+from ..codec.repair import Fitting
 from ..immutable import Value
 from ..introspect.leaves import trusted_leaf
+from ..introspect.node_kinds import flat_members, received_types
 from ..introspect.nodes import (
     ANY,
     NULL,
@@ -35,7 +36,6 @@ from ..introspect.nodes import (
     UnionNode,
     resolve,
 )
-from ..introspect.traits import flat_members, received_types
 from ..json_values import JSON_TYPES, choice_key, copy_json, fits_types, is_array, is_object
 from .document import Left
 from .keywords import KEYWORDS, about, limit_of

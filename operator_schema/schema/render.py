@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..introspect.node_kinds import visit_places
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -21,7 +22,6 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import visit_places
 from ..json_values import copy_json
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -25,7 +26,6 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import json_types_of
 from ..json_values import JSON_TYPES, choice_key, is_array, is_object
 from .scalar_values import JSON_VALUES, OF_TYPE, length_limits, scalars_just_refused
 

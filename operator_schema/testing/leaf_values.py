@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import binascii
 import re
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from decimal import Decimal
+from functools import partial
 from ipaddress import (
     IPv4Address,
     IPv4Interface,
@@ -23,9 +24,8 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
-from ..introspect.decimal_limits import limits_of
+from ..introspect.constraints import bounds_of, limits_of
 from ..introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
-from ..introspect.number_bounds import bounds_of
 from ..introspect.shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
@@ -36,19 +36,34 @@ if TYPE_CHECKING:
     from ..introspect.leaves import SchemaLeaf
     from ..introspect.nodes import Constraints
 
-__all__ = ["SHIPPED", "leaf_values"]
+__all__ = ["leaf_values"]
 
 
 def leaf_values(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
-    """Generate JSON values that a leaf decodes; for your own leaves, the encoded placeholder alone."""
-    if shipped_leaf(leaf.type) is leaf and leaf.type in SHIPPED:
-        return SHIPPED[leaf.type]
+    """Generate JSON values that a leaf decodes; for your own leaves, the encoded placeholder alone.
+
+    A shipped leaf whose spellings the pattern in its schema doesn't say has a row in `_SPELLED`.
+    """
+    if shipped_leaf(leaf.type) is leaf:
+        return _SPELLED[leaf.type] if leaf.type in _SPELLED else _of_pattern(leaf)
     limits = limits_of(leaf)
     if limits is not None:
         return _decimals_within(leaf, limits)
     if leaf in _LOCAL:
         return _LOCAL[leaf]
     return st.just(leaf.placeholder).map(leaf.encode)
+
+
+def _of_pattern(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
+    return st.from_regex(leaf.json_schema["pattern"], fullmatch=True).filter(partial(_is_read, leaf))
+
+
+def _is_read(leaf: SchemaLeaf[Any], text: str) -> bool:
+    try:
+        leaf.decode(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _text(*parts: SearchStrategy[str]) -> SearchStrategy[str]:
@@ -104,21 +119,6 @@ def _local_times() -> SearchStrategy[str]:
     return st.times().map(lambda clock: f"{clock:%H:%M}") | _text(
         st.times().map(lambda clock: f"{clock:%H:%M:%S}"), _fractions()
     )
-
-
-def _durations() -> SearchStrategy[str]:
-    days, hours, minutes = (_amount(unit) for unit in "DHM")
-    seconds = _amount("S") | _text(
-        st.integers(0, 9999).map(str), st.integers(0, 999_999).map(lambda micro: f".{micro:06d}S")
-    )
-    clock = _text(_maybe(hours), _maybe(minutes), seconds) | _text(_maybe(hours), minutes) | hours
-    return _text(
-        _maybe(st.just("-")), st.just("P"), _amount("W") | days | _text(_maybe(days), st.just("T"), clock)
-    )
-
-
-def _amount(unit: str) -> SearchStrategy[str]:
-    return st.integers(0, 9999).map(lambda number: f"{number}{unit}")
 
 
 # --- the rest ------------------------------------------------------------------------------------
@@ -187,13 +187,12 @@ def _networks(version: Literal[4, 6]) -> SearchStrategy[str]:
     return _addresses(version, prefix=True).map(lambda text: str(ip_network(text, strict=False)))
 
 
-SHIPPED: Mapping[type, SearchStrategy[Any]] = {
+_SPELLED: Mapping[type, SearchStrategy[Any]] = {
     SplitResult: _urls(),
     ParseResult: _urls(),
     datetime: _text(st.dates().map(date.isoformat), st.sampled_from("Tt"), _times()),
     date: st.dates().map(date.isoformat),
     time: _times(),
-    timedelta: _durations(),
     ZoneInfo: st.timezone_keys(allow_prefix=False),
     UUID: _uuids(),
     Decimal: _decimals(),
@@ -207,7 +206,7 @@ SHIPPED: Mapping[type, SearchStrategy[Any]] = {
     IPv4Interface: _addresses(4, prefix=True),
     IPv6Interface: _addresses(6, prefix=True),
 }
-"""The values of the shipped leaves, by type."""
+"""The values of shipped leaves, by type."""
 
 _LOCAL: Mapping[SchemaLeaf[Any], SearchStrategy[Any]] = {
     LOCAL_DATETIME: _text(st.dates().map(date.isoformat), st.sampled_from("Tt "), _local_times()),

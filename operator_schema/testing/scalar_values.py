@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from ..codec.interpret import SCALARS
 from ..codec.problems import INVALID, Trial
-from ..codec.scalars import SCALARS
+from ..introspect.constraints import bounds_of, nearest_float
 from ..introspect.nodes import Constraints
-from ..introspect.number_bounds import bounds_of, nearest_float
 from ..json_values import choice_key, is_array, is_object
 from ..schema.keywords import NUMBERS
 

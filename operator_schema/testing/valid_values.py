@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from ..codec.example.smallest import NO_EXAMPLE, example_of
+from ..codec.example import NO_EXAMPLE, example_of
 from ..codec.interpret import interpret
 from ..codec.limits import MAX_DEPTH
+from ..introspect.node_kinds import visit
 from ..introspect.nodes import (
     NULL,
     AnyNode,
@@ -29,7 +30,6 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.traits import visit
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
 from ..tools.raw_arguments import RawArguments

@@ -17,9 +17,8 @@ from typing import (
 
 from ..complaints import Complaint, UnfitError
 from ..errors import SchemaError
-from ..introspect.classes import form_of
+from ..introspect.classes import ParameterSource, form_of
 from ..introspect.docstrings import parse_docstring
-from ..introspect.function_parameters import ParameterSource
 from ..introspect.hints import Scope
 from ..introspect.names import name_of
 from ..introspect.nodes import ObjectNode, UnionNode

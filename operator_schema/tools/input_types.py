@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import ClassVar
 
-    from ..introspect.function_parameters import ParameterSource
+    from ..introspect.classes import ParameterSource
     from .signature import Parameter
 
 __all__ = ["Input", "copy_of_default", "install", "make_input_type"]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..codec.codec import Codec
-from ..codec.options import DEFAULTS, checked_options
+from ..codec.codec import DEFAULTS, Codec
+from ..codec.options import checked_options
 from ..complaints import Complaint
 from ..errors import DecodeError, EncodeError, SchemaError
 from ..introspect.names import NOT_SUPPORTED, name_of
@@ -308,7 +308,7 @@ def _check_examples(codec: Codec[Any], examples: Collection[Any], name: str) -> 
 def _example(codec: Codec[Any], example: Any) -> Any:
     """Return the JSON value of an example, which may be given as text or as an input."""
     if isinstance(example, (str, bytes, bytearray)):
-        from ..codec.json_text.reader import read_json
+        from ..codec.json_text import read_json
 
         codec.decode_json(example)
         return read_json(example)[0]

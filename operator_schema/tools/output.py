@@ -13,8 +13,8 @@ from ..errors import EncodeError, SchemaError
 from ..immutable import Value
 from ..introspect.classes import form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
+from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import AnyNode, ArrayNode, ScalarNode
-from ..introspect.traits import json_types_of
 from ..json_values import has_surrogate, is_object, to_json_text
 from .content import PARTS, Resource, Text
 from .injection import holds_handed_through, is_union

@@ -11,8 +11,8 @@ from ..codec.limits import MAX_DEPTH
 from ..errors import Complaint, SchemaError
 from ..introspect.docstrings import split_summary
 from ..introspect.names import name_of
+from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
-from ..introspect.traits import flat_members
 from ..json_values import copy_json, is_object
 from ..schema.references import with_references_resolved
 from ..schema.render import Renderer

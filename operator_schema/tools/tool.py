@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypedDict, 
 
 from ..errors import DecodeError, MissingContextError, SchemaError, ToolError
 from ..introspect.docstrings import split_summary
+from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
-from ..introspect.traits import visit
 from ..json_values import copy_json
 from ..same_state import is_same_state
 from ..wording import listed, quote, received

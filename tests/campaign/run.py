@@ -29,8 +29,8 @@ from values import Values
 
 from operator_schema import Codec, SchemaError
 from operator_schema.errors import Problem
+from operator_schema.introspect.node_kinds import visit
 from operator_schema.introspect.nodes import Graph
-from operator_schema.introspect.traits import visit
 
 TYPES_A_CHUNK = 20
 VALUES_A_TYPE = 50

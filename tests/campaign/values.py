@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from types_ import WORDS
 
+from operator_schema.introspect.constraints import bounds_of
 from operator_schema.introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -23,7 +24,6 @@ from operator_schema.introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from operator_schema.introspect.number_bounds import bounds_of
 
 if TYPE_CHECKING:
     import random

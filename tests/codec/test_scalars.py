@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operator_schema import Codec, EncodeError
-from operator_schema.codec.interpret import _is_integer
-from operator_schema.codec.scalars import fits_plainly
+from operator_schema.codec.interpret import _is_integer, fits_plainly
 from operator_schema.schema.keywords import INTEGER_KEY
 
 

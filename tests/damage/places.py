@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from operator_schema.codec.repair.fitting import Fitting
+from operator_schema.codec.repair import Fitting
 from operator_schema.introspect.nodes import (
     AnyNode,
     ArrayNode,

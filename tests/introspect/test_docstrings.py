@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from operator_schema.introspect.descriptions import own_docstring
+from operator_schema.introspect.classes import own_docstring
 from operator_schema.introspect.docstrings import Docstring, parse_docstring, split_summary
 
 GOOGLE = """Search the web.

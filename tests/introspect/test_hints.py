@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operator_schema import Codec, SchemaError
-from operator_schema.introspect import annotation_text, hints
+from operator_schema.introspect import hints
 
 
 def module_of(name, source, monkeypatch):
@@ -185,12 +185,12 @@ def test_a_text_that_is_read_means_what_evaluating_it_gives(plain, start, remove
     text = plain[:start] + piece + plain[start + removed :]
     names = {"A": Anything, "x": int}
     try:
-        found = annotation_text.read_plain(text, names, vars(builtins))
+        found = hints.read_plain(text, names, vars(builtins))
     except TypeError:  # 'a' | None; an unknown name beside it may be found first
         with pytest.raises((TypeError, SyntaxError, NameError)):
             eval(text, dict(names))  # noqa: S307  # what it is compared with
         return
-    assert found is annotation_text.NOT_FOUND or found == eval(text, dict(names))  # noqa: S307  # likewise
+    assert found is hints.NOT_FOUND or found == eval(text, dict(names))  # noqa: S307  # likewise
 
 
 class Anything:

@@ -9,8 +9,8 @@ import pytest
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec
+from operator_schema.introspect.node_kinds import parts_of
 from operator_schema.introspect.nodes import ObjectNode
-from operator_schema.introspect.traits import parts_of
 
 Tree = TypeAliasType("Tree", "list[Tree] | Leaf | None")
 Full = TypeAliasType("Full", "list[Full] | int")

@@ -40,8 +40,7 @@ from judge import validator
 
 from operator_schema import URL, Codec, DecodeError, EncodeError, SchemaError, SchemaLeaf, decode
 from operator_schema.immutable import content_of
-from operator_schema.introspect.datetime_leaves import _UTC_FILE, zone_leaf
-from operator_schema.introspect.shipped_leaves import shipped_leaf
+from operator_schema.introspect.shipped_leaves import _UTC_FILE, _zone_leaf, shipped_leaf
 
 CONCRETE_PATH = pathlib.WindowsPath if os.name == "nt" else pathlib.PosixPath
 needs_processes = pytest.mark.skipif(
@@ -618,7 +617,7 @@ def test_zones_without_a_database(monkeypatch):
     paths = zoneinfo.TZPATH
     zoneinfo.reset_tzpath(to=[])
     try:
-        leaf = zone_leaf(Fresh)
+        leaf = _zone_leaf(Fresh)
         assert leaf.encode(leaf.placeholder) == "UTC"
         assert leaf.placeholder.utcoffset(datetime(2026, 1, 31)) == timedelta()  # noqa: DTZ001  # of that zone
         with pytest.raises(ValueError, match="no time zone"):

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pytest
 
 from operator_schema import Codec, DecodeError, SchemaError, SchemaLeaf, tool, tool_input
-from operator_schema.codec.options import DEFAULTS
+from operator_schema.codec.codec import DEFAULTS
 
 
 class Money:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import mcp_types as types
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from ...introspect.traits import json_types_of
+from ...introspect.node_kinds import json_types_of
 from ...json_values import without_surrogates
 from ...wording import as_written, listed
 

@@ -10,7 +10,7 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
-from ...codec.json_text.reader import read_json
+from ...codec.json_text import read_json
 from ...errors import ToolError
 from ...immutable import Value
 from ...json_values import is_object, to_json_text

@@ -7,7 +7,7 @@ import sys
 from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...codec.json_text.reader import read_json
+from ...codec.json_text import read_json
 from ...errors import DecodeError, NeedsInput, SchemaError, ToolError, ToolNotFoundError
 from ...json_values import is_object, to_json_text
 from ...rounds.questions import answer_codec, answer_schema

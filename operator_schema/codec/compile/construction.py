@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ...introspect.nodes import Field, ObjectNode
-    from .source import Function, Source
+    from .writer import Function, Source
 
     Way = Literal["attributes", "dictionary", "slots", "call", "tuple", "dict", "user"]
 

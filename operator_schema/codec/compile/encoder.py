@@ -6,12 +6,13 @@ instance again, to return or to report.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from dataclasses import MISSING
 from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...introspect.node_kinds import TRAITS, flat_members, is_exactly
 from ...introspect.nodes import (
     TAG,
     AnyNode,
@@ -25,18 +26,16 @@ from ...introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ...introspect.traits import flat_members
 from ...json_values import copy_json, fits_types, in_order
 from ..encode import encode_part
 from ..problems import INVALID, GiveUp
-from .union_dispatch import classes_of, the_one
 from .writer import MAX_PLACES, Writer, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...introspect.nodes import Field, Graph, Node
-    from .helpers import Method
+    from .writer import Method
 
     Encode = Callable[[Any], Any]
     GraphOf = Callable[[type], Graph | None]
@@ -352,3 +351,44 @@ def _finisher(types: tuple[str, ...]) -> Encode:
         return GiveUp if is_odd or not fits_types(encoded, types) else copy_json(encoded)
 
     return finish
+
+
+_BUILT_IN: tuple[type, ...] = (
+    str,
+    int,
+    float,
+    bool,
+    type(None),
+    list,
+    tuple,
+    set,
+    frozenset,
+    deque,
+    dict,
+    OrderedDict,
+)
+
+
+def classes_of(members: list[Node]) -> list[type]:
+    """Return the classes that values of a union usually have."""
+    own = [cls for member in members for cls in TRAITS[member.__class__].classes(member)]
+    known = dict.fromkeys([cls for cls in own if cls not in _BUILT_IN]) | dict.fromkeys(_BUILT_IN)
+    return [cls for cls in known if any(_takes(member, cls) for member in members)]
+
+
+def _takes(node: Node, cls: type) -> bool:
+    return TRAITS[node.__class__].takes(node, cls)
+
+
+def the_one(members: list[Node], cls: type) -> Node | None:
+    """Return the member of a union that `encode` takes for values of exactly this class.
+
+    None where the class alone does not say it.
+    """
+    members = [member for member in members if _takes(member, cls)]
+    if len(members) == 1:
+        return members[0]
+    if any(isinstance(member, LiteralNode) for member in members):
+        return None
+    exact = [member for member in members if is_exactly(member, cls)]
+    return exact[0] if len(exact) == 1 else None

@@ -15,9 +15,8 @@ from strategies import Limits
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, DecodeError, SchemaLeaf
-from operator_schema.codec.example.constrained import example_number
-from operator_schema.codec.example.pattern import matching_text
-from operator_schema.codec.json_in_strings import NOTHING, quoted_scalar, quoted_type
+from operator_schema.codec.example import example_number, matching_text
+from operator_schema.codec.spellings import NOTHING, quoted_scalar, quoted_type
 from operator_schema.introspect.nodes import Constraints
 
 

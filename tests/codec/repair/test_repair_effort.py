@@ -9,7 +9,7 @@ import pytest
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, DecodeError
-from operator_schema.codec.repair.repairer import repair_value
+from operator_schema.codec.repair import repair_value
 
 Flags = TypeAliasType("Flags", "bool | list[Numbers]")
 Numbers = TypeAliasType("Numbers", int | list[Flags])  # type: ignore[misc]

@@ -1,24 +1,29 @@
-"""Where the classes in a graph are written, for complaints about them."""
+"""What the source code of a class says: its file and line, and the strings below its fields (PEP 257)."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import linecache
 import re
 import sys
+import textwrap
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..wording import clip, escape
 from .names import class_name
+from .node_kinds import visit
 from .nodes import ObjectNode
-from .traits import visit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from ..complaints import Complaint
     from .nodes import Graph
 
-__all__ = ["place_of", "with_places"]
+__all__ = ["attribute_docstrings", "place_of", "with_places"]
+
 
 _SHOWN_LENGTH = 200
 
@@ -49,3 +54,35 @@ def place_of(cls: type) -> str | None:
     statement = re.compile(rf"\s*class\s+{re.escape(class_name(cls))}\b")
     lines = [i for i, line in enumerate(linecache.getlines(file), 1) if statement.match(line)]
     return f"{clip(escape(file), _SHOWN_LENGTH)}:{lines[0]}" if len(lines) == 1 else None
+
+
+def attribute_docstrings(cls: type, names: Collection[str]) -> dict[str, str]:
+    """Return the docstrings below the fields of a class, the nearest class first.
+
+    Args:
+        cls: a class; if its source can't be found, there are none.
+        names: the fields.
+    """
+    found: dict[str, str] = {}
+    for base in cls.__mro__[:-1]:
+        for name, text in _own_docstrings(base):
+            if name in names:
+                found.setdefault(name, text)
+    return found
+
+
+def _own_docstrings(cls: type) -> Iterator[tuple[str, str]]:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    except (OSError, TypeError, SyntaxError):
+        return
+    body = [statement for node in tree.body if isinstance(node, ast.ClassDef) for statement in node.body]
+    for statement, following in pairwise(body):
+        if (
+            isinstance(statement, ast.AnnAssign)
+            and isinstance(statement.target, ast.Name)
+            and isinstance(following, ast.Expr)
+            and isinstance(following.value, ast.Constant)
+            and isinstance(following.value.value, str)
+        ):
+            yield statement.target.id, inspect.cleandoc(following.value.value)

@@ -6,23 +6,22 @@ import codecs
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ...errors import DecodeError
-from ...immutable import Value, content_of
-from ...introspect.nodes import ObjectNode
-from ...json_values import is_object
-from ..interpret import decode_field
-from ..json_in_strings import NOTHING
-from ..json_text.reader import read_json
-from ..limits import MAX_PROBLEMS
-from ..problems import Problems
-from ..repair.spellings import sent_keys
+from ..errors import DecodeError
+from ..immutable import Value, content_of
+from ..introspect.nodes import ObjectNode
+from ..json_values import is_object
 from .growing_text import GrowingText
+from .interpret import decode_field
+from .json_text import read_json
+from .limits import MAX_PROBLEMS
+from .problems import Problems
+from .spellings import NOTHING, sent_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ...errors import Problem
-    from ...introspect.nodes import Field, Graph
+    from ..errors import Problem
+    from ..introspect.nodes import Field, Graph
 
 __all__ = ["ArgumentStream", "Partial"]
 
@@ -41,7 +40,7 @@ class Partial(Value):
             the text isn't valid JSON.
         missing: attribute names of the required fields whose values have not ended, in the order of
             declaration; the one that is being received is still among them.
-        problems: what is wrong already, at most `operator_schema.codec.limits.MAX_PROBLEMS`: values
+        problems: what is wrong already, at most `operator_schema.codec.options.MAX_PROBLEMS`: values
             that don't fit, unknown keys if they are refused, keys that came twice, and last
             why the text isn't valid JSON, after which nothing more of it is read; that is left out if
             repair may fix it. Once `is_complete`, these are the problems of `ArgumentStream.finish`,
@@ -365,7 +364,7 @@ class _Members:
     def _decoded(self, field: Field, value: object) -> tuple[dict[str, Any], Problems]:
         """Return the field's value by its name; nothing if it doesn't fit or means the default."""
         if self._repairs and self._node is not None:
-            from ..repair.repairer import repair_field
+            from .repair import repair_field
 
             value = repair_field(self._graph, self._node, field, value, self._max_depth)
             if value is NOTHING:

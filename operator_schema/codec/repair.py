@@ -7,9 +7,11 @@ in two ways.
 
 from __future__ import annotations
 
+from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ...introspect.nodes import (
+from ..introspect.node_kinds import flat_members, json_types_of
+from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
     EnumNode,
@@ -23,25 +25,22 @@ from ...introspect.nodes import (
     UnionNode,
     resolve,
 )
-from ...introspect.traits import flat_members, json_types_of
-from ...json_values import choice_key, is_array, is_object, type_of
-from ...wording import excerpt
-from ..constraint_checks import check_length
-from ..json_in_strings import NOTHING, quoted_scalar
-from ..json_text.reader import read_json
-from ..problems import INVALID, Trial
-from ..report import Repair
-from ..trials import Trials
-from .fitting import Fitting
-from .spellings import meant_choice, meant_time, sent_keys
+from ..json_values import choice_key, is_array, is_object, type_of
+from ..wording import excerpt
+from .constraint_checks import check_length
+from .interpret import DecodeRun, DecodeState
+from .json_text import read_json
+from .problems import INVALID, Trial, Trials
+from .report import Repair
+from .spellings import NOTHING, meant_choice, meant_time, quoted_scalar, sent_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ...introspect.nodes import Field, Graph, Node
-    from ..report import RepairKind
+    from ..introspect.nodes import Field, Graph, Node, Target
+    from .report import RepairKind
 
-__all__ = ["repair_field", "repair_value"]
+__all__ = ["Fitting", "repair_field", "repair_value"]
 
 
 def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Repair, ...]]:
@@ -492,3 +491,33 @@ def _is_exact(number: int) -> bool:
         return int(float(number)) == number
     except OverflowError:
         return False
+
+
+class Fitting:
+    """Decides whether values fit, without building anything.
+
+    Args:
+        definitions: of the graph.
+        max_depth: levels of arrays and objects that are followed.
+    """
+
+    __slots__ = ("_trial",)
+
+    def __init__(self, definitions: Mapping[Target, Node], max_depth: int) -> None:
+        self._trial = DecodeRun(DecodeState(definitions, max_depth), Trial())
+
+    def fits(self, node: Node, value: object, depth: int) -> bool:
+        """Return whether a value at a depth decodes, apart from the class's own check."""
+        return self._trial.decode(node, value, None, depth) is not INVALID
+
+    def fits_key(self, node: Node, key: object) -> bool:
+        """Return whether a key of a map decodes."""
+        return self._trial.decode_key(node, key, None) is not INVALID
+
+    def tagged(self, node: UnionNode, value: dict[Any, Any]) -> list[Node]:
+        """Return the member of a union that an object's discriminator names, in a list; empty if none."""
+        tag = self._trial.shared.plan(node).tag
+        if tag is None or not isinstance(value.get(tag.key, MISSING), (str, int, float, type(None))):
+            return []
+        member = tag.members.get(choice_key(value[tag.key]))
+        return [] if member is None else [member]

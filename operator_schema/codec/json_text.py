@@ -1,7 +1,8 @@
 """JSON text to JSON values, refusing what RFC 8259 and RFC 7493 refuse.
 
 The standard library's parser takes more than JSON: `NaN`, numbers that overflow to infinity, the
-last of several equal keys, lone surrogates. Here each of these is a problem.
+last of several equal keys, lone surrogates. Here each of these is a problem, which says where the text is
+broken.
 """
 
 from __future__ import annotations
@@ -10,21 +11,21 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ...errors import Problem
-from ...json_values import is_array, is_object
-from ...wording import clip, escape, excerpt, quote
-from ..limits import MAX_TEXT_DEPTH, most_digits
-from ..problems import Problems, RefusedTextError, steps_of
-from ..report import Repair
-from .diagnosis import describe_broken, ends_early, invalid, position_of
+from ..errors import Problem
+from ..json_values import is_array, is_object
+from ..wording import clip, escape, excerpt, quote
+from .limits import MAX_TEXT_DEPTH, most_digits
+from .problems import Problems, RefusedTextError, steps_of
+from .report import Repair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...errors import ProblemCode
-    from ..problems import Path
+    from ..errors import ProblemCode
+    from .problems import Path
 
-__all__ = ["TOO_DEEP", "check_depth", "read_json", "read_nearly_json", "text_of"]
+__all__ = ["check_depth", "parser_of", "read_json", "read_nearly_json"]
+
 
 _SHOWN_LENGTH = 40
 
@@ -88,7 +89,7 @@ def read_nearly_json(
     Returns:
         The value, the repair that was made and no problems; or None, nothing and what is wrong.
     """
-    from .lenient import as_json_text, end_of_open
+    from .nearly_json import as_json_text, end_of_open
 
     # What a parser of the user's refuses in text that is JSON has nothing to do with its syntax.
     _, own = (None, problems) if read is None else read_json(text)
@@ -112,7 +113,7 @@ def read_nearly_json(
 
 def _problems_inside_fence(source: str, problems: Problems) -> Problems:
     """Return what is wrong with a text besides the Markdown fence around it, which would be removed."""
-    from .lenient import without_fence_lines  # only broken text pays for it
+    from .nearly_json import without_fence_lines  # only broken text pays for it
 
     inside = without_fence_lines(source)
     found = problems if inside == source else read_json(inside)[1]
@@ -253,3 +254,150 @@ def _check_surrogates(value: Any) -> None:
             pending.extend(item.values())
         elif is_array(item):
             pending.extend(item)
+
+
+_SHOWN = 20
+_FENCE = "```"
+_CLOSING_FENCE = re.compile(r"\n[ \t]*```")
+_BEGUN = re.compile(r"[-.]|[eE][+-]?|t(r(ue?)?)?|f(a(lse?)?)?|n(u(ll?)?)?|\\(u[0-9a-fA-F]{0,4})?")
+_TRAILING_COMMA = re.compile(r",\s*[\]}]?", re.ASCII)
+_WORD = re.compile(r"None|True|False|undefined")
+_JSON_WORDS = {"None": "null", "True": "true", "False": "false", "undefined": "null"}
+_BY_START = {
+    "'": "strings and keys need double quotes, not single quotes",
+    "/": "JSON has no comments",
+    "#": "JSON has no comments",
+    "\ufeff": "remove the byte order mark at the beginning",
+}
+_BY_MESSAGE = {
+    "Expecting property name": "expected a key in double quotes here",
+    "Expecting ','": "expected a comma or a closing bracket here",
+    "Expecting ':'": "expected a colon here",
+    "Extra data": "there is more text after the JSON value; send only one JSON value",
+    "Invalid control": "a string contains a line break or control character; escape it, such as \\n",
+    "Invalid \\": "a backslash in a string starts an escape; write \\\\ for the backslash itself",
+}
+
+
+def invalid(message: str, received: str | None = None) -> Problem:
+    """Make the problem of a text that isn't valid JSON."""
+    return Problem((), "invalid_json", f"not valid JSON{message}", "one JSON value", received)
+
+
+def position_of(text: str, position: int) -> str:
+    """Return the words for a position: ` at line 2 column 5`."""
+    line, start = text.count("\n", 0, position) + 1, text.rfind("\n", 0, position)
+    return f" at line {line} column {position - start}"
+
+
+def describe_broken(error: json.JSONDecodeError) -> Problem:
+    """Return the problem of a broken text: what is wrong, where, and what to do.
+
+    Args:
+        error: from the standard library's parser.
+    """
+    text = error.doc
+    if not text.strip():
+        return invalid(f"{position_of(text, len(text))}: the text is empty")
+    if _ends_early(error):
+        return ends_early(text, len(text))
+    if text.lstrip().startswith(_FENCE):
+        around = "" if text.rstrip().endswith(_FENCE) else " with text around it"
+        shown = quote(text[:_SHOWN])
+        return invalid(f": it is inside a Markdown fence{around}; send only the JSON", shown)
+    what, position = _what(error)
+    near = quote(text[max(position - _SHOWN, 0) : position + _SHOWN])
+    return invalid(f"{position_of(text, position)}: {what}, near {near}", near)
+
+
+def ends_early(text: str, end: int) -> Problem:
+    """Make the problem of a text that was cut off.
+
+    Args:
+        text: what came.
+        end: index after the last character of its JSON.
+    """
+    shown = quote(text[max(end - _SHOWN, 0) : end])
+    where = position_of(text, end)
+    return invalid(f": the text ends early{where}, after {shown}; send the complete JSON again", shown)
+
+
+def _what(error: json.JSONDecodeError) -> tuple[str, int]:
+    text, position = error.doc, error.pos
+    comma = len(text[:position].rstrip()) - 1
+    for start in (position, comma):
+        if _is_trailing_comma(text, start):
+            return "remove the comma before the closing bracket", start
+    word = _WORD.match(text, position)
+    if word is not None:
+        return f"{word[0]} isn't a JSON value; write {_JSON_WORDS[word[0]]}", position
+    said = [words for start, words in _BY_START.items() if text.startswith(start, position)]
+    said += [words for start, words in _BY_MESSAGE.items() if error.msg.startswith(start)]
+    if not said and not text[:position].strip():
+        said = ["it does not begin with a JSON value; send only the JSON"]
+    return (said or ["expected a JSON value here"])[0], position
+
+
+def _is_trailing_comma(text: str, start: int) -> bool:
+    match = _TRAILING_COMMA.match(text, start) if start >= 0 else None
+    return match is not None and match[0][-1] in "]}"
+
+
+def _ends_early(error: json.JSONDecodeError) -> bool:
+    """Return whether the text is the beginning of JSON, as far as the parser came."""
+    text = error.doc.rstrip()
+    if text.lstrip().startswith(_FENCE):
+        return text.lstrip() == _FENCE or not (text.endswith(_FENCE) or _CLOSING_FENCE.search(text.lstrip()))
+    rest = text[error.pos :]
+    return (
+        not rest.strip(", \t\r\n")
+        or error.msg.startswith("Unterminated string")
+        or bool(_BEGUN.fullmatch(rest))
+    )
+
+
+_MESSAGE_LENGTH = 200
+_SHORT_LENGTH = 2 * MAX_TEXT_DEPTH
+"""Characters of text that can't nest too deep: each level opens and closes."""
+
+
+def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that parses one JSON text.
+
+    It raises `RefusedTextError` with the one problem of the text, and TypeError where it is given neither
+    a string nor bytes; nothing else gets to the parser.
+
+    Args:
+        loads: takes the text and returns its value, or raises ValueError.
+    """
+
+    def parse(text: Any) -> Any:
+        if (type(text) is not bytes and type(text) is not str) or len(text) > _SHORT_LENGTH:
+            _check_bounds(text)
+        try:
+            return loads(text)
+        except ValueError as error:
+            said = clip(escape(str(error)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH) or type(error).__name__
+        except RecursionError:  # the caller has used up its own stack
+            raise RefusedTextError(_too_deep()) from None
+
+        raise RefusedTextError(invalid(f": {said}"))
+
+    return parse
+
+
+def _check_bounds(text: Any) -> None:
+    """Refuse what isn't text, and text that nests too deep: its brackets are counted first."""
+    if isinstance(text, str):
+        brackets = text.count("[") + text.count("{")
+    elif isinstance(text, (bytes, bytearray)):
+        brackets = text.count(b"[") + text.count(b"{")
+    else:
+        brackets = MAX_TEXT_DEPTH + 1
+    if brackets > MAX_TEXT_DEPTH:
+        check_depth(text_of(text))
+
+
+def _too_deep() -> Problem:
+
+    return TOO_DEEP

@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from ..limits import MAX_TEXT_DEPTH
+from .limits import MAX_TEXT_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     MemberPart = Literal["key", "value"]
-    # Takes text and an index, reads at least one character or says what comes next, and returns the
-    # index of what it has not read.
     _State = Callable[["GrowingText", str, int], int]
 
 __all__ = ["GrowingText"]

@@ -1,0 +1,364 @@
+"""Make a smallest valid value of a type, as an example for docs, prompts and errors."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import inf, nextafter
+from sys import float_info
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..introspect.constraints import Bounds, bounds_of
+from ..introspect.nodes import (
+    AnyNode,
+    ArrayNode,
+    Constraints,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+)
+from .interpret import SCALARS
+from .problems import INVALID, Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from ..introspect.constraints import Bound
+    from ..introspect.nodes import Field, Graph, Node, Target
+
+    Encode = Callable[[Node, object], Any]
+
+__all__ = ["NO_EXAMPLE", "example_of"]
+
+
+_LONGEST_MATCH = 1000
+_CATEGORIES = {
+    "CATEGORY_DIGIT": "0",
+    "CATEGORY_WORD": "a",
+    "CATEGORY_SPACE": " ",
+    "CATEGORY_NOT_DIGIT": "a",
+    "CATEGORY_NOT_WORD": "-",
+    "CATEGORY_NOT_SPACE": "a",
+}
+_SAMPLES = "aA0-_ ./:@é"
+
+
+class _TooHard(Exception):  # noqa: N818  # says that the expression is not plain; never leaves this module
+    pass
+
+
+def matching_text(pattern: re.Pattern[str]) -> str | None:
+    """Make a short string for a pattern.
+
+    Literals, sets, groups, repetitions and alternatives are followed, each in its shortest form.
+
+    Args:
+        pattern: compiled.
+
+    Returns:
+        A string in which the pattern is found; None where it was not understood.
+    """
+    # The parser of `re` has no public name; if it changes, there is no example and nothing else breaks.
+    parser: Any = getattr(re, "_parser", None)
+    try:
+        text = _sequence(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
+    except (_TooHard, AttributeError, KeyError, TypeError, ValueError, RecursionError, re.error):
+        return None
+    return text if pattern.search(text) else None
+
+
+def _sequence(items: Any) -> str:
+    text = "".join([_one(str(code), argument) for code, argument in items])
+    if len(text) > _LONGEST_MATCH:
+        raise _TooHard
+    return text
+
+
+def _one(code: str, argument: Any) -> str:
+    match code:
+        case "LITERAL":
+            return chr(argument)
+        case "ANY":
+            return "a"
+        case "NOT_LITERAL":
+            return next(c for c in _SAMPLES if ord(c) != argument)
+        case "IN":
+            return _set(argument)
+        case "AT":
+            return ""
+        case "SUBPATTERN":
+            return _sequence(argument[-1])
+        case "BRANCH":
+            return _sequence(argument[1][0])
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            return _repeat(argument[0], argument[2])
+        case _:
+            raise _TooHard
+
+
+def _repeat(least: int, items: Any) -> str:
+    if least > _LONGEST_MATCH:
+        raise _TooHard
+    return _sequence(items) * least if least else ""
+
+
+def _set(items: Any) -> str:
+    first = str(items[0][0])
+    if first == "NEGATE":
+        allowed = [c for c in _SAMPLES if not any(_is_in(str(code), part, c) for code, part in items[1:])]
+        if not allowed:
+            raise _TooHard
+        return allowed[0]
+    return _one_of(first, items[0][1])
+
+
+def _one_of(code: str, part: Any) -> str:
+    if code == "LITERAL":
+        return chr(part)
+    if code == "RANGE":
+        return chr(part[0])
+    return _CATEGORIES[str(part)]
+
+
+def _is_in(code: str, part: Any, character: str) -> bool:
+    if code == "LITERAL":
+        return bool(ord(character) == part)
+    if code == "RANGE":
+        return bool(part[0] <= ord(character) <= part[1])
+    test = _TESTS.get(str(part))
+    return test is None or test(character)
+
+
+_TESTS: Mapping[str, Callable[[str], bool]] = {
+    "CATEGORY_DIGIT": str.isdigit,
+    "CATEGORY_SPACE": str.isspace,
+    "CATEGORY_WORD": str.isalnum,
+}
+
+
+_TEXT = "text"
+_LONGEST_TEXT = 1000
+_NOTHING = Constraints()
+
+
+def example_number(
+    kind: Literal["integer", "number"], constraints: Constraints | None, turn: int
+) -> float | None:
+    """Find a number that fits; None where none was found.
+
+    Args:
+        kind: of number.
+        constraints: on it.
+        turn: number of those to pass over, for numbers that must differ.
+    """
+    if constraints is None:
+        return turn
+    numbers = _numbers(kind, constraints, turn)
+    found = dict.fromkeys([number for number in numbers if _fits(kind, constraints, number)])
+    return list(found)[turn] if len(found) > turn else None
+
+
+def _numbers(kind: Literal["integer", "number"], constraints: Constraints, turn: int) -> Iterator[float]:
+    """Yield integers first: they fit both kinds of numbers."""
+    step = Fraction(constraints.multiple_of or 1)
+    if kind == "integer":
+        step = Fraction(step.numerator)  # a multiple of p/q is an integer where it is one of p
+    low, high = bounds_of(constraints)
+    if kind == "number":  # what is beyond floats restricts no float
+        low = None if low is None or low.limit <= -float_info.max else low
+        high = None if high is None or high.limit >= float_info.max else high
+    least, most = Bounds(low, high).multiples(step)
+    start = least or 0
+    if most is not None and start > most:
+        start = most
+    for count in range(turn + 3):
+        for way in (1, -1) if low is None else (1,):
+            yield _plain((start + way * count) * step)
+    if kind == "number" and low is not None and high is not None:
+        yield _plain((Fraction(low.limit) + Fraction(high.limit)) / 2)
+    if kind == "number":  # where floats are farther apart than the steps
+        yield from _floats_from(low, inf, turn + 2)
+        yield from _floats_from(high, -inf, turn + 2)
+
+
+def _floats_from(bound: Bound | None, towards: float, count: int) -> Iterator[float]:
+    if bound is not None:
+        number = float(bound.limit)
+        for _ in range(count):
+            yield number
+            number = nextafter(number, towards)
+
+
+def _plain(number: Fraction) -> float:
+    return int(number) if number.denominator == 1 else float(number)
+
+
+def example_text(constraints: Constraints | None, turn: int) -> str | None:
+    """Find a string that fits; None where none was found.
+
+    Args:
+        constraints: on it.
+        turn: number of those to pass over, for strings that must differ.
+    """
+    limits = constraints or _NOTHING
+    least, most = limits.min_length or 0, limits.max_length
+    if least > _LONGEST_TEXT:
+        return None
+    text = f"{_TEXT}{turn or ''}"
+    text = text[len(text) - most :] if most is not None and most < len(text) else text
+    candidates = [text.rjust(least, "x")]
+    if limits.pattern is not None and not turn:
+        candidates += _matching(limits.pattern, least)
+    return next((text for text in candidates if _fits("string", limits, text)), None)
+
+
+def _fits(kind: Any, constraints: Constraints, value: Any) -> bool:
+    return SCALARS[kind](Trial(), ScalarNode(kind, constraints), value, None) is not INVALID
+
+
+def _matching(pattern: re.Pattern[str], least: int) -> list[str]:
+
+    text = matching_text(pattern)
+    return [] if text is None else [text, text.ljust(least, text[-1:] or "x")]
+
+
+_LONGEST = 100
+"""Items or entries that an example has at most."""
+
+
+class _NoExample(Exception):  # noqa: N818  # says that a branch holds none; never leaves this module
+    pass
+
+
+NO_EXAMPLE: Any = object()
+"""`example_of` returns it if it found none."""
+
+
+def example_of(graph: Graph, encode: Encode) -> Any:
+    """Make a smallest value of a type.
+
+    Args:
+        graph: of the type.
+        encode: turns an example that a field declares into JSON values.
+
+    Returns:
+        JSON values that satisfy every constraint but, perhaps, a pattern; `NO_EXAMPLE` where a type
+        has no finite value, or none that is small.
+    """
+    try:
+        return _Maker(graph, encode).make(graph.root)
+    except (_NoExample, RecursionError):
+        return NO_EXAMPLE
+
+
+class _Maker:
+    """Makes one example.
+
+    Attributes:
+        entered: the recursive types that are being made: a recursion through required fields never ends.
+    """
+
+    def __init__(self, graph: Graph, encode: Encode) -> None:
+        self.graph = graph
+        self.encode = encode
+        self.entered: list[Target] = []
+
+    def make(self, node: Node, turn: int = 0) -> Any:
+        """Make the example of a node; with another `turn`, another one where there are more."""
+        match node:
+            case ScalarNode():
+                return _scalar(node, turn)
+            case LiteralNode() | EnumNode():
+                return _nth(node.values, turn)
+            case LeafNode():
+                return _once(_placeholder(node), turn)
+            case ObjectNode():
+                return _once({f.key: self._field(f) for f in node.fields if f.required}, turn)
+            case ArrayNode():
+                return _once(self._items(node), turn)
+            case TupleNode():
+                return [self.make(item, turn) for item in node.items]
+            case MapNode():
+                return _once(self._entries(node), turn)
+            case UnionNode():
+                return self._first(node.members, turn)
+            case RefNode():
+                return self._reference(node, turn)
+            case AnyNode():
+                return _nth(({}, *range(1, _LONGEST + 1)), turn)
+            case _:
+                raise _NoExample
+
+    def _field(self, field: Field) -> Any:
+        if field.examples:
+            return self.encode(field.node, field.examples[0])
+        return self.make(field.node)
+
+    def _items(self, node: ArrayNode) -> list[Any]:
+        return [self.make(node.items, turn if node.unique else 0) for turn in range(_least(node))]
+
+    def _entries(self, node: MapNode) -> dict[str, Any]:
+        keys = [str(self.make(node.keys, turn)) for turn in range(_least(node))]
+        return {key: self.make(node.values) for key in keys}
+
+    def _reference(self, node: RefNode, turn: int) -> Any:
+        if node.target in self.entered:
+            raise _NoExample
+        self.entered.append(node.target)
+        try:
+            return self.make(self.graph.definitions[node.target], turn)
+        finally:
+            self.entered.pop()
+
+    def _first(self, members: Iterable[Node], turn: int) -> Any:
+        for member in members:
+            try:
+                return self.make(member, turn)
+            except _NoExample:
+                continue
+        raise _NoExample
+
+
+def _scalar(node: ScalarNode, turn: int) -> Any:
+    made: str | float | None
+    if node.type == "string":
+        made = example_text(node.constraints, turn)
+    elif node.type == "integer" or node.type == "number":  # noqa: PLR1714  # the type checker reads this
+        made = example_number(node.type, node.constraints, turn)
+    else:
+        return _nth((False, True) if node.type == "boolean" else (None,), turn)
+    if made is None:
+        raise _NoExample
+    return made
+
+
+def _placeholder(node: LeafNode) -> Any:
+    try:
+        return node.leaf.encode(node.leaf.placeholder)
+    except ValueError:  # a pydantic model of which no small value is known
+        raise _NoExample from None
+
+
+def _nth(values: tuple[Any, ...], turn: int) -> Any:
+    if turn >= len(values):
+        raise _NoExample
+    return values[turn]
+
+
+def _once(value: Any, turn: int) -> Any:
+    if turn:
+        raise _NoExample
+    return value
+
+
+def _least(node: ArrayNode | MapNode) -> int:
+    least = (node.constraints and node.constraints.min_length) or 0
+    if least > _LONGEST:
+        raise _NoExample
+    return least

@@ -1,1 +1,0 @@
-"""Examples: a smallest value of a type that decodes."""

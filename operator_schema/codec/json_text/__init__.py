@@ -1,1 +1,0 @@
-"""JSON text: reading it, explaining what is wrong with it, fixing it."""

@@ -1,1 +1,0 @@
-"""Arguments that are still being received."""
