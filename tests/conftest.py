@@ -52,6 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-golden", action="store_true", help="rewrite the golden files")
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses among the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.pluginmanager.hasplugin("_cov"):
         for item in items:

@@ -379,6 +379,7 @@ def test_the_replay_is_drawn_where_somebody_looks(example, capsys, monkeypatch):
 # --- the demo -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("starts the demo")
 @pytest.mark.needs_process
 def test_the_demo_runs_with_nothing_else_installed(example):
     done = run_demo()
@@ -398,6 +399,7 @@ def words_of(text):
     return " ".join(str(text).split())
 
 
+@pytest.mark.slow("starts the demo")
 @pytest.mark.needs_process
 @pytest.mark.needs_threads
 def test_the_demo_fits_a_terminal_of_80_columns(example, tmp_path, capsys):

@@ -28,6 +28,7 @@ def text_of(value):
     return repr(value)
 
 
+@pytest.mark.slow("draws hundreds of values")
 @given(JSON)
 def test_each_copy_is_equal_and_shares_nothing(document):
     before = text_of(document)

@@ -21,7 +21,7 @@ SCHEMA_WORDS = {
 
 
 @given(TYPES | OBJECTS)
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 def test_only_the_words_that_carry_meaning(annotation):
     schema = Codec(annotation).json_schema()
     validator(schema)

@@ -135,6 +135,7 @@ def confirmed() -> dict[str, Any]:
     return {tool.name: tool for tool in tools_of(command, env=ENVIRONMENT)}
 
 
+@pytest.mark.slow("starts processes")
 @pytest.mark.parametrize(
     ("confirm", "said"),
     [

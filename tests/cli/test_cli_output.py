@@ -58,6 +58,7 @@ def is_command(line):
     return re.match(r"\s*::", line) or re.search(r"##(\[|vso\[|teamcity\[)", line)
 
 
+@pytest.mark.slow("starts processes")
 @pytest.mark.needs_process
 @pytest.mark.parametrize("variable", ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"])
 def test_no_text_of_a_tool_is_a_command_of_a_ci(folder, variable):

@@ -128,6 +128,7 @@ def test_a_language_without_a_checker_says_so(tmp_path):
 CONTINUED = "\\\n" * 60_000
 
 
+@pytest.mark.slow("reads a text that is hard to parse")
 def test_a_text_that_takes_the_parser_too_long_is_said_in_time(tmp_path):
     base = CodeBase(tmp_path)
     started = time.process_time()

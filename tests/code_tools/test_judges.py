@@ -30,6 +30,7 @@ def _quiet():
     logging.disable(logging.NOTSET)
 
 
+@pytest.mark.slow("reads packages with two parsers")
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_python_is_read_as_griffe_reads_it(folder):
     files = sorted((LIBRARY / folder).glob("*.py"))

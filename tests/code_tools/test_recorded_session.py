@@ -58,6 +58,7 @@ def stable(session):
     return re.sub(r'(\.py:|"more": )\d+', r"\1N", session)
 
 
+@pytest.mark.slow("answers a whole session again")
 def test_the_recorded_session_is_what_the_tools_answer(request):
     session = recorded()
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)

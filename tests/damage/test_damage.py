@@ -35,6 +35,7 @@ def test_every_recorded_call_comes_back(recorded):
     assert meets_the_bar([recorded])
 
 
+@pytest.mark.slow("damages hundreds of calls")
 def test_every_made_call_comes_back(made):
     assert made.found == []
     assert meets_the_bar([made])

@@ -19,6 +19,7 @@ pytestmark = [
 EFFECTS = {"get_booking": 1, "send_voucher": 1, "cancel_booking": 1}
 
 
+@pytest.mark.slow("kills a process at each of its steps")
 def test_wherever_the_process_is_killed_nothing_runs_twice_and_nothing_that_ran_is_forgotten(tmp_path):
     program = Path(__file__).with_name("killed_store.py")
     ended = subprocess.run(

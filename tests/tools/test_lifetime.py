@@ -126,6 +126,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow("collects garbage many times")
 @pytest.mark.parametrize("future", [False, True])
 @pytest.mark.parametrize("code", CASES.values(), ids=CASES)
 def test_other_locals_are_freed(code, future):

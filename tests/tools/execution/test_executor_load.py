@@ -95,6 +95,7 @@ def threads():
     return [thread for thread in threading.enumerate() if thread.name in {"swim", "walk"}]
 
 
+@pytest.mark.slow("runs ten thousand calls")
 @pytest.mark.parametrize("seed", [6])
 def test_ten_thousand_calls(seed, record_property):
     planned = list(calls(seed))

@@ -427,6 +427,7 @@ def test_names_of_a_hostile_class_are_read_as_text():
     assert Executor([add]).execute_sync(call).content == "2"
 
 
+@pytest.mark.slow("runs hundreds of calls, many times")
 def test_hundreds_of_hostile_calls_at_once_keep_every_result():
     makers = [(returning, value) for value in RESULTS.values()]
     makers += [(raising, error) for error in EXCEPTIONS.values()]

@@ -77,6 +77,7 @@ def notebook(monkeypatch, tmp_path):
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(dedent(t)) for t in (TOOLS, NAP, AGAIN)])
 
 
+@pytest.mark.slow("starts a kernel")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_cells_call_tools_and_an_interrupt_of_the_kernel_ends_a_call(notebook):
     client = nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3")

@@ -139,6 +139,7 @@ def gone(check):
     return check()
 
 
+@pytest.mark.slow("runs ten thousand calls")
 def test_ten_thousand_calls_from_four_event_loops(record_property):
     busy.clear()
     dice = random.Random(8)  # noqa: S311  # the same calls every time
