@@ -185,3 +185,18 @@ def test_a_text_goes_on_as_text():
     stream.feed(event({"name": "f", "willContinue": True, "partialArgs": [part("$.a", "x")]}))
     with pytest.raises(ResponseError, match="an event has another form"):
         stream.feed(event({"partialArgs": [{"jsonPath": "$.a", "boolValue": True}], "willContinue": True}))
+
+
+def test_a_response_that_is_read_in_the_middle_is_right_at_the_end():
+    def event(call):
+        return {"candidates": [{"content": {"role": "model", "parts": [{"functionCall": call}]}}]}
+
+    def call_of(stream):
+        return stream.response["candidates"][0]["content"]["parts"][0]["functionCall"]
+
+    stream = gemini.stream()
+    part = {"jsonPath": "$.city", "stringValue": "Os", "willContinue": True}
+    stream.feed(event({"name": "weather", "partialArgs": [part], "willContinue": True}))
+    assert call_of(stream) == {"name": "weather", "args": '{"city":"Os', "willContinue": True}
+    stream.feed(event({"partialArgs": [{"jsonPath": "$.city", "stringValue": "lo"}]}))
+    assert call_of(stream) == {"name": "weather", "args": {"city": "Oslo"}}
