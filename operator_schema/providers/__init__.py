@@ -12,6 +12,7 @@ from ..misnamed import answer_misnamed_imports, names_meant
 
 if TYPE_CHECKING:
     from .answer import Answer as Answer
+    from .answer import AnswerError as AnswerError
     from .answer import ResponseError as ResponseError
     from .answer import Usage as Usage
     from .chat_providers import *  # noqa: F403  # each row is a provider
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
     from .provider import Provider as Provider
     from .responses import openai_responses as openai_responses
     from .responses import xai as xai
+    from .stream import Delta as Delta
     from .stream import Stream as Stream
 
 _HOMES = {
     "Answer": ".answer",
+    "AnswerError": ".answer",
+    "Delta": ".stream",
     "Dialect": ".dialect",
     "NameRule": ".names",
     "Provider": ".provider",

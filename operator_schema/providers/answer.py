@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from ..codec.limits import MAX_TEXT_DEPTH
 from ..immutable import Value
 from ..json_values import copy_json, is_finite, is_object, nests_deeper
-from ..wording import excerpt, quote, received
+from ..wording import clip, escape, excerpt, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "AnswerError",
     "ResponseError",
     "StopReason",
     "Usage",
@@ -112,6 +113,16 @@ class Answer(Value):
         """
         return self.stop in {"length", "interrupted"}
 
+    def raise_for_stop(self) -> Answer:
+        """Return the answer, if the model finished it: if `stop` is `end`.
+
+        Raises:
+            AnswerError: it didn't.
+        """
+        if self.stop != "end":
+            raise AnswerError(self)
+        return self
+
     def with_cut_marked(self) -> Answer:
         """Return the answer in which a call is marked whose arguments may lack their end.
 
@@ -146,6 +157,38 @@ def _is_whole(arguments: Any) -> bool:
         return isinstance(loads(arguments), dict)
     except (ValueError, RecursionError):
         return False
+
+
+_WHY = {
+    "calls": "it waits for the results of its calls",
+    "length": "it reached the limit on tokens",
+    "refused": "it refused",
+    "filtered": "the provider held the answer back",
+    "interrupted": "the stream ended first",
+    "paused": "the provider paused the turn; a request that ends with the answer's message goes on with it",
+    "other": "it stopped for another reason",
+}
+"""Why a model didn't finish, for each `stop` but `end`."""
+
+
+class AnswerError(ValueError):
+    """A model didn't finish its answer; `Answer.raise_for_stop` raises it.
+
+    Attributes:
+        answer: as far as it came.
+    """
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer)
+        self.answer = answer
+
+    def __str__(self) -> str:
+        """Write why the model stopped, in plain words and in the provider's."""
+        answer = self.answer
+        raw = f" ({clip(escape(answer.raw_stop), 100)})" if answer.raw_stop else ""
+        told = answer.refusal or answer.stop_message
+        more = f": {clip(escape(told), 300)}" if told else ""
+        return f"the model didn't finish its answer: {_WHY[answer.stop]}{raw}{more}"
 
 
 class ResponseError(ValueError):

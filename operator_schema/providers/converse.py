@@ -74,6 +74,8 @@ _FORMATS = {
 class ConverseWire(BlockWire):
     """Converse: calls and results are blocks of content."""
 
+    FORMS = frozenset({"blocks"})
+
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
         found = described(definition, "inputSchema", strict=strict)

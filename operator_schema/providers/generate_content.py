@@ -69,6 +69,8 @@ class GenerateContentWire(BlockWire):
         schema_key: where the schema of a tool stands.
     """
 
+    HISTORY = "contents"
+    FORMS = frozenset({"gemini"})
     ROLE = "model"
     BLOCKS = "parts"
 

@@ -98,6 +98,10 @@ class MessagesWire(BlockWire):
         """Return the block of a call."""
         return {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call)}
 
+    def text_block(self, text: str) -> dict[str, Any]:
+        """Return a block that says a text."""
+        return {"type": "text", "text": text}
+
     def is_call(self, block: Mapping[str, Any]) -> bool:
         """Return whether a block is a call that your program runs."""
         return block.get("type") == "tool_use"

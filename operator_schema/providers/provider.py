@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
-from ..json_values import is_array
-from ..wording import quote, received
+from ..json_values import is_array, is_object
+from ..wording import received
 from .answer import (
+    Answer,
     ResponseError,
     answer_without_nulls,
     check_response_depth,
@@ -32,19 +33,18 @@ from .tool_forms import (
     too_long,
     too_many,
 )
-from .wire import Wanted
+from .wire import Wanted, form_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeAlias
 
-    from ..rounds.offer import Offer, ToolChoice
+    from ..rounds.offer import Offer
     from ..rounds.toolset import Toolset
     from ..rounds.transcript import Turn
     from ..tools.calls import RawCall, ToolResult
     from ..tools.registry.registry import Registry
     from ..tools.tool import Tool
-    from .answer import Answer
     from .dialect import Dialect
     from .names import NameRule
     from .report import Report
@@ -52,9 +52,11 @@ if TYPE_CHECKING:
     from .tool_forms import Strict
     from .wire import Wire
 
-    Tools: TypeAlias = "Offer[Any] | Toolset[Any] | Registry | Iterable[Tool[..., Any]]"
+    Tools: TypeAlias = (
+        "Offer[Any] | Toolset[Any] | Registry | Tool[..., Any] | Offered | Iterable[Tool[..., Any]]"
+    )
 
-__all__ = ["Provider"]
+__all__ = ["Provider", "offered_now"]
 
 
 class Provider(Value):
@@ -78,37 +80,40 @@ class Provider(Value):
     always: Dialect | None = None
     rules: Rules = Rules()  # it is immutable
 
-    def request(
-        self, tools: Tools, /, choice: ToolChoice | None = None, *, strict: Strict = False
-    ) -> dict[str, Any]:
-        """Return the part of a request's body that offers tools.
+    def request(self, offer: Tools, /, history: Iterable[Any] | None = None) -> dict[str, Any]:
+        """Return what a request's body says of tools and, with a history, the messages.
 
         Args:
-            tools: what `toolset.offer` returns, a toolset or registry (what it offers by default), or a
-                list of tools.
-            choice: what the model has to do with them; None for the choice of the offer, or for any.
-            strict: whether the provider has to hold the model to the schemas. What its strict mode can't say
-                is told in the descriptions, and checked when the arguments are decoded, as always. With
-                `"auto"` it holds it to those that its strict mode takes; `report` says which.
+            offer: what `toolset.offer` returns, or what is offered by default of a tool, a toolset, a
+                registry or a list of tools. With `offer(strict=…)`, the provider has to hold the model to the
+                schemas: what its strict mode can't say is told in the descriptions, and checked when the
+                arguments are decoded, as always. `"auto"` is for the tools that its strict mode takes;
+                `report` says which.
+            history: the conversation, in order: strings of the user, committed turns and answers, and dicts
+                in the provider's own form, which go along as they are.
 
         Returns:
-            A fresh dict, to be merged into the body; empty without tools.
+            A fresh dict, to be merged into the body; without tools, and without a history, it is empty.
 
         Raises:
             SchemaError: the provider can't take a tool, or two tools would have the same name.
-            TypeError: something isn't a tool, or the choice isn't a `ToolChoice`.
-            ValueError: `strict=True`, where no strict mode of the provider is known.
+            TypeError: something isn't a tool, or doesn't belong in a history.
+            ValueError: the offer is strict, and no strict mode of the provider is known.
         """
-        strict = checked_strict(strict, self)
-        offered = _offered_now(tools)
-        wanted = offered.choice if choice is None else _checked_choice(choice, offered)
-        shown = offered.tools
+        offered = offered_now(offer)
+        body = self._tools(offered)
+        if history is not None:
+            body[self.wire.HISTORY] = self._messages(history, offered)
+        return body
+
+    def _tools(self, offered: Offered) -> dict[str, Any]:
+        shown, described = offered.tools, offered.descriptions
+        strict = checked_strict(offered.strict, self)
         modes = [fit.strict for fit in fits_of(self, shown, strict)]
         forms = forms_of(self, shown, modes)
         if len({form.name for form in forms}) < len(forms):
             self._wire_names(offered)  # raises an error that says which
         check_size(self, [form.size for form in forms if form.size is not None])
-        described = offered.descriptions
         texts = [described.get(tool.name, form.description) for tool, form in zip(shown, forms, strict=True)]
         check([*too_many(self, shown), *too_long(self, shown, texts)], self.name)
         if not forms:
@@ -118,47 +123,71 @@ class Provider(Value):
                 made_forms(self, [tool], [mode], text)[0] if tool.name in described else form
                 for tool, mode, text, form in zip(shown, modes, texts, forms, strict=True)
             ]
-        name = None if wanted.name is None else self.names.wire_name(wanted.name)
+        choice = offered.choice
+        name = None if choice.name is None else self.names.wire_name(choice.name)
         sent = [form.original.copy() for form in forms]
-        return self.wire.request(sent, Wanted(wanted.mode, name, any(modes)))
+        return self.wire.request(sent, Wanted(choice.mode, name, any(modes)))
 
-    def report(self, tools: Tools, /, *, strict: Strict = False) -> Report:
+    def _messages(self, history: Any, offered: Offered) -> list[Any]:
+        if isinstance(history, (str, dict)) or not hasattr(history, "__iter__"):
+            message = f"a history is a list of strings, messages, turns and answers, not {received(history)}"
+            raise TypeError(message)
+        return [message for item in history for message in self._messages_of(item, offered)]
+
+    def _messages_of(self, item: Any, offered: Offered) -> list[Any]:
+        """Return the messages of one item of a history."""
+        if isinstance(item, str):
+            return [self.wire.text_message("user", item)]
+        if is_object(item):
+            return [item]
+        if isinstance(item, Answer):
+            return self._said(item.message, item.calls, offered)
+        from ..rounds.transcript import Turn
+
+        if isinstance(item, Turn):
+            return self._turn(item, offered)
+        message = f"a history has strings, messages, turns and answers, not {received(item)}"
+        raise TypeError(message)
+
+    def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
         """Tell what the provider gets of tools: what is kept, told in words, weakened, refused or renamed.
 
         Unlike `request`, it lists what is refused.
 
         Args:
-            tools: as for `request`.
-            strict: as for `request`.
+            offer: as for `request`.
+            strict: in place of what the offer says; None for that.
 
         Raises:
             TypeError: something isn't a tool.
-            ValueError: `strict=True`, where no strict mode of the provider is known.
+            ValueError: it is strict, and no strict mode of the provider is known.
         """
         from .report import report_of
 
-        return report_of(self, _offered_now(tools), checked_strict(strict, self))
+        offered = offered_now(offer)
+        return report_of(self, offered, checked_strict(offered.strict if strict is None else strict, self))
 
-    def answers(
-        self, response: Any, /, tools: Tools | None = None, *, strict: Strict = False
-    ) -> tuple[Answer, ...]:
+    def answers(self, response: Any, /, offer: Tools) -> tuple[Answer, ...]:
         """Read a response: an answer for each choice or candidate in it.
 
         Args:
             response: a dict, JSON text, or the object of the provider's SDK.
-            tools: that the request offered, so that calls get the tools' own names where the provider
-                doesn't take these.
-            strict: as for `request`. In a strict mode, the model may have to send null where it leaves out a
-                property; with the tools given, such a null is left out of the arguments.
+            offer: that the request had. Calls get the tools' own names back where the provider doesn't take
+                these, and lose the nulls that a strict mode asks for in place of what is left out.
 
         Raises:
             ResponseError: it is an error of the provider, or has another form.
-            ValueError: `strict` without the tools.
+            TypeError: something in the offer isn't a tool.
         """
-        if checked_strict(strict) and tools is None:
-            message = f"strict={strict!r} takes back the nulls of tools: give the tools of the request too"
-            raise ValueError(message)
-        return self._own(self._read(response), None if tools is None else _offered_now(tools), strict)
+        return self._answers(response, offered_now(offer))
+
+    def _answers(self, response: Any, offered: Offered) -> tuple[Answer, ...]:
+        found = self._read(response)
+        own, keys = self._own_names(offered), own_keys(self, offered.tools)
+        if own or keys:
+            found = [renamed(answer, own, keys) for answer in found]
+        nullable = self._with_null_for_left_out(offered)
+        return tuple([answer_without_nulls(answer, nullable) for answer in found] if nullable else found)
 
     def _read(self, response: Any) -> list[Answer]:
         """Read a response, with the names that are on the wire."""
@@ -172,18 +201,9 @@ class Provider(Value):
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ResponseError(self.name, what_is_wrong(body, error)) from None
 
-    def _own(self, found: list[Answer], offered: Offered | None, strict: Strict) -> tuple[Answer, ...]:
-        """Return answers with the tools' own names, without nulls for what was left out."""
-        if offered is None:
-            return tuple(found)
-        own, keys = self._own_names(offered), own_keys(self, offered.tools)
-        if own or keys:
-            found = [renamed(answer, own, keys) for answer in found]
-        nullable = self._with_null_for_left_out(offered, strict)
-        return tuple([answer_without_nulls(answer, nullable) for answer in found] if nullable else found)
-
-    def _with_null_for_left_out(self, offered: Offered, strict: Strict) -> dict[str, Tool[..., Any]]:
+    def _with_null_for_left_out(self, offered: Offered) -> dict[str, Tool[..., Any]]:
         """Return the tools, by name, for which the model has to send null where it leaves something out."""
+        strict = checked_strict(offered.strict)
         possible = (self.dialect, self.always) if strict == "auto" else (dialect_in(self, strict=strict),)
         if all(dialect is None or dialect.required == "any" for dialect in possible):
             return {}
@@ -194,54 +214,49 @@ class Provider(Value):
             if dialect is not None and dialect.required != "any"
         }
 
-    def answer(self, response: Any, /, tools: Tools | None = None, *, strict: Strict = False) -> Answer:
+    def answer(self, response: Any, /, offer: Tools) -> Answer:
         """Read the first answer of a response; see `answers`."""
-        answers = self.answers(response, tools, strict=strict)
+        answers = self.answers(response, offer)
         if not answers:
             raise ResponseError(self.name, "there is no answer in the response")
         return answers[0]
 
-    def calls(self, response: Any, /, tools: Tools | None = None, *, strict: Strict = False) -> list[RawCall]:
+    def calls(self, response: Any, /, offer: Tools) -> list[RawCall]:
         """List the calls in the first answer of a response; `answer` has its text and why it stopped."""
-        return list(self.answer(response, tools, strict=strict).calls)
+        return list(self.answer(response, offer).calls)
 
-    def stream(self, tools: Tools | None = None, /, *, strict: Strict = False) -> Stream:
+    def stream(self, offer: Tools, /) -> Stream:
         """Return what reads one streamed response.
 
         Args:
-            tools: as for `answers`; with them, calls show what is known of their arguments so far, typed.
-            strict: as for `answers`.
+            offer: as for `answers`; calls show what is known of their arguments so far, typed.
         """
         from .growing import StreamedCalls
         from .stream import Stream
 
-        offered = None if tools is None else _offered_now(tools)
-        shown = () if offered is None else offered.tools
-        calls = StreamedCalls(
-            {} if offered is None else self._own_names(offered),
-            {tool.name: tool.codec for tool in shown},
-            own_keys(self, shown),
-        )
+        offered = offered_now(offer)
+        codecs = {tool.name: tool.codec for tool in offered.tools}
+        calls = StreamedCalls(self._own_names(offered), codecs, own_keys(self, offered.tools))
 
         def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
-            return self._own(self._read(response), offered, strict)
+            return self._answers(response, offered)
 
         return Stream(self.name, self.wire.merger(calls), calls, read)
 
-    def results(self, results: Sequence[ToolResult], /, tools: Tools | None = None) -> list[dict[str, Any]]:
+    def results(self, results: Sequence[ToolResult], /, offer: Tools = ()) -> list[dict[str, Any]]:
         """Return the messages or items that hold results, to be sent after the answer's `message`.
 
         Args:
             results: of all calls of one answer, in their order.
-            tools: as for `answers`.
+            offer: as for `answers`; it is needed where the provider doesn't take the names of the tools.
 
         Raises:
             TypeError: one isn't a `ToolResult`.
         """
-        return self._results(results, None if tools is None else _offered_now(tools))
+        return self._results(results, offered_now(offer))
 
-    def _results(self, results: Sequence[ToolResult], offered: Offered | None) -> list[dict[str, Any]]:
-        wire_names = {} if offered is None else self._wire_names(offered)
+    def _results(self, results: Sequence[ToolResult], offered: Offered) -> list[dict[str, Any]]:
+        wire_names = self._wire_names(offered)
         sent = [
             result.replace(name=wire_names[result.name], parts=result.parts)
             if wire_names.get(result.name, result.name) != result.name
@@ -250,14 +265,14 @@ class Provider(Value):
         ]
         return self.wire.results(sent)
 
-    def turn(self, turn: Turn, /, tools: Tools | None = None) -> list[dict[str, Any]]:
-        """Return the messages or items of a committed turn: the calls, then the results.
+    def turn(self, turn: Turn, /, offer: Tools = ()) -> list[dict[str, Any]]:
+        """Return the messages or items of a committed turn: what the model said, then the results.
 
         Args:
-            turn: what `commit` returned. If its round was made of this provider's answer, or with
-                `assistant=answer.message`, that message goes first; otherwise one is made of the calls, also
-                where another provider's message would be there.
-            tools: as for `answers`.
+            turn: what `commit` returned. If its round was made of this provider's answer, that answer's
+                message goes first; otherwise one is made of the calls, or of the text where there are none,
+                also where another provider's message would be there.
+            offer: as for `results`.
 
         Raises:
             TypeError: it isn't a committed turn.
@@ -267,18 +282,28 @@ class Provider(Value):
         if not isinstance(turn, Turn):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may give a plan
             message = f"turn takes what plan.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
-        said, offered = turn.assistant, None if tools is None else _offered_now(tools)
-        if not self._says(said, len(turn.calls)):
-            wire_names = {} if offered is None else self._wire_names(offered)
-            keys = {} if offered is None else own_keys(self, offered.tools)
-            to_wire = {own: wire for wire, own in keys.items()}
-            said = self.wire.calls_message([renamed_call(call, wire_names, to_wire) for call in turn.calls])
-        return [*said, *self._results(turn.results, offered)]
+        return self._turn(turn, offered_now(offer))
+
+    def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
+        return [*self._said(turn.assistant, turn.calls, offered), *self._results(turn.results, offered)]
+
+    def _said(self, said: Any, calls: Sequence[RawCall], offered: Offered) -> list[dict[str, Any]]:
+        """Return what the model said: its own messages, or what another provider's say in this form."""
+        if self._says(said, len(calls)):
+            return [*said]
+        if not calls:
+            text = text_in(said)
+            return [self.wire.text_message("assistant", text)] if text else []
+        to_wire = {own: wire for wire, own in own_keys(self, offered.tools).items()}
+        wire_names = self._wire_names(offered)
+        return self.wire.calls_message([renamed_call(call, wire_names, to_wire) for call in calls])
 
     def _says(self, said: Any, calls: int) -> bool:
-        """Return whether messages are of this provider's form: whether they have so many calls."""
+        """Return whether messages are of this provider's form: they have so many calls, or say a text."""
         if not is_array(said):
             return False
+        if not calls:
+            return all(form_of(message) in self.wire.FORMS for message in said)
         try:
             return sum([self.wire.calls_in(message) for message in said]) >= calls
         except (TypeError, AttributeError):
@@ -294,20 +319,26 @@ class Provider(Value):
         return f"<Provider {self.name}>"
 
 
-def _offered_now(tools: Any) -> Offered:
+def offered_now(offer: Any) -> Offered:
     """Return what is offered now, which stays the same while a request is made."""
-    if isinstance(tools, (list, tuple)):  # the rest isn't loaded for these
-        return _offered_tools(_tools_of(tools))
+    if isinstance(offer, Offered):
+        return offer
+    if isinstance(offer, (list, tuple)):  # the rest isn't loaded for these
+        return _offered_tools(_tools_of(offer))
     from ..rounds.offer import Offer
     from ..rounds.toolset import Toolset
     from ..tools.registry.registry import Registry
+    from ..tools.tool import Tool
 
-    if isinstance(tools, Toolset):
-        tools = tools.offer()  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # of whatever input
-    if isinstance(tools, Offer):
-        choice = tools.tool_choice
-        return Offered(tools.tools, Wanted(choice.mode, choice.name), tools.descriptions)
-    return _offered_tools(tools.offered() if isinstance(tools, Registry) else _tools_of(tools))
+    if isinstance(offer, Toolset):
+        offer = offer.offer()  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # of whatever input
+    if isinstance(offer, Offer):
+        choice: Any = getattr(offer, "choice", None) or offer.tool_choice
+        strict = getattr(offer, "strict", False)
+        return Offered(offer.tools, Wanted(choice.mode, choice.name), offer.descriptions, strict)
+    if isinstance(offer, Tool):
+        return _offered_tools([offer])
+    return _offered_tools(offer.offered() if isinstance(offer, Registry) else _tools_of(offer))
 
 
 def _tools_of(tools: Any) -> list[Tool[..., Any]]:
@@ -318,24 +349,6 @@ def _tools_of(tools: Any) -> list[Tool[..., Any]]:
 
 def _offered_tools(tools: Sequence[Tool[..., Any]]) -> Offered:
     return Offered(tuple(tools), Wanted("auto" if tools else "none"))
-
-
-def _checked_choice(choice: object, offered: Offered) -> Wanted:
-    """Check what is given as the choice of a request.
-
-    Raises:
-        TypeError: it isn't a choice.
-        ValueError: it names a tool that isn't there.
-    """
-    from ..rounds.offer import ToolChoice
-
-    if not isinstance(choice, ToolChoice):
-        message = f"choice is a ToolChoice, such as toolset.offer(…).tool_choice, not {received(choice)}"
-        raise TypeError(message)
-    if choice.mode == "named" and choice.name not in [tool.name for tool in offered.tools]:
-        message = f"the choice names {quote(str(choice.name))}, which isn't among the tools"
-        raise ValueError(message)
-    return Wanted(choice.mode, choice.name if choice.mode == "named" else None)
 
 
 def _checked_results(results: Any) -> list[ToolResult]:

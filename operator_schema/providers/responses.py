@@ -55,6 +55,9 @@ __all__ = ["ResponsesWire", "openai_responses", "xai"]
 class ResponsesWire(Wire):
     """Responses: items instead of messages."""
 
+    HISTORY = "input"
+    FORMS = frozenset({"item", "text"})
+
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
         # The API makes schemas strict where `strict` is left out.

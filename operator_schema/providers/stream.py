@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..immutable import Value
 from ..json_values import copy_json, is_object
 from ..wording import excerpt
 from .answer import Answer, ResponseError, json_of, message_of, parsed, what_came
@@ -16,9 +17,22 @@ if TYPE_CHECKING:
     from .growing import StreamedCall, StreamedCalls
     from .wire import Merger
 
-__all__ = ["Stream"]
+__all__ = ["Delta", "Stream"]
 
 _END = "[DONE]"
+
+
+class Delta(Value):
+    """What one piece of a stream added to the first answer.
+
+    Attributes:
+        text: that the model said beside its calls: print it as it is. A character whose second half hasn't
+            come is left out until it has.
+        calls: the calls that grew.
+    """
+
+    text: str
+    calls: tuple[StreamedCall, ...]
 
 
 class Stream:
@@ -86,7 +100,7 @@ class Stream:
         found = self._response()
         return None if found is None else copy_json(found)
 
-    def feed(self, piece: Any, /) -> list[StreamedCall]:
+    def feed(self, piece: Any, /) -> Delta:
         """Take the next piece of the stream.
 
         Args:
@@ -94,7 +108,7 @@ class Stream:
                 object of the provider's SDK.
 
         Returns:
-            The calls that grew.
+            The text that is new, and the calls that grew.
 
         Raises:
             ResponseError: an event is an error of the provider, or has another form.
@@ -113,7 +127,7 @@ class Stream:
         except ResponseError as error:
             self._error = error.message
             raise
-        return list(self._calls.grown)
+        return Delta(self.new_text, tuple(self._calls.grown))
 
     def answers(self) -> tuple[Answer, ...]:
         """Close the stream, and return the answer of each choice or candidate, as `Provider.answers` would.

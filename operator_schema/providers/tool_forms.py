@@ -98,11 +98,13 @@ class Offered(Value):
         tools: as the model sees them.
         choice: what the model has to do with them.
         descriptions: for this request alone, by the name of the tool.
+        strict: whether the provider has to hold the model to the schemas.
     """
 
     tools: Tools
     choice: Wanted
     descriptions: Mapping[str, str] = {}  # nobody changes it
+    strict: Strict = False
 
 
 class ToolForm:

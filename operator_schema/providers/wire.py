@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..immutable import Value
-from ..json_values import is_object, to_json_text
+from ..json_values import is_array, is_object, to_json_text
 from ..tools.calls import RawCall
 from .answer import Usage, parsed_arguments
 from .dialect import Dialect, Rules
@@ -48,9 +48,11 @@ __all__ = [
     "described",
     "failed_calls",
     "file_name",
+    "form_of",
     "is_custom",
     "object_of",
     "parts_of",
+    "text_in",
     "text_or_none",
     "unnamed_call",
     "usage_of",
@@ -85,7 +87,14 @@ class Wanted(Value):
 
 
 class Wire(Value):
-    """The wire form of one family of providers: what most have in common, each says with its own words."""
+    """The wire form of one family of providers: what most have in common, each says with its own words.
+
+    `HISTORY` is where the messages of a conversation stand in a request, and `FORMS` those of messages that
+    the provider takes; see `form_of`.
+    """
+
+    HISTORY = "messages"
+    FORMS = frozenset({"text", "parts"})
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in a request.
@@ -129,6 +138,10 @@ class Wire(Value):
         """Return a call as it is in the message, or among the items, of the model."""
         raise NotImplementedError
 
+    def text_message(self, role: Literal["user", "assistant"], text: str) -> dict[str, Any]:
+        """Return a message that says nothing but a text."""
+        return {"role": role, "content": text}
+
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the message or items that say that the model made these calls."""
         return [self.call(call) for call in calls]
@@ -158,6 +171,14 @@ class BlockWire(Wire):
 
     ROLE = "assistant"
     BLOCKS = "content"
+
+    def text_message(self, role: Literal["user", "assistant"], text: str) -> dict[str, Any]:
+        """Return a message that says nothing but a text."""
+        return {"role": "user" if role == "user" else self.ROLE, self.BLOCKS: [self.text_block(text)]}
+
+    def text_block(self, text: str) -> dict[str, Any]:
+        """Return a block that says a text."""
+        return {"text": text}
 
     def is_call(self, block: Mapping[str, Any]) -> bool:
         """Return whether a block is a call."""
@@ -275,6 +296,38 @@ class ChoicesMerger(Merger):
         had_ended = found.has_ended
         found.take(choice)
         self._ended += found.has_ended - had_ended
+
+
+def form_of(message: Any) -> str:
+    """Return the form of a message or an item.
+
+    Returns:
+        `item` (Responses), `gemini`, `blocks` (Bedrock), `parts` (content in parts with a type) or `text`;
+        nothing for something else.
+    """
+    if not is_object(message):
+        return ""
+    if "role" not in message or "type" in message:
+        return "item" if "type" in message else ""
+    if "parts" in message:
+        return "gemini"
+    content = message.get("content")
+    if not is_array(content):
+        return "text" if content is None or isinstance(content, str) else ""
+    return "parts" if all(is_object(part) and "type" in part for part in content) else "blocks"
+
+
+def text_in(messages: Any) -> str:
+    """Return the text in messages of the model, of whatever form, for a provider of another form."""
+    if isinstance(messages, str):
+        return messages
+    if is_array(messages):
+        return "".join([text_in(message) for message in messages])
+    if not is_object(messages) or messages.get("type") == "reasoning" or messages.get("thought"):
+        return ""
+    inner = [messages.get(key) for key in ("content", "parts", "citationsContent")]
+    said = messages.get("text")
+    return (said if isinstance(said, str) else "") + "".join([text_in(found) for found in inner])
 
 
 def described(definition: ToolDefinition, schema_key: str, *, strict: bool) -> dict[str, Any]:
