@@ -255,9 +255,9 @@ class _Candidate:
         if "text" in part:
             tell = self._known.think if part.get("thought") else self._known.said.add
             tell(part["text"])
-        last = {} if self._parts.last is None else self._parts.last.content
-        if _is_text(part) and _is_text(last) and last.get("thought") == part.get("thought"):
-            self._parts.last.append("text", part["text"])
+        last: GrowingObject | None = self._parts.last
+        if last is not None and _continues(part, last.content):
+            last.append("text", part["text"])
         elif "functionCall" in part:
             self._take_call(part, object_of(part["functionCall"]))
         else:
@@ -319,6 +319,11 @@ class _PartialCall:
 
 
 _OF_PARTS = frozenset({"name", "args", "partialArgs", "willContinue"})
+
+
+def _continues(part: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
+    """Return whether a part is more of the text of the last one."""
+    return _is_text(part) and _is_text(last) and last.get("thought") == part.get("thought")
 
 
 def _is_text(part: Mapping[str, Any]) -> bool:

@@ -314,23 +314,22 @@ class CustomInput(GrowingInput):
         name: of the tool on the wire.
     """
 
-    __slots__ = ("_has_ended",)
+    __slots__ = ("_has_ended", "_shown")
 
     def __init__(self, known: StreamedCalls, call_id: str, name: Any) -> None:
-        super().__init__(None)
+        self._shown = known.begin(call_id, name, '{"input":"')
         self._has_ended = False
-        self.call = known.begin(call_id, name, '{"input":"')
+        super().__init__(self._shown)
 
     def grow(self, text: Any) -> None:
         """Take more of the text."""
         self._pieces.append(_checked_text(text))
-        if self.call is not None:
-            self.call.grow(to_json_text(text)[1:-1])
+        self._shown.grow(to_json_text(text)[1:-1])
 
     def end(self) -> None:
         """Take its end."""
-        if not self._has_ended and self.call is not None:
-            self.call.grow('"}')
+        if not self._has_ended:
+            self._shown.grow('"}')
         self._has_ended = True
 
 

@@ -129,7 +129,7 @@ class Provider(Value):
         return self.wire.request(sent, Wanted(choice.mode, name, any(modes)))
 
     def _messages(self, history: Any, offered: Offered) -> list[Any]:
-        if isinstance(history, (str, dict)) or not hasattr(history, "__iter__"):
+        if type(history) in {str, dict} or not hasattr(history, "__iter__"):
             message = f"a history is a list of strings, messages, turns and answers, not {received(history)}"
             raise TypeError(message)
         return [message for item in history for message in self._messages_of(item, offered)]
@@ -331,14 +331,18 @@ def offered_now(offer: Any) -> Offered:
     from ..tools.tool import Tool
 
     if isinstance(offer, Toolset):
-        offer = offer.offer()  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # of whatever input
+        return _offered(offer.offer())  # pyright: ignore[reportUnknownMemberType]  # of whatever input
     if isinstance(offer, Offer):
-        choice: Any = getattr(offer, "choice", None) or offer.tool_choice
-        strict = getattr(offer, "strict", False)
-        return Offered(offer.tools, Wanted(choice.mode, choice.name), offer.descriptions, strict)
+        return _offered(offer)
     if isinstance(offer, Tool):
         return _offered_tools([offer])
     return _offered_tools(offer.offered() if isinstance(offer, Registry) else _tools_of(offer))
+
+
+def _offered(offer: Any) -> Offered:
+    choice = getattr(offer, "choice", None) or offer.tool_choice
+    strict = getattr(offer, "strict", False)
+    return Offered(offer.tools, Wanted(choice.mode, choice.name), offer.descriptions, strict)
 
 
 def _tools_of(tools: Any) -> list[Tool[..., Any]]:
@@ -347,7 +351,7 @@ def _tools_of(tools: Any) -> list[Tool[..., Any]]:
     return tools_of(tools)
 
 
-def _offered_tools(tools: Sequence[Tool[..., Any]]) -> Offered:
+def _offered_tools(tools: Sequence[Any]) -> Offered:
     return Offered(tuple(tools), Wanted("auto" if tools else "none"))
 
 

@@ -253,7 +253,7 @@ class GrowingChoice(Protocol):
         """Whether it is known why the model stopped."""
         ...
 
-    def take(self, choice: Mapping[str, Any]) -> None:
+    def take(self, choice: Mapping[str, Any], /) -> None:
         """Take what is new in it."""
         ...
 
