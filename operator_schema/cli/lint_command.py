@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lint"]
 
-PROVIDERS = [name for name in provider_table.__all__ if name.islower() and name != "openai_compatible"]
+PROVIDERS = provider_table.provider_names()
 _TITLES = ("severity", "tool", "parameter", "code", "provider", "what, and what to do")
 _GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 _FAILS: dict[str, set[str]] = {"error": {"error"}, "warning": {"error", "warning"}, "never": set()}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..complaints import Complaint
-    from ..providers.strictness import Strict
+    from ..providers.tool_forms import Strict
     from ..tools.tool import Tool
     from .finding import Severity, Weakness
 

@@ -5,87 +5,89 @@ Import a provider from here: `from operator_schema.providers import anthropic`.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..misnamed import answer_misnamed_imports, names_meant
 
 if TYPE_CHECKING:
-    from ..schema.style import Dialect
-    from .answer import Answer, Usage
-    from .errors import ResponseError
-    from .names import NameRule
-    from .provider import Provider
-    from .rules import Rules
-    from .stream import Stream
-    from .streamed_call import StreamedCall
-    from .table import (
-        anthropic,
-        bedrock,
-        cohere,
-        deepseek,
-        gemini,
-        gemini_parameters,
-        groq,
-        mistral,
-        ollama,
-        openai_chat,
-        openai_compatible,
-        openai_responses,
-        xai,
-    )
-
-__all__ = [
-    "Answer",
-    "Dialect",
-    "NameRule",
-    "Provider",
-    "ResponseError",
-    "Rules",
-    "Stream",
-    "StreamedCall",
-    "Usage",
-    "anthropic",
-    "bedrock",
-    "cohere",
-    "deepseek",
-    "gemini",
-    "gemini_parameters",
-    "groq",
-    "mistral",
-    "ollama",
-    "openai_chat",
-    "openai_compatible",
-    "openai_responses",
-    "xai",
-]
+    from ..schema.style import Dialect as Dialect
+    from .answer import Answer as Answer
+    from .answer import AnswerError as AnswerError
+    from .answer import ResponseError as ResponseError
+    from .answer import Usage as Usage
+    from .chat_providers import *  # noqa: F403  # each row is a provider
+    from .cohere_chat import cohere as cohere
+    from .converse import bedrock as bedrock
+    from .generate_content import gemini as gemini
+    from .generate_content import gemini_parameters as gemini_parameters
+    from .growing import StreamedCall as StreamedCall
+    from .messages import anthropic as anthropic
+    from .names import NameRule as NameRule
+    from .ollama_chat import ollama as ollama
+    from .provider import Provider as Provider
+    from .responses import openai_responses as openai_responses
+    from .responses import xai as xai
+    from .rules import Rules as Rules
+    from .stream import Delta as Delta
+    from .stream import Stream as Stream
 
 _HOMES = {
     "Answer": ".answer",
+    "AnswerError": ".answer",
+    "Delta": ".stream",
     "Dialect": "..schema.style",
     "NameRule": ".names",
     "Provider": ".provider",
-    "ResponseError": ".errors",
+    "ResponseError": ".answer",
     "Rules": ".rules",
     "Stream": ".stream",
-    "StreamedCall": ".streamed_call",
+    "StreamedCall": ".growing",
     "Usage": ".answer",
 }
+_FAMILIES = {
+    "anthropic": ".messages",
+    "bedrock": ".converse",
+    "cohere": ".cohere_chat",
+    "gemini": ".generate_content",
+    "gemini_parameters": ".generate_content",
+    "ollama": ".ollama_chat",
+    "openai_responses": ".responses",
+    "xai": ".responses",
+}
+"""The providers that don't take Chat Completions, and where they are."""
+
+_ROWS = ".chat_providers"
+"""Where each of the others has a row."""
 
 
-answer_misnamed_imports(__name__, lambda: __all__)
+def provider_names() -> list[str]:
+    """List the names of all providers that there are here, such as `anthropic`."""
+    return sorted([*_FAMILIES, *_chat_providers()])
 
 
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        meant = " or ".join(names_meant(name, __all__))
-        message = f"module {__name__!r} has no attribute {name!r}" + (meant and f"; did you mean {meant}?")
-        raise AttributeError(message)
-    from importlib import import_module
+def _chat_providers() -> dict[str, Provider]:
+    from .provider import Provider
 
-    value: object = getattr(import_module(_HOMES.get(name, ".table"), __name__), name)
-    globals()[name] = value
-    return value
+    rows = vars(import_module(_ROWS, __name__))
+    return {name: found for name, found in rows.items() if isinstance(found, Provider)}
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*_HOMES, *provider_names(), "openai_compatible", "provider_names"])
+
+
+answer_misnamed_imports(__name__, __dir__)
+
+
+def __getattr__(name: str) -> object:
+    if name == "__all__":
+        return __dir__()
+    home = _HOMES.get(name) or _FAMILIES.get(name) or _ROWS
+    if name.startswith("_") or (home == _ROWS and name not in __dir__()):
+        meant = " or ".join(names_meant(name, __dir__()))
+        message = f"module {__name__!r} has no attribute {name!r}" + (meant and f"; did you mean {meant}?")
+        raise AttributeError(message)
+    value: object = getattr(import_module(home, __name__), name)
+    globals()[name] = value
+    return value

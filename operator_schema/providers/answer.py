@@ -1,18 +1,39 @@
-"""What a model answered: its calls, and whatever else it said."""
+"""What a model answered, and how a response is read, whatever it came as."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from ..codec.limits import MAX_TEXT_DEPTH
 from ..immutable import Value
-from ..json_values import copy_json
+from ..json_values import copy_json, is_finite, is_object, nests_deeper
+from ..wording import clip, escape, excerpt, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..tools.calls import RawCall
+    from ..tools.tool import Tool
 
-__all__ = ["Answer", "StopReason", "Usage", "marked_if_cut"]
+__all__ = [
+    "Answer",
+    "AnswerError",
+    "ResponseError",
+    "StopReason",
+    "Usage",
+    "answer_without_nulls",
+    "check_response_depth",
+    "checked_answer",
+    "json_of",
+    "marked_if_cut",
+    "message_of",
+    "parsed",
+    "parsed_arguments",
+    "renamed",
+    "renamed_call",
+    "what_came",
+    "what_is_wrong",
+]
 
 StopReason: TypeAlias = Literal[
     "calls", "end", "length", "refused", "filtered", "interrupted", "paused", "other"
@@ -92,6 +113,16 @@ class Answer(Value):
         """
         return self.stop in {"length", "interrupted"}
 
+    def raise_for_stop(self) -> Answer:
+        """Return the answer, if the model finished it: if `stop` is `end`.
+
+        Raises:
+            AnswerError: it didn't.
+        """
+        if self.stop != "end":
+            raise AnswerError(self)
+        return self
+
     def with_cut_marked(self) -> Answer:
         """Return the answer in which a call is marked whose arguments may lack their end.
 
@@ -126,3 +157,242 @@ def _is_whole(arguments: Any) -> bool:
         return isinstance(loads(arguments), dict)
     except (ValueError, RecursionError):
         return False
+
+
+_WHY = {
+    "calls": "it waits for the results of its calls",
+    "length": "it reached the limit on tokens",
+    "refused": "it refused",
+    "filtered": "the provider held the answer back",
+    "interrupted": "the stream ended first",
+    "paused": "the provider paused the turn; a request that ends with the answer's message goes on with it",
+    "other": "it stopped for another reason",
+}
+"""Why a model didn't finish, for each `stop` but `end`."""
+
+
+class AnswerError(ValueError):
+    """A model didn't finish its answer; `Answer.raise_for_stop` raises it.
+
+    Attributes:
+        answer: as far as it came.
+    """
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer)
+        self.answer = answer
+
+    def __str__(self) -> str:
+        """Write why the model stopped, in plain words and in the provider's."""
+        answer = self.answer
+        raw = f" ({clip(escape(answer.raw_stop), 100)})" if answer.raw_stop else ""
+        told = answer.refusal or answer.stop_message
+        more = f": {clip(escape(told), 300)}" if told else ""
+        return f"the model didn't finish its answer: {_WHY[answer.stop]}{raw}{more}"
+
+
+class ResponseError(ValueError):
+    """A response can't be read: it is an error of the provider, or has another form.
+
+    Attributes:
+        provider: its name.
+        message: what is wrong.
+    """
+
+    def __init__(self, provider: str, message: str) -> None:
+        super().__init__(provider, message)
+        self.provider = provider
+        self.message = message
+
+    def __str__(self) -> str:
+        """Write the provider and the message."""
+        return f"{self.provider}: {self.message}"
+
+
+def json_of(response: Any) -> dict[str, Any] | None:
+    """Return a response as a JSON object; None if it can't be read as one.
+
+    Args:
+        response: a dict, JSON text, or the object of an SDK: pydantic's `model_dump` is asked for what
+            goes over the wire (`by_alias`), and what isn't set is left out.
+    """
+    try:
+        found = _plain(response)
+    except Exception:  # noqa: BLE001  # the code of an SDK, or of whatever this is
+        return None
+    return found if is_object(found) else None
+
+
+def _plain(response: Any) -> Any:
+    if isinstance(response, (str, bytes, bytearray)):
+        return parsed(response)
+    if is_object(response):
+        return response
+    kind: Any = cast("Any", type(response))
+    return kind.model_dump(response, mode="json", by_alias=True, exclude_none=True, warnings=False)
+
+
+def parsed(text: str | bytes | bytearray) -> Any:
+    """Return the value of JSON text; None if it isn't valid, or nests too deep."""
+    from json import loads
+
+    from ..codec.json_text import check_depth
+    from ..codec.problems import RefusedTextError
+
+    try:
+        source = text if isinstance(text, str) else str(text, "utf-8-sig")
+        check_depth(source)
+        return loads(source)
+    except (RefusedTextError, ValueError, RecursionError):
+        return None
+
+
+def what_came(value: object) -> str:
+    """Describe what isn't a JSON object, whatever it is, and what was probably meant."""
+    try:
+        return received(value) + _meant(value)
+    except Exception:  # noqa: BLE001  # code of its own
+        return type(value).__name__
+
+
+def _meant(value: Any) -> str:
+    from inspect import isawaitable
+
+    if isawaitable(value):
+        return ": await it first"
+    kind: Any = cast("Any", type(value))
+    if hasattr(kind, "feed") and hasattr(kind, "answers"):
+        return ": a stream has its own answers()"
+    if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
+        return ": give its events to feed(…) of provider.stream(), one after the other"
+    return ""
+
+
+def message_of(error: Any) -> Any:
+    """Return what an error says: its message, and what the model wrote that the provider can't read."""
+    if not is_object(error):
+        return error
+    message, written = error.get("message", error), error.get("failed_generation")
+    return f"{message} It is: {written}" if isinstance(written, str) and "message" in error else message
+
+
+def check_response_depth(body: Mapping[str, Any]) -> None:
+    """Check that a response can be copied and written, whatever the provider sent.
+
+    Raises:
+        ValueError: it nests too deep.
+    """
+    if nests_deeper(body, MAX_TEXT_DEPTH):
+        message = f"it nests deeper than {MAX_TEXT_DEPTH} levels"
+        raise ValueError(message)
+
+
+def checked_answer(answer: Answer) -> Answer:
+    """Return an answer whose texts are texts, and that JSON can write, whatever the provider sent.
+
+    Raises:
+        TypeError: one of them isn't.
+        ValueError: a number in its message isn't finite.
+    """
+    if not is_finite(answer.message):
+        message = "a number in it isn't finite"
+        raise ValueError(message)
+    said = (answer.text, answer.refusal, answer.raw_stop, answer.reasoning, answer.stop_message)
+    texts = [text for text in said if text is not None]
+    if all(isinstance(text, str) for text in texts):  # pyright: ignore[reportUnnecessaryIsInstance]  # they came from outside
+        return answer
+    message = "expected text"
+    raise TypeError(message)
+
+
+def renamed(answer: Answer, own: Mapping[str, str], keys: Mapping[str, str]) -> Answer:
+    """Return an answer whose calls have the tools' own names, and their arguments their own keys.
+
+    Args:
+        answer: with the names on the wire.
+        own: names on the wire to the tools' own, where these differ.
+        keys: the same for properties.
+    """
+    return answer.replace(calls=tuple([renamed_call(call, own, keys) for call in answer.calls]))
+
+
+def renamed_call(call: RawCall, names: Mapping[str, str], keys: Mapping[str, str]) -> RawCall:
+    """Return a call with other names, of the tool and of the properties in its arguments."""
+    arguments = call.arguments
+    if keys:
+        from .property_names import text_with_keys, value_with_keys
+
+        is_text = isinstance(arguments, str)
+        arguments = text_with_keys(arguments, keys) if is_text else value_with_keys(arguments, keys)
+    return call.replace(name=names.get(call.name, call.name), arguments=arguments)
+
+
+def answer_without_nulls(answer: Answer, tools: Mapping[str, Tool[..., Any]]) -> Answer:
+    """Return an answer without the nulls in arguments that stand for what was left out.
+
+    Args:
+        answer: with the tools' own names.
+        tools: that the request offered, by name.
+    """
+    from .nulls import without_nulls
+
+    calls: list[RawCall] = []
+    for call in answer.calls:
+        arguments = parsed_arguments(call)
+        if is_object(arguments) and call.name in tools:
+            call = call.replace(arguments=without_nulls(tools[call.name].codec.graph, arguments))  # noqa: PLW2901  # the same call
+        calls.append(call)
+    return answer.replace(calls=tuple(calls))
+
+
+def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
+    """Return the message about a response that isn't an answer.
+
+    Args:
+        body: of the response.
+        error: that came when it was read.
+    """
+    said: Any = body.get("error")
+    if said is None and isinstance(body.get("message"), str):  # as Bedrock says it
+        said = body["message"]
+    if said is not None:
+        return f"the response is an error: {excerpt(message_of(said), 300)}"
+    shown = excerpt(dict(body), 200)
+    if isinstance(error, ValueError):
+        return f"the response can't be used: {error}: {shown}"
+    if not isinstance(error, KeyError):
+        return f"the response has another form: {shown}"
+    missing = str(error.args[0])
+    other = next((name for key, name in _FORMS.items() if key in body and key != missing), None)
+    hint = "" if other is None else f" (it looks like an answer of {other})"
+    return f"the response has another form: there is no {quote(missing)} in it{hint}: {shown}"
+
+
+def parsed_arguments(call: RawCall) -> Any:
+    """Return the arguments of a call as JSON; text that isn't JSON, or has a key twice, stays text."""
+    from json import loads
+
+    if not isinstance(call.arguments, str):
+        return call.arguments
+    try:
+        return loads(call.arguments, object_pairs_hook=_distinct_keys) if call.arguments.strip() else {}
+    except (ValueError, RecursionError):
+        return call.arguments
+
+
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        message = "a key is there more than once"
+        raise ValueError(message)
+    return found
+
+
+_FORMS = {
+    "choices": "OpenAI Chat Completions",
+    "candidates": "Gemini",
+    "stop_reason": "Anthropic",
+    "stopReason": "Bedrock Converse",
+    "output": "OpenAI Responses",
+}
+"""What one provider's answers alone have at their top."""

@@ -1,28 +1,31 @@
-"""The wire form of OpenAI's Chat Completions, which many others take too.
+"""OpenAI's Chat Completions, which many others take too: its wire form and its streams.
 
-Source: https://platform.openai.com/docs/api-reference/chat and the pages of each provider.
+Source: https://platform.openai.com/docs/api-reference/chat,
+https://platform.openai.com/docs/api-reference/chat-streaming and the pages of each provider.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..immutable import Value
-from ..json_values import is_object
+from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..tools.calls import RawCall
 from .answer import Answer
-from .message_text import reasoning_of, text_of
+from .growing import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .wire import (
     CUSTOM,
     IMAGES,
-    LEGACY,
     PDF,
     UNNAMED,
-    arguments_object,
+    ChoicesMerger,
+    Merger,
+    Wire,
     arguments_text,
     custom_call,
     custom_input,
     data_url,
+    described,
+    failed_calls,
     file_name,
     is_custom,
     object_of,
@@ -31,7 +34,6 @@ from .wire import (
     unnamed_call,
     usage_of,
 )
-from .written_calls import FAILED, failed_calls, failed_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,23 +42,57 @@ if TYPE_CHECKING:
     from ..tools.content import File, Image
     from ..tools.tool import ToolDefinition
     from .answer import StopReason
-    from .merger import Merger
-    from .streamed_call import StreamedCalls
-    from .wire import Wanted
+    from .growing import StreamedCalls
+    from .wire import Merger, Wanted
 
-__all__ = ["ChatWire", "CohereWire", "OllamaWire"]
+__all__ = ["LENGTH", "ChatLikeWire", "ChatWire", "calls_of", "reasoning_of", "text_of", "tools_alone"]
+
+_LEGACY = f"{UNNAMED}function_"
+"""What the ids of calls in OpenAI's old `function_call` begin with: their results have another role."""
+
+_FAILED = "tool_use_failed"
+"""Groq's code of an error that says what the model had written.
+
+Source: https://console.groq.com/docs/tool-use
+"""
 
 _STOPS: dict[str, StopReason] = {
     "tool_calls": "calls",
     "function_call": "calls",
-    FAILED: "calls",
+    _FAILED: "calls",
     "stop": "end",
     "content_filter": "filtered",
 }
-_LENGTH = frozenset({"length", "model_length", "max_output_tokens", "max_tokens", "MAX_TOKENS"})
+LENGTH = frozenset({"length", "model_length", "max_output_tokens", "max_tokens", "MAX_TOKENS"})
+"""Words that say that the model reached the limit on tokens."""
 
 
-class ChatWire(Value):
+class ChatLikeWire(Wire):
+    """What Chat Completions and what comes close to it have in common."""
+
+    def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
+        """Return a tool as it is in the list of tools."""
+        return {"type": "function", "function": described(definition, "parameters", strict=strict)}
+
+    def call(self, call: RawCall) -> dict[str, Any]:
+        """Return a call as it is in a message."""
+        if is_custom(call):
+            custom = {"name": call.name, "input": custom_input(call)}
+            return {"id": call.id.removeprefix(CUSTOM), "type": "custom", "custom": custom}
+        function = {"name": call.name, "arguments": arguments_text(call)}
+        named = {} if call.id.startswith(UNNAMED) else {"id": call.id}
+        return {**named, "type": "function", "function": function}
+
+    def calls_in(self, message: Mapping[str, Any]) -> int:
+        """Count the calls in a message."""
+        return len(message.get("tool_calls") or ()) + bool(message.get("function_call"))
+
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """Return the message of a result."""
+        return {**_answered(result), "content": result.content}
+
+
+class ChatWire(ChatLikeWire):
     """Chat Completions.
 
     Attributes:
@@ -70,27 +106,11 @@ class ChatWire(Value):
     sent_keys: frozenset[str] | None = None
     takes_images: bool = False
 
-    def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
-        """Return a tool as it is in the list of tools."""
-        function: dict[str, Any] = {
-            "name": definition["name"],
-            "description": definition["description"],
-            "parameters": definition["input_schema"],
-        }
-        if strict:
-            function["strict"] = True
-        return {"type": "function", "function": function}
-
-    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
-        """Return `tools` and `tool_choice`; nothing at all without tools."""
-        if not tools:
-            return {}
-        body: dict[str, Any] = {"tools": tools}
+    def choice(self, wanted: Wanted) -> Any:
+        """Return the `tool_choice`."""
         if wanted.name is not None:
-            body["tool_choice"] = {"type": "function", "function": {"name": wanted.name}}
-        else:
-            body["tool_choice"] = self.required if wanted.mode == "required" else wanted.mode
-        return body
+            return {"type": "function", "function": {"name": wanted.name}}
+        return self.required if wanted.mode == "required" else wanted.mode
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the answer of each choice."""
@@ -99,7 +119,7 @@ class ChatWire(Value):
             "usage": usage_of(response.get("usage"), ["prompt_tokens"], ["completion_tokens"]),
         }
         if failed := failed_calls(response):
-            response = {"choices": [failed_choice(failed)], **response}
+            response = {"choices": [_failed_choice(failed)], **response}
         error: Any = response.get("error")
         if is_object(error):
             about["stop_message"] = text_or_none(error.get("message"))
@@ -107,16 +127,16 @@ class ChatWire(Value):
 
     def _answer(self, choice: Mapping[str, Any]) -> Answer:
         message = object_of(choice["message"])
-        calls = tuple([_call(object_of(call)) for call in message.get("tool_calls") or ()])
+        calls = calls_of(message)
         function = object_of(message.get("function_call") or {})
         if function.get("name"):  # some servers send an empty one with every answer
-            calls += (unnamed_call(function["name"], _arguments(function), LEGACY),)
+            calls += (unnamed_call(function["name"], _arguments(function), _LEGACY),)
         refusal = message.get("refusal")
         raw = choice.get("finish_reason")
         native = choice.get("native_finish_reason")
-        if native in _LENGTH:  # OpenRouter says `tool_calls` for a call that was cut off
+        if native in LENGTH:  # OpenRouter says `tool_calls` for a call that was cut off
             raw = native
-        stop: StopReason = "length" if raw in _LENGTH else _STOPS.get(raw or "", "other")
+        stop: StopReason = "length" if raw in LENGTH else _STOPS.get(raw or "", "other")
         if calls and stop == "end":  # some say `stop` although they wait for results
             stop = "calls"
         if refusal and not calls:
@@ -130,169 +150,45 @@ class ChatWire(Value):
 
     def merger(self, calls: StreamedCalls) -> Merger:
         """Return what merges the events of a stream."""
-        from .chat_stream import ChatMerger
-
-        return ChatMerger(calls)
+        return ChatMerger(calls, "choices", _Choice)
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the assistant's message with calls."""
-        if calls and calls[0].id.startswith(LEGACY):
+        if calls and calls[0].id.startswith(_LEGACY):
             function = {"name": calls[0].name, "arguments": arguments_text(calls[0])}
             return [{"role": "assistant", "content": None, "function_call": function}]
-        return [{"role": "assistant", "content": None, "tool_calls": [_sent(call) for call in calls]}]
-
-    def calls_in(self, message: Mapping[str, Any]) -> int:
-        """Count the calls in a message."""
-        return len(message.get("tool_calls") or ()) + bool(message.get("function_call"))
+        sent = [self.call(call) for call in calls]
+        return [{"role": "assistant", "content": None, "tool_calls": sent}]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return a message for each result; images and PDFs follow in one of the user, if they are taken.
 
         Source: https://platform.openai.com/docs/guides/images-vision
         """
-        messages = _messages(results)
+        messages = super().results(results)
         shown = [part for result in results for part in _shown(result)] if self.takes_images else []
         return [*messages, {"role": "user", "content": shown}] if shown else messages
 
 
-class CohereWire(ChatWire):
-    """Cohere's Chat v2.
-
-    Source: https://docs.cohere.com/v2/reference/chat
-    """
-
-    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
-        """Return `tools` and `tool_choice`: a single tool is required by offering that one alone."""
-        if not tools:
-            return {}
-        body: dict[str, Any] = {"tools": _alone(tools, wanted.name)}
-        if wanted.strict:
-            body["strict_tools"] = True
-        if wanted.mode != "auto":
-            body["tool_choice"] = "NONE" if wanted.mode == "none" else "REQUIRED"
-        return body
-
-    def answers(self, response: Mapping[str, Any]) -> list[Answer]:
-        """Return the only answer."""
-        message = object_of(response["message"])
-        calls = tuple([_call(object_of(call)) for call in message.get("tool_calls") or ()])
-        raw = response.get("finish_reason")
-        stops: dict[str, StopReason] = {
-            "TOOL_CALL": "calls",
-            "COMPLETE": "end",
-            "STOP_SEQUENCE": "end",
-            "MAX_TOKENS": "length",
-        }
-        said = [text_of(message.get("tool_plan")), text_of(message.get("content"))]
-        text = "\n".join([part for part in said if part])
-        used: Any = response.get("usage") or {}
-        return [
-            Answer(
-                *(calls, text, None, stops.get(raw or "", "other"), raw, (message,)),
-                reasoning=reasoning_of(message),
-                id=text_or_none(response.get("id")),
-                usage=usage_of(used.get("tokens"), ["input_tokens"], ["output_tokens"]),
-            )
-        ]
-
-    def merger(self, calls: StreamedCalls) -> Merger:
-        """Return what merges the events of a stream."""
-        from .cohere_stream import CohereMerger
-
-        return CohereMerger(calls)
-
-    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return the assistant's message with calls."""
-        return [{"role": "assistant", "tool_calls": [_sent(call) for call in calls]}]
-
-    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return a message for each result."""
-        return _messages(results)
+def tools_alone(tools: Sequence[dict[str, Any]], wanted: Wanted) -> Sequence[dict[str, Any]]:
+    """Return the tool alone that the model has to call, where a provider has no other word for it."""
+    if wanted.name is None:
+        return tools
+    return [tool for tool in tools if tool["function"]["name"] == wanted.name]
 
 
-class OllamaWire(ChatWire):
-    """Ollama's own chat endpoint: arguments that are objects, and ids since 0.12.10.
-
-    Source: https://docs.ollama.com/api/chat
-    """
-
-    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
-        """Return `tools`: Ollama has no `tool_choice`, so one tool is required by offering it alone."""
-        return {"tools": _alone(tools, wanted.name)} if tools and wanted.mode != "none" else {}
-
-    def answers(self, response: Mapping[str, Any]) -> list[Answer]:
-        """Return the only answer."""
-        message = object_of(response["message"])
-        calls = tuple([_object_call(object_of(call)) for call in message.get("tool_calls") or ()])
-        raw = response.get("done_reason")
-        stop: StopReason = "calls" if calls else _STOPS.get(raw or "", "other")
-        if raw in _LENGTH:
-            stop = "length"
-        return [
-            Answer(
-                *(calls, text_of(message.get("content")), None, stop, raw, (message,)),
-                reasoning=reasoning_of(message),
-                usage=usage_of(
-                    {key: value for key, value in response.items() if key.endswith(("_count", "_duration"))},
-                    ["prompt_eval_count"],
-                    ["eval_count"],
-                ),
-            )
-        ]
-
-    def merger(self, calls: StreamedCalls) -> Merger:
-        """Return what merges the events of a stream."""
-        from .ollama_stream import OllamaMerger
-
-        return OllamaMerger(calls)
-
-    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return the assistant's message with calls."""
-        sent = [
-            {**_named(call.id), "function": {"name": call.name, "arguments": arguments_object(call)}}
-            for call in calls
-        ]
-        return [{"role": "assistant", "content": "", "tool_calls": sent}]
-
-    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return a message for each result: the name of its tool, and the id of its call if it has one."""
-        return [
-            {"role": "tool", "tool_name": result.name, **_named(result.call_id, "tool_call_id")}
-            | {"content": result.content}
-            for result in results
-        ]
-
-
-def _object_call(call: Mapping[str, Any]) -> RawCall:
-    function = object_of(call["function"])
-    call_id = call.get("id")
-    if not call_id:
-        return unnamed_call(function["name"], function.get("arguments"))
-    return RawCall(call_id, function["name"], function.get("arguments"))
-
-
-def _named(call_id: str, key: str = "id") -> dict[str, str]:
-    """Return the id of a call as it is sent; nothing for one that the provider didn't give."""
-    return {} if call_id.startswith(UNNAMED) else {key: call_id}
-
-
-def _alone(tools: Sequence[dict[str, Any]], named: str | None) -> Sequence[dict[str, Any]]:
-    """Return the tool of a name alone; all where there is no name."""
-    return tools if named is None else [tool for tool in tools if tool["function"]["name"] == named]
+def calls_of(message: Mapping[str, Any]) -> tuple[RawCall, ...]:
+    """Return the calls in a message of the assistant."""
+    return tuple([_call(object_of(call)) for call in message.get("tool_calls") or ()])
 
 
 def _answered(result: ToolResult) -> dict[str, Any]:
     """Return what says of which call a result is."""
-    if result.call_id.startswith(LEGACY):
+    if result.call_id.startswith(_LEGACY):
         return {"role": "function", "name": result.name}
     if result.call_id.startswith(UNNAMED) and not is_custom(result):
         return {"role": "tool", "name": result.name}
     return {"role": "tool", "tool_call_id": result.call_id.removeprefix(CUSTOM)}
-
-
-def _messages(results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-    """Return a message for each result."""
-    return [{**_answered(result), "content": result.content} for result in results]
 
 
 def _shown(result: ToolResult) -> list[dict[str, Any]]:
@@ -325,10 +221,240 @@ def _arguments(function: Mapping[str, Any]) -> Any:
     return None if found == "null" else found
 
 
-def _sent(call: RawCall) -> dict[str, Any]:
-    if is_custom(call):
-        custom = {"name": call.name, "input": custom_input(call)}
-        return {"id": call.id.removeprefix(CUSTOM), "type": "custom", "custom": custom}
-    function = {"name": call.name, "arguments": arguments_text(call)}
-    named = {} if call.id.startswith(UNNAMED) else {"id": call.id}
-    return {**named, "type": "function", "function": function}
+def _failed_choice(calls: Sequence[RawCall]) -> dict[str, Any]:
+    """Return the choice with calls that the provider refused, as if it hadn't."""
+    sent = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": arguments_text(call)},
+        }
+        for call in calls
+    ]
+    message = {"role": "assistant", "content": None, "tool_calls": sent}
+    return {"message": message, "finish_reason": _FAILED}
+
+
+_REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
+"""Keys of a message that hold what the model thought, of DeepSeek, of OpenRouter and Groq, and of Ollama."""
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a message, whose content is text or a list of parts."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "".join([_part_text(part) for part in content])
+
+
+def _part_text(part: Any) -> str:
+    """Return the text of a part of a message's content; nothing for one of another kind."""
+    found = part.get("text")
+    return found if isinstance(found, str) else ""
+
+
+def reasoning_of(message: Mapping[str, Any]) -> str:
+    """Return what the model thought: some servers say the same under two keys, and some in parts."""
+    for key in _REASONING_KEYS:
+        if isinstance(message.get(key), str) and message[key]:
+            return str(message[key])
+    content = message.get("content")
+    return "".join([_thought_of(part) for part in content]) if is_array(content) else ""
+
+
+def _thought_of(part: Any) -> str:
+    """Return what a part of Mistral's or Cohere's content says of the model's thinking: parts, or text.
+
+    Source: https://docs.mistral.ai/capabilities/reasoning and https://docs.cohere.com/docs/reasoning
+    """
+    found = part.get("thinking") if is_object(part) else None
+    return text_of(found) if isinstance(found, (str, list)) else ""
+
+
+_TOLD_AGAIN = frozenset(
+    {
+        *("content.delta", "content.done", "refusal.delta", "refusal.done"),
+        *("tool_calls.function.arguments.delta", "tool_calls.function.arguments.done"),
+        *("logprobs.content.delta", "logprobs.content.done"),
+        *("logprobs.refusal.delta", "logprobs.refusal.done"),
+    }
+)
+"""Events of `client.chat.completions.stream` that say what its chunks say.
+
+Source: https://github.com/openai/openai-python/blob/main/helpers.md
+"""
+
+_OF_A_CALL = frozenset({"index", "function"})
+_OF_A_FUNCTION = frozenset({"name", "arguments"})
+_OF_A_CHUNK = frozenset({"delta", "message"})
+_GROWING_DETAILS = frozenset({"text", "summary", "data"})
+
+
+class ChatMerger(ChoicesMerger):
+    """Chunks, each with what is new in one of the choices."""
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take a chunk; Mistral's SDK has it in `data`, and the helper of OpenAI's SDK in `chunk`."""
+        if failed := failed_calls(event):
+            chunk: Mapping[str, Any] = {**event, "choices": [_failed_choice(failed)]}
+        elif "choices" in event:
+            chunk = event
+        elif "data" in event:
+            chunk = object_of(event["data"])
+        elif event.get("type") in _TOLD_AGAIN:
+            return
+        else:
+            chunk = object_of(event["chunk"])
+        self._take_about(chunk)
+        for choice in chunk["choices"]:
+            self._take_choice(object_of(choice))
+
+    def _take_about(self, chunk: Mapping[str, Any]) -> None:
+        """Keep what a chunk says of the whole response; each says most of it again."""
+        self._response.put(chunk, {"choices"})
+        own = chunk.get("x_groq")  # where Groq says what a streamed answer cost
+        if is_object(own):
+            self._response.put({"usage": own.get("usage")})
+        if self._response.content.get("object") == "chat.completion.chunk":
+            self._response.content["object"] = "chat.completion"
+
+
+class _Choice:
+    """One choice, which grows."""
+
+    def __init__(self, known: StreamedCalls) -> None:
+        self._known = known
+        self.tree = GrowingObject()
+        self._message = self.tree.hold("message", GrowingObject({"role": "assistant", "content": None}))
+        self._parts: GrowingList | None = None
+        self._inputs: list[GrowingInput] = []
+        self._by_index: dict[Any, GrowingBlock] = {}
+        self._last: GrowingBlock | None = None
+        self._legacy: GrowingBlock | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        # Some servers say an empty one with each chunk.
+        return self.tree.content.get("finish_reason") not in {None, "", "null"}
+
+    def take(self, choice: Mapping[str, Any]) -> None:
+        self.tree.take(choice, _OF_A_CHUNK)
+        delta = choice.get("delta")
+        if delta is None and "message" in choice:  # a server that doesn't stream after all
+            delta = {**choice["message"]}
+            calls = delta.get("tool_calls") or ()
+            delta["tool_calls"] = [{**call, "index": index} for index, call in enumerate(calls)]
+        for key, value in object_of(delta or {}).items():
+            if value is not None:
+                self._take_part(key, value)
+        if self.has_ended:
+            for taken in self._inputs:
+                taken.end()
+
+    def _take_part(self, key: str, value: Any) -> None:
+        if key == "tool_calls":
+            for call in value:
+                self._take_call(object_of(call))
+        elif key == "function_call":
+            self._take_legacy(object_of(value))
+        elif key == "content" and is_array(value):  # Mistral's reasoning models
+            for part in value:
+                self._take_content(object_of(part))
+        elif key == "content" and self._parts is not None:
+            self._take_content({"type": "text", "text": value})
+        elif key == "reasoning_details":
+            for detail in value:
+                self._take_detail(object_of(detail))
+        else:
+            if key == "content":
+                self._known.said.add(value)
+            elif key in _REASONING_KEYS and isinstance(value, str):
+                self._known.think(value, rank=_REASONING_KEYS.index(key))
+            self._message.take({key: value})
+
+    def _take_content(self, part: Mapping[str, Any]) -> None:
+        """Take a part of the content; a part that says nothing but more of the last one continues this."""
+        self._known.said.add(_part_text(part))
+        self._known.think(_thought_of(part), rank=len(_REASONING_KEYS))
+        if self._parts is None:
+            said = self._message.whole()["content"]
+            first = [{"type": "text", "text": said}] if said else []
+            self._parts = self._message.hold("content", GrowingList(first))
+        last = self._parts.last
+        if isinstance(last, GrowingObject) and part.keys() == last.content.keys() == {"type", "text"}:
+            last.append("text", part["text"])
+        else:
+            self._parts.add(GrowingObject(part))
+
+    def _take_detail(self, detail: Mapping[str, Any]) -> None:
+        """Take a part of OpenRouter's `reasoning_details`; parts of one detail follow each other."""
+        details = self._message.held("reasoning_details", GrowingList)
+        last = details.last
+        if last is None or any(last.content.get(key) != detail.get(key) for key in ("type", "index")):
+            last = details.add(GrowingObject())
+        for key, value in detail.items():
+            if key in _GROWING_DETAILS and value is not None:
+                last.append(key, value)
+            elif value is not None or key not in last.content:
+                last.content[key] = copy_json(value)
+
+    def _take_legacy(self, function: Mapping[str, Any]) -> None:
+        if self._legacy is None:
+            if not function.get("name"):  # some servers send an empty one with every answer
+                return
+            self._legacy = self._begin(None)
+            self._message.hold("function_call", self._legacy.held("function", GrowingObject))
+        self._grow(self._legacy, {}, function)
+
+    def _take_call(self, delta: Mapping[str, Any]) -> None:
+        index, call_id = delta.get("index"), delta.get("id")
+        function, custom = object_of(delta.get("function") or {}), object_of(delta.get("custom") or {})
+        call = self._last if index is None else self._by_index.get(index)
+        # Some servers give no index, or each call the index 0.
+        is_other = index is None or bool(call_id and call and _id_of(call) not in {None, call_id})
+        if call is None or (is_other and (function.get("name") or custom.get("name"))):
+            call = self._begin_custom(delta, custom) if custom else self._begin(call_id)
+            self._message.held("tool_calls", GrowingList).add(call)
+            self._last = self._by_index[index] = call
+        if isinstance(call.input, CustomInput):
+            call.take(delta, {"index", "custom"})
+            call.held("custom", GrowingObject).take(custom, {"input"})
+            call.input.grow(custom.get("input") or "")
+        else:
+            self._grow(call, delta, function)
+
+    def _begin(self, call_id: Any) -> GrowingBlock:
+        call = GrowingBlock()
+        self._inputs.append(
+            call.hold_input(GrowingInput(self._known.begin(call_id, "")), "function", "arguments")
+        )
+        return call
+
+    def _begin_custom(self, delta: Mapping[str, Any], custom: Mapping[str, Any]) -> GrowingBlock:
+        call = GrowingBlock()
+        taken = CustomInput(self._known, f"{CUSTOM}{delta['id']}", custom["name"])
+        self._inputs.append(call.hold_input(taken, "custom", "input"))
+        return call
+
+    def _grow(self, call: GrowingBlock, delta: Mapping[str, Any], function: Mapping[str, Any]) -> None:
+        """Take more of a call of a function."""
+        taken = call.input
+        if taken is None or taken.call is None:
+            raise TypeError
+        streamed = taken.call
+        # Some servers say all the rest of a call, such as a signature, with each piece of its arguments.
+        call.put(delta, _OF_A_CALL)
+        inner = call.held("function", GrowingObject)
+        inner.put(function, _OF_A_FUNCTION)
+        streamed.id = streamed.id or delta.get("id") or None
+        name, arguments = function.get("name") or "", function.get("arguments")
+        if name:  # it comes as a whole, is repeated, or comes in parts
+            streamed.grow("", name if name == streamed.wire_name else streamed.wire_name + name)
+        inner.content["name"] = streamed.wire_name
+        if is_object(arguments):
+            taken.give(arguments)
+            arguments = to_json_text(arguments)
+        taken.grow(arguments or "")
+
+
+def _id_of(call: GrowingBlock) -> Any:
+    return call.content.get("id") or None

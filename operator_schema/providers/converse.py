@@ -1,6 +1,7 @@
-"""The wire form of Amazon Bedrock's Converse.
+"""Amazon Bedrock's Converse: its wire form, its streams, and who takes it.
 
-Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html and
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
 from __future__ import annotations
@@ -8,11 +9,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..immutable import Value
-from ..json_values import is_object
+from ..json_values import copy_json, is_array
 from ..tools.calls import RawCall
 from .answer import Answer
-from .wire import IMAGES, PDF, arguments_object, file_name, object_of, parts_of, usage_of, with_input_object
+from .growing import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
+from .names import NameRule
+from .provider import Provider
+from .wire import (
+    ANTHROPIC_RULES,
+    ANTHROPIC_STRICT,
+    IMAGES,
+    PDF,
+    BlockWire,
+    Merger,
+    arguments_object,
+    described,
+    file_name,
+    object_of,
+    parts_of,
+    usage_of,
+    with_input_object,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,11 +38,10 @@ if TYPE_CHECKING:
     from ..tools.content import File, Image
     from ..tools.tool import ToolDefinition
     from .answer import StopReason
-    from .converse_stream import ConverseMerger
-    from .streamed_call import StreamedCalls
+    from .growing import StreamedCalls
     from .wire import Wanted
 
-__all__ = ["ConverseWire"]
+__all__ = ["ConverseWire", "bedrock"]
 
 _STOPS: dict[str, StopReason] = {
     "tool_use": "calls",
@@ -55,42 +71,37 @@ _FORMATS = {
 """Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html"""
 
 
-class ConverseWire(Value):
+class ConverseWire(BlockWire):
     """Converse: calls and results are blocks of content."""
+
+    FORMS = frozenset({"blocks"})
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
-        marks = {"strict": True} if strict else {}
-        return {
-            "toolSpec": {
-                "name": definition["name"],
-                "description": definition["description"] or definition["name"],  # it may not be empty
-                "inputSchema": {"json": definition["input_schema"]},
-                **marks,
-            }
-        }
+        found = described(definition, "inputSchema", strict=strict)
+        found["description"] = found["description"] or found["name"]  # it may not be empty
+        return {"toolSpec": {**found, "inputSchema": {"json": definition["input_schema"]}}}
+
+    def choice(self, wanted: Wanted) -> dict[str, Any]:
+        """Return the `toolChoice`."""
+        if wanted.name is not None:
+            return {"tool": {"name": wanted.name}}
+        return {"any" if wanted.mode == "required" else "auto": {}}
 
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
-        """Return `toolConfig`; nothing at all without tools.
+        """Return `toolConfig`.
 
         If none may be called, the tools are there without a choice: Converse has no word for it, and refuses
         a conversation that has calls or results in a request without tools.
         """
-        if not tools:
-            return {}
-        if wanted.mode == "none":
-            return {"toolConfig": {"tools": tools}}
-        if wanted.name is not None:
-            choice: dict[str, Any] = {"tool": {"name": wanted.name}}
-        else:
-            choice = {"any" if wanted.mode == "required" else "auto": {}}
-        return {"toolConfig": {"tools": tools, "toolChoice": choice}}
+        choice = {} if wanted.mode == "none" else {"toolChoice": self.choice(wanted)}
+        return {"toolConfig": {"tools": tools, **choice}}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
         message = object_of(object_of(response["output"])["message"])
         blocks = [object_of(block) for block in message.get("content") or ()]
-        uses = [object_of(block["toolUse"]) for block in blocks if is_call(block)]
+        uses = [object_of(block["toolUse"]) for block in blocks if _is_own_call(block)]
         calls = tuple([RawCall(use["toolUseId"], use["name"], use.get("input")) for use in uses])
         text = "".join([part["text"] for block in blocks for part in _texts(block) if "text" in part])
         raw = response.get("stopReason")
@@ -110,30 +121,24 @@ class ConverseWire(Value):
 
     def merger(self, calls: StreamedCalls) -> ConverseMerger:
         """Return what merges the events of a stream."""
-        from .converse_stream import ConverseMerger
-
         return ConverseMerger(calls)
 
-    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return the assistant's message with calls."""
-        blocks = [
-            {"toolUse": {"toolUseId": call.id, "name": call.name, "input": arguments_object(call)}}
-            for call in calls
-        ]
-        return [{"role": "assistant", "content": blocks}]
+    def call(self, call: RawCall) -> dict[str, Any]:
+        """Return the block of a call."""
+        return {"toolUse": {"toolUseId": call.id, "name": call.name, "input": arguments_object(call)}}
 
-    def calls_in(self, message: Mapping[str, Any]) -> int:
-        """Count the blocks of calls in a message."""
-        return len(
-            [block for block in message.get("content") or () if is_object(block) and "toolUse" in block]
-        )
+    def is_call(self, block: Mapping[str, Any]) -> bool:
+        """Return whether a block is a call."""
+        return "toolUse" in block
 
-    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return one message with all results; images and files of the formats that it takes go along."""
-        return [{"role": "user", "content": [_block(result) for result in results]}] if results else []
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """Return the block of a result; images and files of the formats that it takes go along."""
+        content = [_content(place, part) for place, part in enumerate(parts_of(result, _FORMATS))]
+        status = "error" if result.is_error else "success"
+        return {"toolResult": {"toolUseId": result.call_id, "content": content, "status": status}}
 
 
-def is_call(block: Mapping[str, Any]) -> bool:
+def _is_own_call(block: Mapping[str, Any]) -> bool:
     """Return whether a block is a call that your program runs; Bedrock runs some itself."""
     return "toolUse" in block and object_of(block["toolUse"]).get("type") != "server_tool_use"
 
@@ -150,12 +155,6 @@ def _thoughts(block: Mapping[str, Any]) -> list[str]:
     return [thought["text"]] if thought.get("text") else []
 
 
-def _block(result: ToolResult) -> dict[str, Any]:
-    content = [_content(place, part) for place, part in enumerate(parts_of(result, _FORMATS))]
-    status = "error" if result.is_error else "success"
-    return {"toolResult": {"toolUseId": result.call_id, "content": content, "status": status}}
-
-
 def _content(place: int, part: str | Image | File) -> dict[str, Any]:
     if isinstance(part, str):
         return {"text": part}
@@ -166,3 +165,110 @@ def _content(place: int, part: str | Image | File) -> dict[str, Any]:
     stem = file_name(part).rpartition(".")[0] or "file"
     name = re.sub(r"[^A-Za-z0-9()\[\]-]+", " ", stem)[:150].strip() or "file"
     return {"document": {"name": f"{name} {place}", **source}}
+
+
+class ConverseMerger(Merger):
+    """Events, each an object with its kind as the only key."""
+
+    is_binary = True
+
+    def __init__(self, calls: StreamedCalls) -> None:
+        super().__init__(calls)
+        self._blocks: dict[int, GrowingBlock] = {}
+        self._message = self._response.held("output", GrowingObject).held("message", GrowingObject)
+        self._message.hold("content", NumberedList(self._blocks))
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the message has begun."""
+        return self._message.content.get("role") is not None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the reason is known why the model stopped; it comes after all blocks."""
+        return self._response.content.get("stopReason") is not None
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take an event; kinds that aren't known are left out."""
+        for kind, value in event.items():
+            content = object_of(value)
+            if kind == "messageStart":
+                self._message.content["role"] = content["role"]
+            elif kind in {"messageStop", "metadata"}:
+                self._response.content.update(copy_json(content))
+            elif kind == "contentBlockStart":
+                self._begin(self._block(content), object_of(content["start"]))
+            elif kind == "contentBlockDelta":
+                self._grow(self._block(content), content["contentBlockIndex"], object_of(content["delta"]))
+
+    def _block(self, content: Mapping[str, Any]) -> GrowingBlock:
+        return self._blocks.setdefault(content["contentBlockIndex"], GrowingBlock())
+
+    def _begin(self, block: GrowingBlock, start: Mapping[str, Any]) -> None:
+        block.take(start)
+        if "toolUse" in start:
+            use = start["toolUse"]
+            call = self._known.begin(use["toolUseId"], use["name"]) if _is_own_call(start) else None
+            block.hold_input(GrowingInput(call, {}, as_value=True), "toolUse", "input")
+
+    def _grow(self, block: GrowingBlock, index: Any, delta: Mapping[str, Any]) -> None:
+        for kind, value in delta.items():
+            if kind == "text":
+                block.append("text", value)
+                self._known.said.add(value)
+            elif kind == "toolUse":
+                _grow_use(block, object_of(value))
+            elif kind == "citation":
+                block.held(_CITATIONS, GrowingList).add(GrowingObject(object_of(value)))
+            elif kind == "reasoningContent":
+                self._grow_reasoning(block, index, object_of(value))
+            elif kind == "toolResult" and is_array(value):  # of a tool that Bedrock runs
+                block.take({"toolResult": {"content": value}})
+            else:
+                block.take({kind: value})
+
+    def _grow_reasoning(self, block: GrowingBlock, index: Any, delta: Mapping[str, Any]) -> None:
+        reasoning = block.held("reasoningContent", GrowingObject)
+        for kind, value in delta.items():
+            if kind == "redactedContent":  # botocore gives bytes, JSON has base64
+                reasoning.take({kind: value})
+            else:
+                reasoning.held("reasoningText", GrowingObject).take({kind: value})
+                if kind == "text":
+                    self._known.think(value, index)
+
+    def response(self) -> dict[str, Any] | None:
+        """Return the response so far."""
+        found = super().response()
+        if found is not None:
+            message = found["output"]["message"]
+            message["content"] = [_with_citations(block) for block in message["content"]]
+        return found
+
+
+_CITATIONS = "citations"
+
+
+def _grow_use(block: GrowingBlock, delta: Mapping[str, Any]) -> None:
+    if block.input is None:
+        raise TypeError
+    block.input.grow(delta.get("input", ""))
+    block.held("toolUse", GrowingObject).take(delta, {"input"})
+
+
+def _with_citations(block: dict[str, Any]) -> dict[str, Any]:
+    """Return a block in which a text with citations has the form that it has without a stream."""
+    if _CITATIONS not in block:
+        return block
+    citations = block.pop(_CITATIONS)
+    return {"citationsContent": {"content": [block], "citations": citations}}
+
+
+bedrock = Provider(
+    "Bedrock Converse",
+    ConverseWire(),
+    NameRule(),
+    takes_unions=False,
+    dialect=ANTHROPIC_STRICT,  # most models that take `strict` there are Anthropic's
+    rules=ANTHROPIC_RULES,
+)

@@ -1,4 +1,4 @@
-"""The wire form of Gemini's generateContent.
+"""Gemini's generateContent: its wire form, its streams, and who takes it.
 
 Source: https://ai.google.dev/api/generate-content and https://ai.google.dev/api/caching#Tool
 """
@@ -7,12 +7,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..immutable import Value
-from ..json_values import is_object
+from ..json_values import copy_json, to_json_text
+from ..schema.style import Dialect
 from ..tools.calls import RawCall
 from .answer import Answer, marked_if_cut
-from .wire import PDF, UNNAMED, arguments_object, object_of, parts_of, text_or_none, unnamed_call, usage_of
-from .written_calls import written_calls
+from .growing import GrowingBlock, GrowingInput, GrowingList, GrowingObject
+from .names import NameRule
+from .provider import Provider
+from .rules import Rules
+from .wire import (
+    BOUNDS,
+    DATES,
+    ITEMS,
+    LENGTHS,
+    PDF,
+    UNNAMED,
+    BlockWire,
+    ChoicesMerger,
+    arguments_object,
+    described,
+    object_of,
+    parts_of,
+    text_or_none,
+    unnamed_call,
+    usage_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,11 +39,11 @@ if TYPE_CHECKING:
     from ..tools.calls import ToolResult
     from ..tools.tool import ToolDefinition
     from .answer import StopReason
-    from .generate_content_stream import GenerateContentMerger
-    from .streamed_call import StreamedCalls
+    from .growing import StreamedCall, StreamedCalls
+    from .partial_args import PartialArguments
     from .wire import Wanted
 
-__all__ = ["GenerateContentWire"]
+__all__ = ["GenerateContentWire", "gemini", "gemini_parameters"]
 
 _STOPS: dict[str, StopReason] = {
     "STOP": "end",
@@ -44,12 +63,17 @@ _UNREADABLE = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 _MODES = {"auto": "AUTO", "required": "ANY", "named": "ANY", "none": "NONE"}
 
 
-class GenerateContentWire(Value):
+class GenerateContentWire(BlockWire):
     """generateContent: calls and results are parts; a call may have no id.
 
     Attributes:
         schema_key: where the schema of a tool stands.
     """
+
+    HISTORY = "contents"
+    FORMS = frozenset({"gemini"})
+    ROLE = "model"
+    BLOCKS = "parts"
 
     schema_key: str = "parametersJsonSchema"
 
@@ -60,25 +84,21 @@ class GenerateContentWire(Value):
         strict: bool,  # noqa: ARG002  # the mode of the request says it
     ) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
-        return {
-            "name": definition["name"],
-            "description": definition["description"],
-            self.schema_key: definition["input_schema"],
-        }
+        return described(definition, self.schema_key, strict=False)
+
+    def choice(self, wanted: Wanted) -> dict[str, Any]:
+        """Return the `functionCallingConfig`."""
+        mode = _MODES[wanted.mode]
+        if wanted.strict and wanted.mode == "auto":
+            mode = "VALIDATED"  # it may answer without a call, but a call fits
+        return (
+            {"mode": mode} if wanted.name is None else {"mode": mode, "allowedFunctionNames": [wanted.name]}
+        )
 
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
-        """Return `tools` and `toolConfig`; nothing at all without tools."""
-        if not tools:
-            return {}
-        config: dict[str, Any] = {"mode": _MODES[wanted.mode]}
-        if wanted.strict and wanted.mode == "auto":
-            config["mode"] = "VALIDATED"  # it may answer without a call, but a call fits
-        if wanted.name is not None:
-            config["allowedFunctionNames"] = [wanted.name]
-        return {
-            "tools": [{"functionDeclarations": tools}],
-            "toolConfig": {"functionCallingConfig": config},
-        }
+        """Return `tools` and `toolConfig`."""
+        config = {"functionCallingConfig": self.choice(wanted)}
+        return {"tools": [{"functionDeclarations": tools}], "toolConfig": config}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the answer of each candidate; one that was blocked where there is none."""
@@ -91,7 +111,7 @@ class GenerateContentWire(Value):
             ),
         }
         candidates = [
-            _answer(object_of(found)).replace(**about) for found in response.get("candidates") or ()
+            self._answer(object_of(found)).replace(**about) for found in response.get("candidates") or ()
         ]
         if candidates:
             return candidates
@@ -100,62 +120,58 @@ class GenerateContentWire(Value):
         blocked = object_of(response["promptFeedback"]).get("blockReason")
         return [Answer((), "", None, "filtered", blocked, ()).replace(**about)]
 
-    def merger(self, calls: StreamedCalls) -> GenerateContentMerger:
-        """Return what merges the events of a stream."""
-        from .generate_content_stream import GenerateContentMerger
-
-        return GenerateContentMerger(calls)
-
-    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return the model's content with calls."""
-        return [_calls_message(calls)]
-
-    def calls_in(self, message: Mapping[str, Any]) -> int:
-        """Count the calls in a content."""
-        return len(
-            [part for part in message.get("parts") or () if is_object(part) and "functionCall" in part]
+    def _answer(self, candidate: Mapping[str, Any]) -> Answer:
+        content = object_of(candidate.get("content") or {})
+        parts = [object_of(part) for part in content.get("parts") or ()]
+        calls = tuple([_call(object_of(part["functionCall"])) for part in parts if "functionCall" in part])
+        text = "".join([part["text"] for part in parts if part.get("text") and not part.get("thought")])
+        reasoning = "".join([part["text"] for part in parts if part.get("text") and part.get("thought")])
+        raw = candidate.get("finishReason")
+        stop: StopReason = _STOPS.get(raw or "", "other")
+        said = text_or_none(candidate.get("finishMessage"))
+        written = _written(said) if raw in _UNREADABLE and said and not calls else ()
+        if written:
+            calls = written
+            content = {**content, "role": "model", "parts": [*parts, *[self.call(call) for call in calls]]}
+        if calls and (stop == "end" or written):
+            stop = "calls"
+        if any(call.is_cut_off for call in calls):
+            content = {**content, "parts": [_with_args_object(part) for part in parts]}
+        return Answer(
+            calls, text, None, stop, raw, (content,) if content else (), reasoning, stop_message=said
         )
 
-    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return one content with all results; images and PDFs follow as parts of their own."""
-        parts: list[dict[str, Any]] = []
-        for result in results:
-            said = {"error" if result.is_error else "output": result.content}
-            parts.append({"functionResponse": {**_id(result.call_id), "name": result.name, "response": said}})
-            parts += [
-                {"inlineData": {"mimeType": part.media_type, "data": part.base64}}
-                for part in parts_of(result, _TYPES)
-                if not isinstance(part, str)
-            ]
-        return [{"role": "user", "parts": parts}] if parts else []
+    def merger(self, calls: StreamedCalls) -> GenerateContentMerger:
+        """Return what merges the events of a stream."""
+        return GenerateContentMerger(calls, "candidates", _Candidate)
+
+    def call(self, call: RawCall) -> dict[str, Any]:
+        """Return the part of a call."""
+        return {"functionCall": {**_id(call.id), "name": call.name, "args": arguments_object(call)}}
+
+    def is_call(self, block: Mapping[str, Any]) -> bool:
+        """Return whether a part is a call."""
+        return "functionCall" in block
+
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """Return the part of a result."""
+        said = {"error" if result.is_error else "output": result.content}
+        return {"functionResponse": {**_id(result.call_id), "name": result.name, "response": said}}
+
+    def result_blocks(self, result: ToolResult) -> list[dict[str, Any]]:
+        """Return the part of a result; images and PDFs follow as parts of their own."""
+        shown = [
+            {"inlineData": {"mimeType": part.media_type, "data": part.base64}}
+            for part in parts_of(result, _TYPES)
+            if not isinstance(part, str)
+        ]
+        return [self.result(result), *shown]
 
 
-def _answer(candidate: Mapping[str, Any]) -> Answer:
-    content = object_of(candidate.get("content") or {})
-    parts = [object_of(part) for part in content.get("parts") or ()]
-    calls = tuple([_call(object_of(part["functionCall"])) for part in parts if "functionCall" in part])
-    text = "".join([part["text"] for part in parts if part.get("text") and not part.get("thought")])
-    reasoning = "".join([part["text"] for part in parts if part.get("text") and part.get("thought")])
-    raw = candidate.get("finishReason")
-    stop: StopReason = _STOPS.get(raw or "", "other")
-    said = text_or_none(candidate.get("finishMessage"))
-    written = written_calls(said) if raw in _UNREADABLE and said and not calls else []
-    if written:
-        calls = tuple(written)
-        content = {**content, "role": "model", "parts": [*parts, *_calls_message(calls)["parts"]]}
-    if calls and (stop == "end" or written):
-        stop = "calls"
-    if any(call.is_cut_off for call in calls):
-        content = {**content, "parts": [_with_args_object(part) for part in parts]}
-    return Answer(calls, text, None, stop, raw, (content,) if content else (), reasoning, stop_message=said)
+def _written(text: str) -> tuple[RawCall, ...]:
+    from .written_calls import written_calls
 
-
-def _calls_message(calls: Sequence[RawCall]) -> dict[str, Any]:
-    parts = [
-        {"functionCall": {**_id(call.id), "name": call.name, "args": arguments_object(call)}}
-        for call in calls
-    ]
-    return {"role": "model", "parts": parts}
+    return tuple(written_calls(text))
 
 
 def _with_args_object(part: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -177,3 +193,182 @@ def _call(call: Mapping[str, Any]) -> RawCall:
 
 def _id(call_id: str) -> dict[str, str]:
     return {} if call_id.startswith(UNNAMED) else {"id": call_id}
+
+
+class GenerateContentMerger(ChoicesMerger):
+    """Responses that continue each other; a call comes as a whole, or in parts."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each candidate has ended, or the prompt was blocked."""
+        if not super().has_begun:
+            return "blockReason" in self._response.content.get("promptFeedback", {})
+        return super().is_complete
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is a candidate, or the prompt was blocked."""
+        return super().has_begun or bool(self._response.content.get("promptFeedback"))
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take a response."""
+        if not any(key in event for key in ("candidates", "promptFeedback", "usageMetadata")):
+            raise KeyError
+        self._response.put(event, {"candidates", "promptFeedback"})
+        if feedback := event.get("promptFeedback"):
+            known = self._response.content.get("promptFeedback", {})
+            self._response.put({"promptFeedback": {**known, **object_of(feedback)}})
+        for found in event.get("candidates") or ():
+            self._take_choice(object_of(found))
+
+
+class _Candidate:
+    """One candidate, which grows."""
+
+    def __init__(self, known: StreamedCalls) -> None:
+        self._known = known
+        self.tree = GrowingObject({"finishReason": None})
+        self._content = self.tree.hold("content", GrowingObject({"role": "model"}))
+        self._parts = self._content.hold("parts", GrowingList())
+        self._call: _PartialCall | None = None
+
+    def take(self, candidate: Mapping[str, Any]) -> None:
+        content = object_of(candidate.get("content") or {})
+        self._content.content["role"] = content.get("role") or self._content.content["role"]
+        # What is said beside the content, such as its sources, is said as a whole each time.
+        about = {key: value for key, value in candidate.items() if key not in {"content", "finishReason"}}
+        self.tree.content.update(copy_json(about))
+        parts = content.get("parts") or ()
+        for part in parts:
+            self._add(object_of(part))
+        # It goes on after a reason, where Gemini runs code in between.
+        if parts or candidate.get("finishReason"):
+            self.tree.content["finishReason"] = candidate.get("finishReason") or None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the reason is known why the model stopped, other than to have code run."""
+        reason, last = self.tree.content["finishReason"], self._parts.last
+        runs = reason == "STOP" and last is not None and "executableCode" in last.content
+        return reason is not None and not runs
+
+    def _add(self, part: Mapping[str, Any]) -> None:
+        if "text" in part:
+            tell = self._known.think if part.get("thought") else self._known.said.add
+            tell(part["text"])
+        last: GrowingObject | None = self._parts.last
+        if last is not None and _continues(part, last.content):
+            last.append("text", part["text"])
+        elif "functionCall" in part:
+            self._take_call(part, object_of(part["functionCall"]))
+        else:
+            self._parts.add(GrowingObject(part))
+
+    def _take_call(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> None:
+        name, growing = call.get("name"), self._call
+        if growing is None or (name and name != growing.name):
+            if growing is not None:
+                growing.end()
+                self._call = None
+            block = self._parts.add(GrowingBlock(part))
+            if not ("partialArgs" in call or call.get("willContinue")):
+                self._known.begin(call.get("id"), call["name"], to_json_text(call.get("args") or {}))
+                return
+            growing = _PartialCall(block, self._known.begin(call.get("id"), call["name"]))
+        growing.take(part, call)
+        if not call.get("willContinue"):
+            growing.end(call.get("args"))  # some say all of them again
+        self._call = growing if call.get("willContinue") else None
+
+
+class _PartialCall:
+    """One call that comes in parts.
+
+    Args:
+        part: of the content, which gets the arguments.
+        streamed: shows them while they come.
+    """
+
+    def __init__(self, part: GrowingBlock, streamed: StreamedCall) -> None:
+        from .partial_args import PartialArguments
+
+        self._part = part
+        self._call = part.held("functionCall", GrowingObject)
+        self._call.content.pop("partialArgs", None)
+        # Until they end, the arguments are text.
+        self._call.content["willContinue"] = True
+        self._input = part.hold_input(GrowingInput(streamed), "functionCall", "args")
+        self._arguments: PartialArguments = PartialArguments()
+        self._streamed = streamed
+
+    @property
+    def name(self) -> str:
+        return self._streamed.wire_name
+
+    def take(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> None:
+        """Take the next part, which may also say what no part before has said, such as a signature."""
+        self._part.put(part, {"functionCall"})
+        self._call.put(call, _OF_PARTS)
+        self._streamed.id = self._call.content.get("id")
+        for found in call.get("partialArgs") or ():
+            self._input.grow(self._arguments.take(object_of(found)))
+
+    def end(self, arguments: Any = None) -> None:
+        self._input.grow(self._arguments.end())
+        self._input.give(arguments or self._arguments.value)
+        self._call.content.pop("willContinue", None)
+
+
+_OF_PARTS = frozenset({"name", "args", "partialArgs", "willContinue"})
+
+
+def _continues(part: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
+    """Return whether a part is more of the text of the last one."""
+    return _is_text(part) and _is_text(last) and last.get("thought") == part.get("thought")
+
+
+def _is_text(part: Mapping[str, Any]) -> bool:
+    """Return whether a part is text alone: a signature stays with its own part."""
+    return "text" in part and part.keys() <= {"text", "thought"}
+
+
+GEMINI_VALIDATED = Dialect(
+    keywords=BOUNDS | ITEMS | LENGTHS | {"pattern", "uniqueItems", "default"},
+    formats=DATES,
+    closed="as_is",
+    takes_maps=True,
+    takes_tuples=True,
+    takes_lookaround=True,
+    whole_request=True,
+)
+"""Source: https://ai.google.dev/gemini-api/docs/structured-output; the mode is `VALIDATED`.
+
+Recorded requests show that it takes more than the page says: recursion, lengths, patterns, defaults.
+"""
+
+GEMINI_PARAMETERS = Dialect(
+    keywords=BOUNDS | ITEMS | LENGTHS,
+    formats=frozenset({"date-time"}),
+    lenient=True,
+    closed="none",
+    openapi=True,
+    takes_type_lists=False,
+    takes_references=False,
+    takes_recursion=False,
+    text_choices=True,
+    whole_request=True,
+)
+"""Source: https://ai.google.dev/api/caching#Schema"""
+
+
+_NAMES = NameRule(64, "-.:", starts_with_letter=True)
+gemini = Provider("Gemini", GenerateContentWire(), _NAMES, takes_unions=True, dialect=GEMINI_VALIDATED)
+gemini_parameters = Provider(
+    "Gemini with parameters",
+    GenerateContentWire("parameters"),
+    _NAMES,
+    takes_unions=False,
+    dialect=GEMINI_PARAMETERS.replace(lenient=False),
+    always=GEMINI_PARAMETERS,
+    rules=Rules(keys=NameRule(64, "", starts_with_letter=True)),
+)

@@ -1,20 +1,28 @@
-"""The wire form of Anthropic's Messages.
+"""Anthropic's Messages: its wire form, its streams, and who takes it.
 
-Source: https://docs.anthropic.com/en/api/messages
+Source: https://docs.anthropic.com/en/api/messages and
+https://docs.anthropic.com/en/docs/build-with-claude/streaming
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..immutable import Value
-from ..json_values import is_object
+from ..json_values import copy_json, is_object
 from ..tools.calls import RawCall
 from .answer import Answer
+from .growing import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
+from .names import NameRule
+from .provider import Provider
 from .wire import (
+    ANTHROPIC_RULES,
+    ANTHROPIC_STRICT,
     IMAGES,
     PDF,
+    BlockWire,
+    Merger,
     arguments_object,
+    described,
     file_name,
     object_of,
     parts_of,
@@ -24,17 +32,16 @@ from .wire import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from ..tools.calls import ToolResult
     from ..tools.content import File, Image
     from ..tools.tool import ToolDefinition
     from .answer import StopReason
-    from .messages_stream import MessagesMerger
-    from .streamed_call import StreamedCalls
+    from .growing import StreamedCalls
     from .wire import Wanted
 
-__all__ = ["MessagesWire"]
+__all__ = ["MessagesWire", "anthropic"]
 
 _STOPS: dict[str, StopReason] = {
     "tool_use": "calls",
@@ -47,28 +54,23 @@ _STOPS: dict[str, StopReason] = {
 }
 
 
-class MessagesWire(Value):
+class MessagesWire(BlockWire):
     """Messages: calls and results are blocks of content."""
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
-        return {**definition, "strict": True} if strict else {**definition}
+        return described(definition, "input_schema", strict=strict)
 
-    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
-        """Return `tools` and `tool_choice`; nothing at all without tools."""
-        if not tools:
-            return {}
-        body: dict[str, Any] = {"tools": tools}
+    def choice(self, wanted: Wanted) -> dict[str, Any]:
+        """Return the `tool_choice`."""
         if wanted.name is not None:
-            body["tool_choice"] = {"type": "tool", "name": wanted.name}
-        else:
-            body["tool_choice"] = {"type": "any" if wanted.mode == "required" else wanted.mode}
-        return body
+            return {"type": "tool", "name": wanted.name}
+        return {"type": "any" if wanted.mode == "required" else wanted.mode}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
         blocks = [object_of(block) for block in response["content"]]
-        uses = [block for block in blocks if block.get("type") == "tool_use"]
+        uses = [block for block in blocks if self.is_call(block)]
         calls = tuple([RawCall(block["id"], block["name"], block.get("input")) for block in uses])
         text = "".join([block["text"] for block in blocks if block.get("type") == "text"])
         raw = response.get("stop_reason")
@@ -90,33 +92,26 @@ class MessagesWire(Value):
 
     def merger(self, calls: StreamedCalls) -> MessagesMerger:
         """Return what merges the events of a stream."""
-        from .messages_stream import MessagesMerger
-
         return MessagesMerger(calls)
 
-    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return the assistant's message with calls."""
-        blocks = [
-            {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call)}
-            for call in calls
-        ]
-        return [{"role": "assistant", "content": blocks}]
+    def call(self, call: RawCall) -> dict[str, Any]:
+        """Return the block of a call."""
+        return {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call)}
 
-    def calls_in(self, message: Mapping[str, Any]) -> int:
-        """Count the blocks of calls in a message."""
-        blocks = message.get("content")
-        return [block.get("type") for block in blocks if is_object(block)].count("tool_use") if blocks else 0
+    def text_block(self, text: str) -> dict[str, Any]:
+        """Return a block that says a text."""
+        return {"type": "text", "text": text}
 
-    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return one message with all results, as the API asks; images and PDFs go along."""
-        return [{"role": "user", "content": [_block(result) for result in results]}] if results else []
+    def is_call(self, block: Mapping[str, Any]) -> bool:
+        """Return whether a block is a call that your program runs."""
+        return block.get("type") == "tool_use"
 
-
-def _block(result: ToolResult) -> dict[str, Any]:
-    # The API refuses empty text blocks.
-    content = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if part]
-    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
-    return {**block, "is_error": True} if result.is_error else block
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """Return the block of a result; images and PDFs go along."""
+        # The API refuses empty text blocks.
+        content = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if part]
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
+        return {**block, "is_error": True} if result.is_error else block
 
 
 def _content(part: str | Image | File) -> dict[str, Any]:
@@ -126,3 +121,85 @@ def _content(part: str | Image | File) -> dict[str, Any]:
     if part.media_type in IMAGES:
         return {"type": "image", "source": source}
     return {"type": "document", "source": source, "title": file_name(part)}
+
+
+class MessagesMerger(Merger):
+    """Events that begin and continue the blocks of one message."""
+
+    def __init__(self, calls: StreamedCalls) -> None:
+        super().__init__(calls)
+        self._blocks: dict[int, GrowingBlock] = {}
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the message has begun."""
+        return bool(self._response.content)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the reason is known why the model stopped; it comes after all blocks."""
+        return self._response.content.get("stop_reason") is not None
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take an event; kinds that aren't known are left out, as the API asks."""
+        match event["type"]:
+            case "message_start":
+                self._response = GrowingObject(object_of(event["message"]))
+                self._response.hold("content", NumberedList(self._blocks))
+            case "content_block_start":
+                self._begin(event["index"], object_of(event["content_block"]))
+            case "content_block_delta":
+                self._grow(event["index"], object_of(event["delta"]))
+            case "message_delta":
+                self._end(event)
+            case str():
+                pass
+            case _:
+                raise TypeError
+
+    def _begin(self, index: int, found: Mapping[str, Any]) -> None:
+        block = self._blocks[index] = GrowingBlock(found)
+        call = self._known.begin(found["id"], found["name"]) if found.get("type") == "tool_use" else None
+        if call is not None or "input" in found:  # such as a call that Anthropic runs itself
+            block.hold_input(GrowingInput(call, found.get("input", {}), as_value=True), "input")
+        self._tell(index, found)
+
+    def _grow(self, index: int, delta: Mapping[str, Any]) -> None:
+        """Take more of a block: kinds of deltas that aren't known by their form."""
+        block, kind = self._blocks[index], delta["type"]
+        if kind == "input_json_delta":
+            taken = block.input or block.hold_input(GrowingInput(as_value=True), "input")
+            taken.grow(delta["partial_json"])
+        elif kind == "citations_delta":
+            block.held("citations", GrowingList).add(GrowingObject(delta["citation"]))
+        else:
+            block.take(delta, {"type"})
+            self._tell(index, delta)
+
+    def _tell(self, index: int, more: Mapping[str, Any]) -> None:
+        kind = self._blocks[index].content.get("type")
+        if kind == "text" and "text" in more:
+            self._known.said.add(more["text"])
+        elif kind == "thinking" and "thinking" in more:
+            self._known.think(more["thinking"], index)
+
+    def _end(self, event: Mapping[str, Any]) -> None:
+        """Take what is known at the end: why the model stopped, and what the answer cost."""
+        message = self._response.content
+        for key, value in {**event, **object_of(event["delta"])}.items():
+            before = message.get(key)
+            if is_object(value) and is_object(before):
+                known = {inner: found for inner, found in value.items() if found is not None}
+                message[key] = {**before, **copy_json(known)}
+            elif key not in {"delta", "type"}:
+                message[key] = copy_json(value)
+
+
+anthropic = Provider(
+    "Anthropic",
+    MessagesWire(),
+    NameRule(128),
+    takes_unions=False,
+    dialect=ANTHROPIC_STRICT,
+    rules=ANTHROPIC_RULES,
+)

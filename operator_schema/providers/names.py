@@ -33,6 +33,8 @@ class NameRule(Value):
 
     def takes(self, name: str) -> bool:
         """Return whether the provider takes a name as it is."""
+        if name.isascii() and name.isidentifier():  # what most names are
+            return len(name) <= self.longest
         start = "[A-Za-z_]" if self.starts_with_letter else f"[A-Za-z0-9_{re.escape(self.others)}]"
         rest = f"[A-Za-z0-9_{re.escape(self.others)}]*"
         return len(name) <= self.longest and re.fullmatch(start + rest, name) is not None

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import is_array, is_object
-from .merger import joined
+from .growing import joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

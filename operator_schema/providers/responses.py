@@ -1,23 +1,36 @@
-"""The wire form of OpenAI's Responses, which xAI takes too.
+"""OpenAI's Responses: its wire form, its streams, and who takes it; xAI does, too.
 
-Source: https://platform.openai.com/docs/api-reference/responses
+Source: https://platform.openai.com/docs/api-reference/responses and
+https://platform.openai.com/docs/api-reference/responses-streaming
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..immutable import Value
+from ..json_values import is_array
+from ..schema.style import Dialect
 from ..tools.calls import RawCall
 from .answer import Answer, marked_if_cut
+from .growing import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
+from .names import NameRule
+from .provider import Provider
 from .wire import (
     CUSTOM,
+    DATES,
     IMAGES,
+    ITEMS,
+    LENGTHS,
+    NUMBERS,
+    OPENAI_STRICT,
     PDF,
+    Merger,
+    Wire,
     arguments_text,
     custom_call,
     custom_input,
     data_url,
+    described,
     file_name,
     is_custom,
     object_of,
@@ -27,39 +40,36 @@ from .wire import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from ..tools.calls import ToolResult
     from ..tools.content import File, Image
     from ..tools.tool import ToolDefinition
     from .answer import StopReason
-    from .responses_stream import ResponsesMerger
-    from .streamed_call import StreamedCalls
+    from .growing import StreamedCalls
     from .wire import Wanted
 
-__all__ = ["ResponsesWire"]
+__all__ = ["ResponsesWire", "openai_responses", "xai"]
 
 
-class ResponsesWire(Value):
+class ResponsesWire(Wire):
     """Responses: items instead of messages."""
+
+    HISTORY = "input"
+    FORMS = frozenset({"item", "text"})
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
+        # The API makes schemas strict where `strict` is left out.
         return {
             "type": "function",
-            "name": definition["name"],
-            "description": definition["description"],
-            "parameters": definition["input_schema"],
-            "strict": strict,  # the API makes schemas strict where this is left out
+            **described(definition, "parameters", strict=strict),
+            "strict": strict,
         }
 
-    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
-        """Return `tools` and `tool_choice`; nothing at all without tools."""
-        if not tools:
-            return {}
-        if wanted.name is not None:
-            return {"tools": tools, "tool_choice": {"type": "function", "name": wanted.name}}
-        return {"tools": tools, "tool_choice": wanted.mode}
+    def choice(self, wanted: Wanted) -> Any:
+        """Return the `tool_choice`."""
+        return wanted.mode if wanted.name is None else {"type": "function", "name": wanted.name}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer.
@@ -95,28 +105,28 @@ class ResponsesWire(Value):
 
     def merger(self, calls: StreamedCalls) -> ResponsesMerger:
         """Return what merges the events of a stream."""
-        from .responses_stream import ResponsesMerger
-
         return ResponsesMerger(calls)
 
-    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return an item for each call."""
-        return [_sent(call) for call in calls]
+    def call(self, call: RawCall) -> dict[str, Any]:
+        """Return the item of a call."""
+        if is_custom(call):
+            call_id = call.id.removeprefix(CUSTOM)
+            found = {"type": "custom_tool_call", "call_id": call_id, "name": call.name}
+            return {**found, "input": custom_input(call)}
+        found = {"type": "function_call", "call_id": call.id, "name": call.name}
+        return {**found, "arguments": arguments_text(call)}
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the calls that an item is: one or none."""
         return int(message.get("type") in _CALLS)
 
-    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return an item for each result; images and PDFs go along."""
-        return [
-            {
-                "type": "custom_tool_call_output" if is_custom(result) else "function_call_output",
-                "call_id": result.call_id.removeprefix(CUSTOM),
-                "output": _output(result),
-            }
-            for result in results
-        ]
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """Return the item of a result; images and PDFs go along."""
+        return {
+            "type": "custom_tool_call_output" if is_custom(result) else "function_call_output",
+            "call_id": result.call_id.removeprefix(CUSTOM),
+            "output": _output(result),
+        }
 
 
 _CALLS = frozenset({"function_call", "custom_tool_call"})
@@ -167,23 +177,6 @@ def _stop(response: Mapping[str, Any], has_calls: bool, refusal: str | None) -> 
     return ("refused" if refusal else "end"), status
 
 
-def _sent(call: RawCall) -> dict[str, Any]:
-    if is_custom(call):
-        call_id = call.id.removeprefix(CUSTOM)
-        return {
-            "type": "custom_tool_call",
-            "call_id": call_id,
-            "name": call.name,
-            "input": custom_input(call),
-        }
-    return {
-        "type": "function_call",
-        "call_id": call.id,
-        "name": call.name,
-        "arguments": arguments_text(call),
-    }
-
-
 def _output(result: ToolResult) -> Any:
     parts = parts_of(result, {*IMAGES, PDF})
     if all(isinstance(part, str) for part in parts):
@@ -197,3 +190,125 @@ def _content(part: str | Image | File) -> dict[str, Any]:
     if part.media_type in IMAGES:
         return {"type": "input_image", "image_url": data_url(part)}
     return {"type": "input_file", "filename": file_name(part), "file_data": data_url(part)}
+
+
+_LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_TEXTS = {
+    "response.output_text.delta": ("content", "output_text", "text"),
+    "response.refusal.delta": ("content", "refusal", "refusal"),
+    "response.reasoning_text.delta": ("content", "reasoning_text", "text"),
+    "response.reasoning_summary_text.delta": ("summary", "summary_text", "text"),
+}
+"""Events with a piece of text: the list in the item to whose part it belongs, the type of the part, and the
+key of the text."""
+
+_THOUGHTS = frozenset({"reasoning_text", "summary_text"})
+_INPUTS = frozenset({"response.function_call_arguments.delta", "response.custom_tool_call_input.delta"})
+
+
+class ResponsesMerger(Merger):
+    """Events that begin, continue and end the items of one response."""
+
+    def __init__(self, calls: StreamedCalls) -> None:
+        super().__init__(calls)
+        self._items: dict[int, GrowingBlock] = {}
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the response has begun."""
+        return bool(self._response.content)
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take an event; kinds that aren't known are left out."""
+        kind = event["type"]
+        if kind in {"response.created", "response.in_progress", *_LAST}:
+            self._response = GrowingObject(object_of(event["response"]))
+            # Some servers leave the items out of the last event.
+            if not self._response.content.get("output"):
+                self._response.hold("output", NumberedList(self._items))
+            self._has_ended = kind in _LAST
+        elif kind == "response.output_item.added":
+            self._begin(event["output_index"], object_of(event["item"]))
+        elif kind == "response.output_item.done":
+            self._end(event["output_index"], object_of(event["item"]))
+        elif kind in _INPUTS:
+            found = self._items[event["output_index"]].input
+            if found is not None:
+                found.grow(event["delta"])
+        elif kind in _TEXTS:
+            self._grow(event, *_TEXTS[kind])
+        elif not isinstance(kind, str):
+            raise TypeError
+
+    def _begin(self, index: Any, item: Mapping[str, Any]) -> GrowingBlock:
+        begun = self._items[index] = GrowingBlock(item)
+        if item.get("type") == "function_call":
+            taken = GrowingInput(self._known.begin(item["call_id"], item["name"]))
+            begun.hold_input(taken, "arguments").grow(item.get("arguments") or "")
+        elif item.get("type") == "custom_tool_call":
+            custom = CustomInput(self._known, f"{CUSTOM}{item['call_id']}", item["name"])
+            begun.hold_input(custom, "input").grow(item.get("input") or "")
+        return begun
+
+    def _grow(self, event: Mapping[str, Any], place: str, kind: str, key: str) -> None:
+        """Take more of a part of an item's content, or of the summary of what the model thinks."""
+        index, number, text = event["output_index"], event[f"{place}_index"], event["delta"]
+        parts = self._items[index].numbered(place)
+        if number not in parts:
+            parts[number] = GrowingObject({"type": kind})
+        parts[number].append(key, text)
+        self._tell(kind, text, (index, place, number))
+
+    def _tell(self, kind: str, text: Any, part: tuple[Any, str, int]) -> None:
+        if kind == "output_text":
+            self._known.said.add(text)
+        elif kind in _THOUGHTS:
+            self._known.think(text, part)
+
+    def _end(self, index: Any, item: Mapping[str, Any]) -> None:
+        """Take an item as a whole; some servers send no part of it before."""
+        begun = self._items.get(index) or self._begin(index, item)
+        self._items[index] = whole = GrowingBlock(item)
+        taken = whole.input = begun.input
+        if taken is not None:
+            if not taken.has_begun:
+                taken.grow(item.get("arguments") or item.get("input") or "")
+            taken.end()
+        if item.get("type") in {"message", "reasoning"} and not begun.holds("content", "summary"):
+            self._tell_all(index, item)
+
+    def _tell_all(self, index: Any, item: Mapping[str, Any]) -> None:
+        for place in ("summary", "content"):
+            found = item.get(place)
+            for number, part in enumerate(found if is_array(found) else ()):
+                self._tell(part["type"], part.get("text") or "", (index, place, number))
+
+
+XAI_STRICT = Dialect(
+    keywords=NUMBERS - {"multipleOf"} | ITEMS | LENGTHS | {"minProperties", "maxProperties"},
+    formats=DATES | {"email", "uuid", "ipv4", "ipv6", "uri"},
+    closed="as_is",
+    takes_recursion=False,
+    takes_maps=True,
+    takes_tuples=True,
+    most=(
+        ("maxItems", 256),
+        ("maxLength", 2048),
+        ("maxProperties", 64),
+        ("minItems", 256),
+        ("minLength", 2048),
+    ),
+)
+"""Source: https://docs.x.ai/docs/guides/structured-outputs; xAI always holds the model to the schemas."""
+
+openai_responses = Provider(
+    "OpenAI Responses", ResponsesWire(), NameRule(), takes_unions=True, dialect=OPENAI_STRICT
+)
+xai = Provider(
+    "xAI",
+    ResponsesWire(),
+    NameRule(),
+    takes_unions=False,
+    dialect=XAI_STRICT,
+    always=XAI_STRICT.replace(lenient=True),
+)

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..immutable import Value
 from ..json_values import copy_json, is_object
 from ..wording import excerpt
-from .answer import Answer
-from .errors import ResponseError
-from .event_errors import error_in
-from .event_text import EventText
-from .response_json import json_of, parsed, what_came
+from .answer import Answer, ResponseError, json_of, message_of, parsed, what_came
+from .wire import failed_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .event_messages import EventMessages
-    from .merger import Merger
-    from .streamed_call import StreamedCall, StreamedCalls
+    from .events import EventMessages, EventText
+    from .growing import StreamedCall, StreamedCalls
+    from .wire import Merger
 
-__all__ = ["Stream"]
+__all__ = ["Delta", "Stream"]
 
 _END = "[DONE]"
+
+
+class Delta(Value):
+    """What one piece of a stream added to the first answer.
+
+    Attributes:
+        text: that the model said beside its calls: print it as it is. A character whose second half hasn't
+            come is left out until it has.
+        calls: the calls that grew.
+    """
+
+    text: str
+    calls: tuple[StreamedCall, ...]
 
 
 class Stream:
@@ -44,7 +55,7 @@ class Stream:
         self._merger = merger
         self._calls = calls
         self._read = read
-        self._text = EventText()
+        self._text: EventText | None = None
         self._binary: EventMessages | None = None
         self._error: str | None = None
         self._answers: tuple[Answer, ...] | None = None
@@ -89,7 +100,7 @@ class Stream:
         found = self._response()
         return None if found is None else copy_json(found)
 
-    def feed(self, piece: Any, /) -> list[StreamedCall]:
+    def feed(self, piece: Any, /) -> Delta:
         """Take the next piece of the stream.
 
         Args:
@@ -97,7 +108,7 @@ class Stream:
                 object of the provider's SDK.
 
         Returns:
-            The calls that grew.
+            The text that is new, and the calls that grew.
 
         Raises:
             ResponseError: an event is an error of the provider, or has another form.
@@ -116,7 +127,7 @@ class Stream:
         except ResponseError as error:
             self._error = error.message
             raise
-        return list(self._calls.grown)
+        return Delta(self.new_text, tuple(self._calls.grown))
 
     def answers(self) -> tuple[Answer, ...]:
         """Close the stream, and return the answer of each choice or candidate, as `Provider.answers` would.
@@ -154,11 +165,15 @@ class Stream:
     def _take_text(self, piece: str | bytes | bytearray) -> None:
         if self._merger.is_binary and not isinstance(piece, str):
             if self._binary is None:
-                from .event_messages import EventMessages
+                from .events import EventMessages
 
                 self._binary = EventMessages()
             found = self._binary.feed(piece)
         else:
+            if self._text is None:
+                from .events import EventText
+
+                self._text = EventText()
             found = self._text.feed(piece)
         try:
             for kind, data in found:
@@ -182,7 +197,7 @@ class Stream:
         if not is_object(event):
             raise ResponseError(self._provider, f"an event is a JSON object, not {what_came(piece)}")
         try:
-            error = error_in(event)
+            error = _error_in(event)
             if error is None:
                 self._merger.take(event)
         except ValueError as problem:
@@ -197,6 +212,8 @@ class Stream:
 
     def _take_rest(self) -> None:
         """Take an event whose last line lacks its end."""
+        if self._text is None:
+            return
         try:
             for kind, data in self._text.finish():
                 if kind == "error" or parsed(data) is not None:
@@ -208,7 +225,7 @@ class Stream:
 
     def _whole(self) -> tuple[Answer, ...]:
         response = self._response()
-        if response is None and self._text.unknown:
+        if response is None and self._text is not None and self._text.unknown:
             message = f"the stream holds no events; it has the line {excerpt(self._text.unknown, 200)}"
             raise ResponseError(self._provider, message)
         found = () if response is None else self._read(response)
@@ -229,3 +246,22 @@ def _shown(event: object) -> str:
         return excerpt(event, 200)
     except Exception:  # noqa: BLE001  # a dict with code of its own
         return type(event).__name__
+
+
+def _error_in(event: Mapping[str, Any]) -> Any:
+    """Return the error that an event tells, in the provider's words; None if it tells none.
+
+    A call that the provider refused is no error: the model can mend it.
+    """
+    if failed_calls(event):
+        return None
+    for holder in (event, event.get("response"), event.get("delta")):
+        found: Any = holder.get("error") if is_object(holder) else None
+        if found is not None:
+            return message_of(found)
+    if event.get("type") == "error":
+        return event.get("message", event)
+    for kind, value in event.items():
+        if kind.endswith("Exception") and is_object(value):
+            return f"{kind}: {value.get('message', '')}"
+    return None

@@ -1,14 +1,111 @@
-"""How one provider gets one tool."""
+"""How a provider gets tools: strict or not, with names that it takes, within its limits."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from ..complaints import Complaint
+from ..errors import SchemaError
+from ..immutable import Value
+from ..schema.style import SchemaStyle
+from ..wording import quote, received
 
 if TYPE_CHECKING:
-    from ..json_copies import Original
-    from ..schema.sizes import Size
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["ToolForm"]
+    from ..json_copies import Original
+    from ..schema.dialect import DialectSchema
+    from ..schema.sizes import Size
+    from ..schema.style import Dialect
+    from ..tools.tool import Tool
+    from .names import NameRule
+    from .rules import Rules
+    from .wire import Wanted, Wire
+
+    Tools: TypeAlias = Sequence[Tool[..., Any]]
+
+__all__ = [
+    "Fit",
+    "Offered",
+    "Strict",
+    "TakesTools",
+    "ToolForm",
+    "called",
+    "check",
+    "check_size",
+    "checked_strict",
+    "dialect_in",
+    "fits_of",
+    "forms_of",
+    "made_forms",
+    "own_keys",
+    "too_long",
+    "too_many",
+    "wire_keys",
+]
+
+Strict: TypeAlias = "bool | Literal['auto']"
+
+STYLE = SchemaStyle(boolean_schemas=False)
+"""`true` and `false` as schemas are refused by some, and left out by all others' models."""
+
+_UNIONS = frozenset({"anyOf", "oneOf", "allOf"})
+"""What stands at the root of the schema of a union."""
+
+
+class TakesTools(Protocol):
+    """What a provider says of the tools that it takes; see `Provider`."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        ...
+
+    @property
+    def wire(self) -> Wire:
+        """Makes and reads its form."""
+        ...
+
+    @property
+    def names(self) -> NameRule:
+        """Which names of tools it takes."""
+        ...
+
+    @property
+    def takes_unions(self) -> bool:
+        """Whether the arguments of a tool may be a union."""
+        ...
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """What its strict mode takes."""
+        ...
+
+    @property
+    def always(self) -> Dialect | None:
+        """What it takes in any mode."""
+        ...
+
+    @property
+    def rules(self) -> Rules:
+        """What it checks beside the schemas."""
+        ...
+
+
+class Offered(Value):
+    """What one request offers, in whichever form its tools were given.
+
+    Attributes:
+        tools: as the model sees them.
+        choice: what the model has to do with them.
+        descriptions: for this request alone, by the name of the tool.
+        strict: whether the provider has to hold the model to the schemas.
+    """
+
+    tools: Tools
+    choice: Wanted
+    descriptions: Mapping[str, str] = {}  # nobody changes it
+    strict: Strict = False
 
 
 class ToolForm:
@@ -32,3 +129,301 @@ class ToolForm:
         self.original = original
         self.size = size
         self.description = description
+
+
+class Fit(Value):
+    """Whether one tool of a request is strict.
+
+    Attributes:
+        strict: whether it is.
+        reasons: why it isn't, though it might have been.
+    """
+
+    strict: bool
+    reasons: tuple[Complaint, ...] = ()
+
+
+def forms_of(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[ToolForm]:
+    """List the forms in which a provider gets tools; each tool keeps its own.
+
+    Args:
+        provider: that gets them.
+        tools: in the order of the request.
+        modes: whether each is strict.
+
+    Raises:
+        SchemaError: the provider can't take one.
+    """
+    keys = [(provider.name, mode) for mode in modes]
+    kept: list[Any] = [tool.kept_form(key) for tool, key in zip(tools, keys, strict=True)]
+    known = [form is not None and (form.provider is provider or form.provider == provider) for form in kept]
+    if all(known):
+        return kept
+    missing = [place for place, is_known in enumerate(known) if not is_known]
+    made = iter(
+        made_forms(provider, [tools[place] for place in missing], [modes[place] for place in missing])
+    )
+    return [
+        form if is_known else tool.keep_form(key, next(made))
+        for tool, key, form, is_known in zip(tools, keys, kept, known, strict=True)
+    ]
+
+
+def made_forms(
+    provider: TakesTools, tools: Tools, modes: Sequence[bool], description: str | None = None
+) -> list[ToolForm]:
+    """Make the forms in which a provider gets tools.
+
+    Args:
+        provider: as for `forms_of`.
+        tools: as for `forms_of`.
+        modes: as for `forms_of`.
+        description: in place of the tools' own.
+    """
+    from ..json_copies import Original
+
+    made: list[ToolForm] = []
+    for tool, strict, written in zip(tools, modes, _schemas(provider, tools, modes), strict=True):
+        definition = tool.new_definition(STYLE)
+        if written is not None:
+            definition["input_schema"] = written.schema
+        elif not (provider.takes_unions or _UNIONS.isdisjoint(definition["input_schema"])):
+            raise _refuse_union(tool.name, provider.name)
+        name = definition["name"] = provider.names.wire_name(tool.name)
+        definition["input_schema"] = _with_wire_keys(provider, tool, definition["input_schema"])
+        own_text = definition["description"]
+        definition["description"] = own_text if description is None else description
+        original = Original(provider.wire.tool(definition, strict=strict))
+        made.append(ToolForm(provider, name, original, _size_of(written, strict=strict), own_text))
+    return made
+
+
+def _schemas(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[DialectSchema | None]:
+    """Return the schema of each tool in its dialect; None where that is all of JSON Schema."""
+    found: list[DialectSchema | None] = []
+    for tool, strict in zip(tools, modes, strict=True):
+        dialect = dialect_in(provider, strict=strict)
+        if dialect is None:
+            found.append(None)
+        else:
+            from ..schema.dialect import dialect_schema
+
+            found.append(dialect_schema(tool.codec, dialect, tool.name, called(provider, strict=strict)))
+    complaints = [complaint for one in found if one is not None for complaint in one.complaints]
+    check(complaints, called(provider, strict=all(modes)))
+    return found
+
+
+def _size_of(written: DialectSchema | None, *, strict: bool) -> Size | None:
+    if written is None or not strict:
+        return None
+    from ..schema.sizes import size_of
+
+    return size_of(written.schema)
+
+
+def dialect_in(provider: TakesTools, *, strict: bool) -> Dialect | None:
+    """Return the dialect of a tool, strict or not; None for all of JSON Schema."""
+    return provider.dialect if strict else provider.always
+
+
+def called(provider: TakesTools, *, strict: bool) -> str:
+    """Return what errors call a provider, or its strict mode."""
+    return f"the strict mode of {provider.name}" if strict else provider.name
+
+
+def check(complaints: Sequence[Complaint], what: str) -> None:
+    """Check that nothing is wrong with the tools of a request.
+
+    Raises:
+        SchemaError: something is.
+    """
+    if complaints:
+        raise SchemaError(what, complaints, "tool")
+
+
+def check_size(provider: TakesTools, sizes: Sequence[Size]) -> None:
+    """Check that strict tools aren't too much for one request.
+
+    Raises:
+        SchemaError: they are.
+    """
+    if provider.dialect is None or not sizes:
+        return
+    from ..schema.sizes import over_limits
+
+    remedy = "Offer fewer tools, or leave strict out"
+    over = over_limits(provider.dialect, sizes)
+    complaints = [Complaint((), "too_large", provider.name, f"there are {what}", remedy) for what in over]
+    check(complaints, called(provider, strict=True))
+
+
+def too_many(provider: TakesTools, tools: Tools) -> list[Complaint]:
+    """Return what is wrong with the number of tools."""
+    most = provider.rules.most_tools
+    if most is None or len(tools) <= most:
+        return []
+    message = f"there are {len(tools):,} tools, of which a request takes {most:,}"
+    return [Complaint((), "too_large", provider.name, message, "Offer fewer: toolset.offer(…)")]
+
+
+def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[Complaint]:
+    """Return what is wrong with the lengths of descriptions.
+
+    Args:
+        provider: that gets them.
+        tools: that have them.
+        texts: the description of each.
+    """
+    most = provider.rules.longest_description
+    if most is None:
+        return []
+    remedy = "Shorten it; details can go to the parameters, or to tool.documentation"
+    return [
+        Complaint(
+            (),
+            "too_large",
+            tool.name,
+            f"its description has {len(text):,} characters, of which {provider.name} takes {most:,}",
+            remedy,
+        )
+        for tool, text in zip(tools, texts, strict=True)
+        if len(text) > most
+    ]
+
+
+def _refuse_union(tool: str, provider: str) -> SchemaError:
+    message = f"{provider} takes only arguments with a list of properties, and these are a union"
+    remedy = "Give the union to one parameter: a dataclass with a field of this type"
+    return SchemaError(tool, [Complaint((), "unsupported", tool, message, remedy)])
+
+
+def _with_wire_keys(provider: TakesTools, tool: Tool[..., Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema whose properties have names that the provider takes.
+
+    Raises:
+        SchemaError: two properties would have the same name.
+    """
+    names = wire_keys(provider, tool)
+    if not names:
+        return schema
+    from .property_names import property_names, schema_with_keys
+
+    owners = {name: name for name in property_names(schema) if name not in names}
+    for own, wire in names.items():
+        if owners.setdefault(wire, own) != own:
+            message = (
+                f"{quote(own)} and {quote(owners[wire])} would both be {quote(wire)} for {provider.name}"
+            )
+            complaint = Complaint((), "bad_name", tool.name, message, "Give one of them another name")
+            raise SchemaError(tool.name, [complaint], "tool")
+    return schema_with_keys(schema, names)
+
+
+def wire_keys(provider: TakesTools, tool: Tool[..., Any]) -> Mapping[str, str]:
+    """Return the name on the wire of each property whose own name the provider doesn't take."""
+    rule = provider.rules.keys
+    if rule is None:
+        return {}
+    found: Mapping[str, str] | None = tool.kept_form(("keys", rule))
+    if found is None:
+        from .property_names import property_names
+
+        own = property_names(tool.new_definition(STYLE)["input_schema"])
+        found = tool.keep_form(
+            ("keys", rule), {one: rule.wire_name(one) for one in own if not rule.takes(one)}
+        )
+    return found
+
+
+def own_keys(provider: TakesTools, tools: Tools) -> dict[str, str]:
+    """Return the own name of each property that has another one on the wire."""
+    if provider.rules.keys is None:
+        return {}
+    return {wire: own for tool in tools for own, wire in wire_keys(provider, tool).items()}
+
+
+def checked_strict(strict: Any, provider: TakesTools | None = None) -> Strict:
+    """Check what is given as `strict`.
+
+    Args:
+        strict: as it was given.
+        provider: that has to have a strict mode; None if that doesn't matter.
+
+    Raises:
+        TypeError: it is neither a bool nor `auto`.
+        ValueError: it is True, and no strict mode of the provider is known.
+    """
+    if isinstance(strict, str) and strict == "auto":
+        return "auto"
+    if type(strict) is not bool:
+        message = f'strict is True, False or "auto", not {received(strict)}'
+        raise TypeError(message)
+    if strict and provider is not None and provider.dialect is None:
+        message = f"no strict mode of {provider.name} is known: leave strict out"
+        raise ValueError(message)
+    return strict
+
+
+def fits_of(provider: TakesTools, tools: Tools, strict: Strict) -> list[Fit]:
+    """Return which tools of a request are strict; where that is left open, each that fits.
+
+    They are taken in order, as long as the request takes more.
+    """
+    if strict != "auto":
+        return [Fit(strict)] * len(tools)
+    dialect = provider.dialect
+    if dialect is None:
+        unknown = f"no strict mode of {provider.name} is known"
+        return [Fit(strict=False, reasons=(_reason(tool.name, unknown),)) for tool in tools]
+    from ..schema.sizes import Size, over_limits
+
+    tried = [_tried(provider, tool) for tool in tools]
+    is_too_much = bool(over_limits(dialect, [fit for fit in tried if isinstance(fit, Size)]))
+    found: list[Fit] = []
+    taken: list[Size] = []
+    for tool, fit in zip(tools, tried, strict=True):
+        if not isinstance(fit, Size):
+            found.append(Fit(strict=False, reasons=fit))
+            continue
+        over = over_limits(dialect, [*taken, fit]) if is_too_much else []
+        if not over:
+            taken.append(fit)
+        reasons = [_reason(tool.name, f"with it there are {what}") for what in over]
+        found.append(Fit(strict=not over, reasons=tuple(reasons)))
+    return _all_or_none(found, provider, tools) if dialect.whole_request else found
+
+
+def _tried(provider: TakesTools, tool: Tool[..., Any]) -> Size | tuple[Complaint, ...]:
+    """Return how much of the strict mode a tool takes, or why it doesn't take the tool."""
+    key = (provider.name, "tried")
+    kept: tuple[TakesTools, Size | tuple[Complaint, ...]] | None = tool.kept_form(key)
+    if kept is None or not (kept[0] is provider or kept[0] == provider):
+        kept = tool.keep_form(key, (provider, _size_or_complaints(provider, tool)))
+    return kept[1]
+
+
+def _size_or_complaints(provider: TakesTools, tool: Tool[..., Any]) -> Size | tuple[Complaint, ...]:
+    try:
+        (form,) = forms_of(provider, [tool], [True])
+    except SchemaError as error:
+        return tuple(error.complaints)
+    return () if form.size is None else form.size
+
+
+def _all_or_none(found: list[Fit], provider: TakesTools, tools: Tools) -> list[Fit]:
+    """Return the same tools, none of them strict if one isn't."""
+    first = next((tool.name for tool, fit in zip(tools, found, strict=True) if not fit.strict), None)
+    if first is None:
+        return found
+    message = (
+        f"the strict mode of {provider.name} is for all tools of a request, and {quote(first)} doesn't fit"
+    )
+    return [
+        fit.replace(strict=False, reasons=fit.reasons or (_reason(tool.name, message),))
+        for tool, fit in zip(tools, found, strict=True)
+    ]
+
+
+def _reason(tool: str, message: str) -> Complaint:
+    return Complaint((), "unsupported", tool, message, "Nothing has to be done: it is sent without strict")

@@ -1,29 +1,43 @@
-"""What a wire form has to say; one class for each form, one object for each provider."""
+"""What the wire forms have in common: each family of providers has one, in a module of its own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..immutable import Value
-from ..json_values import is_object, to_json_text
+from ..json_values import is_array, is_object, to_json_text
+from ..schema.style import Dialect
 from ..tools.calls import RawCall
-from .answer import Usage
+from .answer import Usage, parsed_arguments
+from .growing import GrowingObject
+from .names import NameRule
+from .rules import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ..tools.calls import ToolResult
     from ..tools.content import File, Image
     from ..tools.tool import ToolDefinition
     from .answer import Answer
-    from .merger import Merger
-    from .streamed_call import StreamedCalls
+    from .growing import StreamedCalls
 
 __all__ = [
+    "ANTHROPIC_RULES",
+    "ANTHROPIC_STRICT",
+    "BOUNDS",
+    "COMMON_FORMATS",
     "CUSTOM",
+    "DATES",
     "IMAGES",
-    "LEGACY",
+    "ITEMS",
+    "LENGTHS",
+    "NUMBERS",
+    "OPENAI_STRICT",
     "PDF",
+    "BlockWire",
+    "ChoicesMerger",
+    "Merger",
     "UNNAMED",
     "Wanted",
     "Wire",
@@ -32,11 +46,14 @@ __all__ = [
     "custom_call",
     "custom_input",
     "data_url",
+    "described",
+    "failed_calls",
     "file_name",
+    "form_of",
     "is_custom",
     "object_of",
     "parts_of",
-    "parsed_arguments",
+    "text_in",
     "text_or_none",
     "unnamed_call",
     "usage_of",
@@ -50,9 +67,6 @@ IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Media types of the images that OpenAI and Anthropic take."""
 
 PDF = "application/pdf"
-
-LEGACY = f"{UNNAMED}function_"
-"""What the ids of calls in OpenAI's old `function_call` begin with: their results have another role."""
 
 
 CUSTOM = f"{UNNAMED}custom_"
@@ -73,8 +87,15 @@ class Wanted(Value):
     strict: bool = False
 
 
-class Wire(Protocol):
-    """The wire form of one family of providers."""
+class Wire(Value):
+    """The wire form of one family of providers: what most have in common, each says with its own words.
+
+    `HISTORY` is where the messages of a conversation stand in a request, and `FORMS` those of messages that
+    the provider takes; see `form_of`.
+    """
+
+    HISTORY = "messages"
+    FORMS = frozenset({"text", "parts"})
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in a request.
@@ -83,16 +104,20 @@ class Wire(Protocol):
             definition: with its name on the wire.
             strict: whether the provider has to hold the model to the schema.
         """
-        ...
+        raise NotImplementedError
+
+    def choice(self, wanted: Wanted) -> Any:
+        """Return what says what the model has to do with the tools, as it is in a request."""
+        raise NotImplementedError
 
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
-        """Return the fragment of the request body; nothing at all without tools.
+        """Return the fragment of the body of a request that has tools.
 
         Args:
             tools: as `tool` returns them.
             wanted: what the model has to do with them.
         """
-        ...
+        return {"tools": tools, "tool_choice": self.choice(wanted)}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the answers in a response, with the names that are on the wire.
@@ -100,7 +125,7 @@ class Wire(Protocol):
         Raises:
             KeyError, TypeError, ValueError, AttributeError: the response has another form.
         """
-        ...
+        raise NotImplementedError
 
     def merger(self, calls: StreamedCalls) -> Merger:
         """Return what merges the events of one stream into a response, which `answers` reads.
@@ -108,11 +133,19 @@ class Wire(Protocol):
         Args:
             calls: to which it adds the calls of the first answer while they come.
         """
-        ...
+        raise NotImplementedError
+
+    def call(self, call: RawCall) -> dict[str, Any]:
+        """Return a call as it is in the message, or among the items, of the model."""
+        raise NotImplementedError
+
+    def text_message(self, role: Literal["user", "assistant"], text: str) -> dict[str, Any]:
+        """Return a message that says nothing but a text."""
+        return {"role": role, "content": text}
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
         """Return the message or items that say that the model made these calls."""
-        ...
+        return [self.call(call) for call in calls]
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the calls in a message or an item of this form; one of another form has none.
@@ -120,11 +153,198 @@ class Wire(Protocol):
         Raises:
             TypeError, AttributeError: the message has a form that nobody knows.
         """
-        ...
+        raise NotImplementedError
+
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """Return the message, item or block that holds a result."""
+        raise NotImplementedError
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return the messages or items that hold results."""
+        return [self.result(result) for result in results]
+
+
+class BlockWire(Wire):
+    """A wire form whose messages are lists of blocks: one message has all calls, and one all results.
+
+    `ROLE` is that of the model, and `BLOCKS` the key of the list.
+    """
+
+    ROLE = "assistant"
+    BLOCKS = "content"
+
+    def text_message(self, role: Literal["user", "assistant"], text: str) -> dict[str, Any]:
+        """Return a message that says nothing but a text."""
+        return {"role": "user" if role == "user" else self.ROLE, self.BLOCKS: [self.text_block(text)]}
+
+    def text_block(self, text: str) -> dict[str, Any]:
+        """Return a block that says a text."""
+        return {"text": text}
+
+    def is_call(self, block: Mapping[str, Any]) -> bool:
+        """Return whether a block is a call."""
+        raise NotImplementedError
+
+    def result_blocks(self, result: ToolResult) -> list[dict[str, Any]]:
+        """Return the blocks that hold a result."""
+        return [self.result(result)]
+
+    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
+        """Return the model's message with calls."""
+        return [{"role": self.ROLE, self.BLOCKS: super().calls_message(calls)}]
+
+    def calls_in(self, message: Mapping[str, Any]) -> int:
+        """Count the blocks of calls in a message."""
+        blocks = message.get(self.BLOCKS) or ()
+        return len([block for block in blocks if is_object(block) and self.is_call(block)])
+
+    def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
+        """Return one message with all results; images and files that the provider takes go along."""
+        blocks = [block for result in results for block in self.result_blocks(result)]
+        return [{"role": "user", self.BLOCKS: blocks}] if blocks else []
+
+
+class Merger:
+    """What merges the events of one stream into a response, which `answers` of its wire form reads.
+
+    Args:
+        calls: to which it adds the calls of the first answer while they come.
+
+    Attributes:
+        is_binary: whether the bytes of the stream are binary messages instead of text.
+    """
+
+    is_binary = False
+
+    def __init__(self, calls: StreamedCalls) -> None:
+        self._known = calls
+        self._response = GrowingObject()
+        self._has_ended = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the model's answer has ended."""
+        return self._has_ended
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take the next event; kinds that aren't known are left out.
+
+        Raises:
+            Exception: of any kind: the event has another form.
+        """
+        raise NotImplementedError
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything of an answer has come."""
+        raise NotImplementedError
+
+    def response(self) -> dict[str, Any] | None:
+        """Return the response as it is so far; None if nothing has come."""
+        return self._response.whole() if self.has_begun else None
+
+
+class GrowingChoice(Protocol):
+    """One of the answers in a response."""
+
+    tree: GrowingObject
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is known why the model stopped."""
         ...
+
+    def take(self, choice: Mapping[str, Any], /) -> None:
+        """Take what is new in it."""
+        ...
+
+
+class ChoicesMerger(Merger):
+    """A merger of events that say what is new in one or more of several answers.
+
+    Args:
+        calls: as for any merger.
+        key: where the list of answers stands in the response.
+        begin: makes an answer that grows; it gets what its calls are added to.
+    """
+
+    def __init__(
+        self, calls: StreamedCalls, key: str, begin: Callable[[StreamedCalls], GrowingChoice]
+    ) -> None:
+        super().__init__(calls)
+        self._begin = begin
+        self._choices: dict[Any, GrowingChoice] = {}
+        self._trees = self._response.numbered(key)
+        self._ended = 0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is an answer."""
+        return bool(self._choices)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each answer has ended."""
+        return self.has_begun and self._ended == len(self._choices)
+
+    def _take_choice(self, choice: Mapping[str, Any]) -> None:
+        index = choice.get("index") or 0
+        if index not in self._choices:
+            # The calls that are told while they grow are those of the first answer.
+            begun = self._begin(self._known if index == 0 else self._known.of_another_answer())
+            self._choices[index], self._trees[index] = begun, begun.tree
+        found = self._choices[index]
+        had_ended = found.has_ended
+        found.take(choice)
+        self._ended += found.has_ended - had_ended
+
+
+def form_of(message: Any) -> str:
+    """Return the form of a message or an item.
+
+    Returns:
+        `item` (Responses), `gemini`, `blocks` (Bedrock), `parts` (content in parts with a type) or `text`;
+        nothing for something else.
+    """
+    if not is_object(message):
+        return ""
+    if "role" not in message or "type" in message:
+        return "item" if "type" in message else ""
+    if "parts" in message:
+        return "gemini"
+    content = message.get("content")
+    if not is_array(content):
+        return "text" if content is None or isinstance(content, str) else ""
+    return "parts" if all(is_object(part) and "type" in part for part in content) else "blocks"
+
+
+def text_in(messages: Any) -> str:
+    """Return the text in messages of the model, of whatever form, for a provider of another form."""
+    if isinstance(messages, str):
+        return messages
+    if is_array(messages):
+        return "".join([text_in(message) for message in messages])
+    if not is_object(messages) or messages.get("type") == "reasoning" or messages.get("thought"):
+        return ""
+    inner = [messages.get(key) for key in ("content", "parts", "citationsContent")]
+    said = messages.get("text")
+    return (said if isinstance(said, str) else "") + "".join([text_in(found) for found in inner])
+
+
+def described(definition: ToolDefinition, schema_key: str, *, strict: bool) -> dict[str, Any]:
+    """Return name, description and schema of a tool, as most wire forms say them.
+
+    Args:
+        definition: of the tool.
+        schema_key: where the schema stands.
+        strict: whether a mark says that it is strict.
+    """
+    found = {
+        "name": definition["name"],
+        "description": definition["description"],
+        schema_key: definition["input_schema"],
+    }
+    return {**found, "strict": True} if strict else found
 
 
 def arguments_text(call: RawCall) -> str:
@@ -140,26 +360,6 @@ def arguments_object(call: RawCall) -> Any:
         return {} if call.arguments is None else call.arguments
     found = parsed_arguments(call)
     return found if is_object(found) else {"arguments": found}
-
-
-def parsed_arguments(call: RawCall) -> Any:
-    """Return the arguments of a call as JSON; text that isn't JSON, or has a key twice, stays text."""
-    from json import loads
-
-    if not isinstance(call.arguments, str):
-        return call.arguments
-    try:
-        return loads(call.arguments, object_pairs_hook=_distinct_keys) if call.arguments.strip() else {}
-    except (ValueError, RecursionError):
-        return call.arguments
-
-
-def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        message = "a key is there more than once"
-        raise ValueError(message)
-    return found
 
 
 def unnamed_call(name: str, arguments: Any, start: str = UNNAMED) -> RawCall:
@@ -220,6 +420,21 @@ def _sum_of(found: Mapping[str, Any], keys: Sequence[str]) -> int | None:
     return sum(counts) if counts else None
 
 
+def failed_calls(body: Mapping[str, Any]) -> list[RawCall]:
+    """Return the calls in an error that says what the model had written, as Groq's do.
+
+    Args:
+        body: of a response, or one event of a stream.
+    """
+    error = body.get("error")
+    text = error.get("failed_generation") if is_object(error) else None
+    if not isinstance(text, str):
+        return []
+    from .written_calls import written_calls
+
+    return written_calls(text)
+
+
 def text_or_none(found: Any) -> str | None:
     """Return a text that an answer may lack, such as an id; None for anything else."""
     return found if isinstance(found, str) and found else None
@@ -254,3 +469,45 @@ def with_input_object(block: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a call of an answer as it can be sent: its `input` may be text that lacks its end."""
     found: Any = block.get("input")
     return {**block, "input": {"arguments": found}} if isinstance(found, str) else block
+
+
+BOUNDS = frozenset({"minimum", "maximum"})
+NUMBERS = BOUNDS | {"exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+ITEMS = frozenset({"minItems", "maxItems"})
+LENGTHS = frozenset({"minLength", "maxLength"})
+COMMON_FORMATS = frozenset({"email", "hostname", "ipv4", "ipv6", "uuid"})
+DATES = frozenset({"date-time", "time", "date"})
+DATED_FORMATS = COMMON_FORMATS | DATES | {"duration"}
+
+OPENAI_STRICT = Dialect(
+    keywords=NUMBERS | ITEMS | {"pattern"},
+    formats=DATED_FORMATS,
+    required="all",
+    most_properties=5000,
+    most_levels=10,
+    most_choices=1000,
+    most_characters=120_000,
+    most_choice_characters=15_000,
+)
+"""Source: https://platform.openai.com/docs/guides/structured-outputs
+
+`default` and lengths are left to words: recorded requests with a default were accepted, and OpenAI's own
+SDK warns that both may be refused.
+"""
+
+ANTHROPIC_STRICT = Dialect(
+    keywords=frozenset({"minItems"}),
+    formats=DATED_FORMATS | {"uri"},
+    takes_recursion=False,
+    most=(("minItems", 1),),
+    most_tools=20,
+    most_optional=24,
+    most_unions=16,
+    # Those numbers are for tools together; as many in one tool are refused as too complex.
+    most_optional_of_one=23,
+    most_unions_of_one=15,
+)
+"""Source: https://docs.anthropic.com/en/docs/build-with-claude/structured-outputs, and recorded requests"""
+
+ANTHROPIC_RULES = Rules(keys=NameRule(64, "-."))
+"""One name of a property that doesn't fit fails the whole request, at Anthropic and Bedrock."""

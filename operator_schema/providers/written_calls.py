@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..json_values import is_array, is_object
 from ..tools.calls import RawCall
-from .response_json import parsed
-from .wire import arguments_text
+from .answer import parsed
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
-__all__ = ["FAILED", "failed_calls", "failed_choice", "written_calls"]
-
-FAILED = "tool_use_failed"
-"""Groq's code of an error that says what the model had written.
-
-Source: https://console.groq.com/docs/tool-use
-"""
+__all__ = ["written_calls"]
 
 _MAX_TEXT = 2**20
 _MAX_PYTHON = 2**16
@@ -41,31 +34,6 @@ _ARGUMENTS = ("arguments", "parameters", "args", "input")
 
 class _NoCallError(Exception):
     """A part of a text is no call."""
-
-
-def failed_calls(body: Mapping[str, Any]) -> list[RawCall]:
-    """Return the calls in an error that says what the model had written, as Groq's do.
-
-    Args:
-        body: of a response, or one event of a stream.
-    """
-    error = body.get("error")
-    text = error.get("failed_generation") if is_object(error) else None
-    return written_calls(text) if isinstance(text, str) else []
-
-
-def failed_choice(calls: Sequence[RawCall]) -> dict[str, Any]:
-    """Return the choice of Chat Completions with calls that the provider refused, as if it hadn't."""
-    sent = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": arguments_text(call)},
-        }
-        for call in calls
-    ]
-    message = {"role": "assistant", "content": None, "tool_calls": sent}
-    return {"message": message, "finish_reason": FAILED}
 
 
 def written_calls(text: str) -> list[RawCall]:

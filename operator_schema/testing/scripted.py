@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..json_values import copy_json, to_json_text
-from ..providers.errors import ResponseError
+from ..providers.answer import ResponseError
 from ..tools.calls import RawCall
 from ..wording import received
 
@@ -153,7 +153,7 @@ def _parts(line: object) -> list[Any]:
 def _reads_chat(provider: Provider) -> bool:
     message = {"role": "assistant", "content": "yes"}
     try:
-        return provider.answer({"choices": [{"message": message, "finish_reason": "stop"}]}).text == "yes"
+        return provider.answer({"choices": [{"message": message, "finish_reason": "stop"}]}, []).text == "yes"
     except ResponseError:
         return False
 

@@ -12,6 +12,7 @@ from provider_traffic import exchanges, provider_of, streamed, unstreamed
 
 from operator_schema import Executor, ToolResult, Toolset, tool
 from operator_schema.providers import (
+    Delta,
     ResponseError,
     anthropic,
     bedrock,
@@ -64,7 +65,7 @@ def test_the_calls_of_every_recorded_answer_are_read(name):
         if exchange["provider"] != name:
             continue
         body = json.loads(exchange["response"])
-        answers = provider_of(exchange).answers(exchange["response"])
+        answers = provider_of(exchange).answers(exchange["response"], [])
         found = [(call.name, parsed(call.arguments)) for answer in answers for call in answer.calls]
         if any(isinstance(arguments, str) for _, arguments in found):
             assert any(answer.is_cut_off for answer in answers)
@@ -79,7 +80,7 @@ def test_the_calls_of_every_recorded_answer_are_read(name):
 def test_the_message_of_an_answer_is_what_the_provider_sent():
     for exchange in unstreamed():
         body = json.loads(exchange["response"])
-        (answer, *_) = provider_of(exchange).answers(body)
+        (answer, *_) = provider_of(exchange).answers(body, [])
         sent = json.dumps(body)
         for item in answer.message:
             content = item["content"] if "content" in item and item.get("role") == "assistant" else item
@@ -90,7 +91,7 @@ def test_an_answer_that_is_cut_off_says_so():
     found = [
         answer
         for exchange in unstreamed()
-        for answer in provider_of(exchange).answers(exchange["response"])
+        for answer in provider_of(exchange).answers(exchange["response"], [])
         if answer.is_cut_off
     ]
     assert len(found) > 20
@@ -107,7 +108,7 @@ def test_every_recorded_exchange_is_read_somewhere():
             others[exchange["status"]] += 1
             said = json.loads(exchange["response"])["error"]["message"]
             with pytest.raises(ResponseError, match="the response is an error") as caught:
-                provider_of(exchange).answers(exchange["response"])
+                provider_of(exchange).answers(exchange["response"], [])
             assert said[:100] in str(caught.value)
     assert others == {"/v1beta/cachedContents": 3, "/v1beta/interactions": 3, 400: 8, 500: 1}
     assert len(exchanges()) == 842
@@ -123,24 +124,24 @@ def test_text_beside_calls_is_kept():
         ],
         "stop_reason": "tool_use",
     }
-    answer = anthropic.answer(response)
+    answer = anthropic.answer(response, [])
     assert (answer.text, answer.stop, answer.calls[0].arguments) == ("I look it up.", "calls", {"q": "x"})
     assert answer.message == [{"role": "assistant", "content": response["content"]}]
 
 
 def test_a_refusal_is_told():
     message = {"role": "assistant", "content": None, "refusal": "I can't help with that."}
-    answer = openai_chat.answer({"choices": [{"message": message, "finish_reason": "stop"}]})
+    answer = openai_chat.answer({"choices": [{"message": message, "finish_reason": "stop"}]}, [])
     assert (answer.refusal, answer.stop, answer.calls) == ("I can't help with that.", "refused", ())
     part = {"type": "refusal", "refusal": "No."}
     response = {"status": "completed", "output": [{"type": "message", "content": [part]}]}
-    assert openai_responses.answer(response).refusal == "No."
+    assert openai_responses.answer(response, []).refusal == "No."
     response = {"content": [{"type": "text", "text": "No."}], "stop_reason": "refusal"}
-    assert anthropic.answer(response).stop == "refused"
+    assert anthropic.answer(response, []).stop == "refused"
 
 
 def test_a_blocked_prompt_is_told():
-    answer = gemini.answer({"promptFeedback": {"blockReason": "SAFETY"}})
+    answer = gemini.answer({"promptFeedback": {"blockReason": "SAFETY"}}, [])
     assert (answer.stop, answer.raw_stop, answer.calls) == ("filtered", "SAFETY", ())
 
 
@@ -151,38 +152,38 @@ def test_an_incomplete_response_is_told():
         "incomplete_details": {"reason": "max_output_tokens"},
         "output": [call],
     }
-    answer = openai_responses.answer(response)
+    answer = openai_responses.answer(response, [])
     assert (answer.is_cut_off, answer.calls[0].arguments) == (True, '{"q": "x')
 
 
 def test_ollama_says_that_an_answer_was_cut_off():
-    assert ollama.answer({"message": {"content": "so"}, "done_reason": "length"}).is_cut_off
+    assert ollama.answer({"message": {"content": "so"}, "done_reason": "length"}, []).is_cut_off
 
 
 def test_several_choices_are_several_answers():
     choice = {"message": {"role": "assistant", "content": "x"}, "finish_reason": "stop"}
     other = {"message": {"role": "assistant", "content": "y"}, "finish_reason": "stop"}
-    answers = openai_chat.answers({"choices": [choice, other]})
+    answers = openai_chat.answers({"choices": [choice, other]}, [])
     assert [answer.text for answer in answers] == ["x", "y"]
-    assert openai_chat.calls({"choices": [choice]}) == []
+    assert openai_chat.calls({"choices": [choice]}, []) == []
 
 
 def test_calls_without_an_id_get_one_that_is_never_sent():
     response = {"candidates": [{"content": {"parts": [{"functionCall": {"name": "now"}}] * 2}}]}
-    one, other = gemini.calls(response)
+    one, other = gemini.calls(response, [])
     assert one.id != other.id
     (message,) = gemini.wire.calls_message([one, other])
     assert [list(part["functionCall"]) for part in message["parts"]] == [["name", "args"]] * 2
     call = {"function": {"name": "now", "arguments": {}}}
     message = {"tool_calls": [call]}
-    assert openai_chat.calls({"choices": [{"message": message, "finish_reason": "tool_calls"}]})[0].id
-    assert ollama.calls({"message": {"tool_calls": [call]}})[0].id
+    assert openai_chat.calls({"choices": [{"message": message, "finish_reason": "tool_calls"}]}, [])[0].id
+    assert ollama.calls({"message": {"tool_calls": [call]}}, [])[0].id
 
 
 def test_arguments_may_be_absent_or_an_object():
     call = {"id": "c", "function": {"name": "now", "arguments": {"q": 1}}}
     message = {"tool_calls": [call], "content": [{"type": "text", "text": "ab"}, {"type": "thinking"}]}
-    answer = mistral.answer({"choices": [{"message": message, "finish_reason": "stop"}]})
+    answer = mistral.answer({"choices": [{"message": message, "finish_reason": "stop"}]}, [])
     assert (answer.calls[0].arguments, answer.text, answer.stop) == ({"q": 1}, "ab", "calls")
 
 
@@ -218,7 +219,7 @@ class Hostile:
 @pytest.mark.parametrize("kind", [dict, json.dumps, SdkResponse, lambda body: json.dumps(body).encode()])
 def test_a_response_may_be_a_dict_text_or_an_object_of_an_sdk(kind):
     body = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}
-    assert openai_chat.answer(kind(body)).text == "hi"
+    assert openai_chat.answer(kind(body), []).text == "hi"
 
 
 @pytest.mark.parametrize(
@@ -242,7 +243,7 @@ def test_a_response_may_be_a_dict_text_or_an_object_of_an_sdk(kind):
 )
 def test_what_isnt_a_response_is_an_error_of_its_own(response, message):
     with pytest.raises(ResponseError, match="OpenAI Chat Completions: ") as caught:
-        openai_chat.answer(response)
+        openai_chat.answer(response, [])
     assert message in str(caught.value)
     assert caught.value.provider == "OpenAI Chat Completions"
 
@@ -258,14 +259,14 @@ def test_calls_come_back_under_the_tools_own_name():
     name = body["tools"][0]["functionDeclarations"][0]["name"]
     part = {"functionCall": {"id": "1", "name": name, "args": {}}}
     response = {"candidates": [{"content": {"parts": [part]}}]}
-    assert gemini.calls(response)[0].name == name != "3d_render"
+    assert gemini.calls(response, [])[0].name == name != "3d_render"
     assert gemini.calls(response, [render])[0].name == "3d_render"
     assert gemini.answer(response, [render]).message == [{"parts": [part]}]
 
 
 def test_an_object_that_says_nothing_of_itself_isnt_a_response():
     with pytest.raises(ResponseError, match="a response is a JSON object, not Hostile"):
-        openai_chat.answer(Hostile())
+        openai_chat.answer(Hostile(), [])
 
 
 # --- older and rarer forms -------------------------------------------------------------------------
@@ -274,7 +275,7 @@ def test_an_object_that_says_nothing_of_itself_isnt_a_response():
 def test_the_old_function_call_is_read_and_answered():
     function = {"name": "search", "arguments": '{"q": 1}'}
     message = {"role": "assistant", "content": None, "function_call": function}
-    answer = openai_chat.answer({"choices": [{"message": message, "finish_reason": "function_call"}]})
+    answer = openai_chat.answer({"choices": [{"message": message, "finish_reason": "function_call"}]}, [])
     (call,) = answer.calls
     assert (call.name, call.arguments, answer.stop) == ("search", '{"q": 1}', "calls")
     assert answer.message == [message]
@@ -284,7 +285,7 @@ def test_the_old_function_call_is_read_and_answered():
 
 
 def test_the_old_function_call_is_read_from_a_stream():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     for delta in (
         {"role": "assistant", "content": None, "function_call": {"name": "search", "arguments": ""}},
         {"function_call": {"arguments": '{"q"'}},
@@ -301,7 +302,7 @@ def test_the_old_function_call_is_read_from_a_stream():
 
 def test_results_of_calls_without_an_id_are_told_by_name():
     message = {"tool_calls": [{"function": {"name": "now", "arguments": "{}"}}]}
-    (call,) = openai_chat.calls({"choices": [{"message": message}]})
+    (call,) = openai_chat.calls({"choices": [{"message": message}]}, [])
     (sent,) = openai_chat.results([ToolResult(call.id, call.name, "noon")])
     assert sent == {"role": "tool", "name": "now", "content": "noon"}
     assert "operator_schema" not in repr(openai_chat.wire.calls_message([call]))
@@ -310,11 +311,11 @@ def test_results_of_calls_without_an_id_are_told_by_name():
 def test_null_as_arguments_is_none():
     """Models of Groq write it for a tool without parameters."""
     call = {"id": "c", "function": {"name": "now", "arguments": "null"}}
-    assert openai_chat.calls({"choices": [{"message": {"tool_calls": [call]}}]})[0].arguments is None
+    assert openai_chat.calls({"choices": [{"message": {"tool_calls": [call]}}]}, [])[0].arguments is None
 
 
 def test_an_empty_message_of_anthropic_is_not_sent():
-    answer = anthropic.answer({"role": "assistant", "content": [], "stop_reason": "end_turn"})
+    answer = anthropic.answer({"role": "assistant", "content": [], "stop_reason": "end_turn"}, [])
     assert (answer.text, answer.stop, answer.message) == ("", "end", [])
 
 
@@ -331,12 +332,12 @@ CITED = {
 
 
 def test_the_text_with_citations_of_bedrock_is_read():
-    answer = bedrock.answer(converse({"text": "Well: "}, CITED))
+    answer = bedrock.answer(converse({"text": "Well: "}, CITED), [])
     assert (answer.text, answer.message[0]["content"][1]) == ("Well: It rains.", CITED)
 
 
 def test_citations_of_bedrock_are_read_from_a_stream():
-    stream = bedrock.stream()
+    stream = bedrock.stream([])
     stream.feed({"messageStart": {"role": "assistant"}})
     for delta in (
         {"text": "It "},
@@ -350,7 +351,7 @@ def test_citations_of_bedrock_are_read_from_a_stream():
 
 
 def test_a_call_of_bedrock_may_have_no_input():
-    stream = bedrock.stream()
+    stream = bedrock.stream([])
     stream.feed({"messageStart": {"role": "assistant"}})
     start = {"toolUseId": "t1", "name": "now"}
     stream.feed({"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolUse": start}}})
@@ -360,15 +361,15 @@ def test_a_call_of_bedrock_may_have_no_input():
 
 def test_what_bedrock_runs_itself_is_no_call():
     use = {"toolUseId": "s1", "name": "web", "type": "server_tool_use", "input": {"q": "x"}}
-    answer = bedrock.answer(converse({"toolUse": use}, {"text": "Found."}))
+    answer = bedrock.answer(converse({"toolUse": use}, {"text": "Found."}), [])
     assert (answer.calls, answer.stop) == ((), "end")
-    stream = bedrock.stream()
+    stream = bedrock.stream([])
     stream.feed({"messageStart": {"role": "assistant"}})
     start = {key: use[key] for key in ("toolUseId", "name", "type")}
     stream.feed({"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolUse": start}}})
     for piece in ('{"q": ', '"x"}'):
         delta = {"contentBlockIndex": 0, "delta": {"toolUse": {"input": piece}}}
-        assert stream.feed({"contentBlockDelta": delta}) == []
+        assert stream.feed({"contentBlockDelta": delta}) == Delta("", ())
     stream.feed({"messageStop": {"stopReason": "end_turn"}})
     assert (stream.close().calls, stream.close().message[0]["content"]) == ((), [{"toolUse": use}])
 
@@ -392,7 +393,7 @@ def test_a_new_provider_is_one_table():
         read = 0
         for exchange in unstreamed():
             if exchange["provider"] in {"venice", "doubleword"}:
-                calls = [call for found in provider.answers(exchange["response"]) for call in found.calls]
+                calls = [call for found in provider.answers(exchange["response"], []) for call in found.calls]
                 found = [(call.name, parsed(call.arguments)) for call in calls]
                 assert found == calls_anywhere(json.loads(exchange["response"]))
                 read += 1
@@ -411,7 +412,7 @@ def chat_answer(*arguments, stop="length"):
         for place, text in enumerate(arguments)
     ]
     message = {"role": "assistant", "content": None, "tool_calls": calls}
-    return openai_chat.answer({"choices": [{"message": message, "finish_reason": stop}]})
+    return openai_chat.answer({"choices": [{"message": message, "finish_reason": stop}]}, [])
 
 
 @pytest.mark.parametrize(
@@ -520,20 +521,20 @@ UNKNOWN_ENDS = [
 @pytest.mark.needs_threads
 @pytest.mark.parametrize(("provider", "response"), UNKNOWN_ENDS)
 def test_a_call_never_runs_with_its_defaults_after_an_end_that_nobody_knows(provider, response):
-    (call,) = provider.calls(response)
+    (call,) = provider.calls(response, [])
     assert Executor([wipe]).execute_sync(call).code == "cut_off"
 
 
 def test_a_call_with_all_of_its_text_runs_after_whatever_end():
     body = chat_ending("no such word")
     body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] = "{}"
-    assert not openai_chat.calls(body)[0].is_cut_off
+    assert not openai_chat.calls(body, [])[0].is_cut_off
 
 
 @pytest.mark.needs_threads
 @pytest.mark.parametrize(("provider", "response"), CUT_OBJECTS, ids=[one.name for one, _ in CUT_OBJECTS])
 def test_a_call_whose_arguments_may_lack_their_end_never_runs_with_its_defaults(provider, response):
-    answer = provider.answer(response)
+    answer = provider.answer(response, [])
     (call,) = answer.calls
     assert (answer.is_cut_off, call.is_cut_off) == (True, True)
     assert Executor([wipe]).execute_sync(call).code == "cut_off"
@@ -542,30 +543,30 @@ def test_a_call_whose_arguments_may_lack_their_end_never_runs_with_its_defaults(
 
 def test_an_empty_function_call_is_no_call():
     message = {"role": "assistant", "content": "Done.", "function_call": {"name": "", "arguments": ""}}
-    answer = openai_chat.answer({"choices": [{"message": message, "finish_reason": ""}]})
+    answer = openai_chat.answer({"choices": [{"message": message, "finish_reason": ""}]}, [])
     assert (answer.calls, answer.text) == ((), "Done.")
 
 
 def test_a_failed_response_is_an_error():
     with pytest.raises(ResponseError, match='the response is an error: "boom"'):
-        openai_responses.answer({"status": "failed", "error": {"message": "boom"}, "output": []})
+        openai_responses.answer({"status": "failed", "error": {"message": "boom"}, "output": []}, [])
     with pytest.raises(ResponseError, match='the response is an error: "too many tokens"'):
-        bedrock.answer({"message": "too many tokens"})
+        bedrock.answer({"message": "too many tokens"}, [])
     with pytest.raises(ResponseError, match="the response failed"):
-        openai_responses.answer({"status": "failed", "error": None, "output": []})
+        openai_responses.answer({"status": "failed", "error": None, "output": []}, [])
 
 
 def test_a_paused_turn_says_that_it_goes_on():
     answer = anthropic.answer(
-        {"content": [{"type": "text", "text": "Let me see."}], "stop_reason": "pause_turn"}
+        {"content": [{"type": "text", "text": "Let me see."}], "stop_reason": "pause_turn"}, []
     )
     assert (answer.stop, answer.raw_stop, answer.is_cut_off) == ("paused", "pause_turn", False)
 
 
 def test_a_refusal_says_why():
     body = {"content": [], "stop_reason": "refusal", "stop_details": {"explanation": "not that"}}
-    assert anthropic.answer(body).refusal == "not that"
-    assert anthropic.answer({"content": [], "stop_reason": "refusal"}).refusal is None
+    assert anthropic.answer(body, []).refusal == "not that"
+    assert anthropic.answer({"content": [], "stop_reason": "refusal"}, []).refusal is None
 
 
 CUSTOM = [
@@ -605,7 +606,7 @@ def test_a_custom_tool_is_called_with_its_text(provider, response, told):
         """Run SQL."""
         return input.removeprefix("SELECT ")
 
-    answer = provider.answer(response)
+    answer = provider.answer(response, [])
     assert answer.stop == "calls"
     results = Executor([sql]).execute_all_sync(answer.calls)
     assert provider.results(results) == [told]
@@ -624,17 +625,19 @@ def test_a_custom_tool_is_called_with_its_text(provider, response, told):
     ],
 )
 def test_what_else_waits_for_the_program_is_no_end(item):
-    answer = openai_responses.answer({"status": "completed", "output": [item]})
+    answer = openai_responses.answer({"status": "completed", "output": [item]}, [])
     assert (answer.stop, answer.raw_stop) == ("other", item["type"])
 
 
 def test_groq_gets_back_only_what_it_takes():
     message = {"role": "assistant", "content": "hi", "reasoning": "hm", "channel": "final"}
-    answer = groq.answer({"choices": [{"message": message, "finish_reason": "stop"}]})
+    answer = groq.answer({"choices": [{"message": message, "finish_reason": "stop"}]}, [])
     assert answer.message == [{"role": "assistant", "content": "hi"}]
 
 
 def test_ids_of_ollama_are_kept():
     call = {"id": "call_1", "function": {"name": "wipe", "arguments": {}}}
-    answer = ollama.answer({"message": {"role": "assistant", "tool_calls": [call]}, "done_reason": "stop"})
+    answer = ollama.answer(
+        {"message": {"role": "assistant", "tool_calls": [call]}, "done_reason": "stop"}, []
+    )
     assert answer.calls[0].id == "call_1"

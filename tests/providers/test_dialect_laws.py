@@ -18,6 +18,7 @@ from typing import Annotated, Literal
 import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
+from offers import offer_of
 
 from operator_schema import LocalDateTime, LocalTime, SchemaError, SchemaLeaf, tool_input
 from operator_schema import providers as all_providers
@@ -50,7 +51,7 @@ def record(*types):
 def sent_schema(provider, annotation, strict):
     """Return the properties that a provider gets of a tool with one parameter of this type, and the root."""
     made = tool_input(record(annotation), name="made", description="Made.")
-    body = provider.request([made], strict=strict)
+    body = provider.request(offer_of([made], strict=strict))
     (sent,) = body.get("tools") or body["toolConfig"]["tools"]
     return root_in(sent)
 
@@ -226,7 +227,7 @@ def test_an_unknown_keyword_anywhere_is_refused_aloud_in_every_strict_form(data,
     for name, provider in PROVIDERS.items():
         if provider.dialect is not None:
             with pytest.raises(SchemaError) as caught:
-                provider.request([made], strict=True)
+                provider.request(offer_of([made], strict=True))
             (complaint,) = caught.value.complaints
             assert complaint.path[0] == "value_0", name
             assert not provider.report([made], strict=True).is_accepted

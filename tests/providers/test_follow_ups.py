@@ -14,10 +14,10 @@ def answer_of(exchange):
     """Read the answer of an exchange, streamed or not; None where that needs botocore."""
     provider = provider_of(exchange)
     if (exchange["content_type"] or "").startswith("application/json"):
-        return provider.answers(exchange["response"])[0]
+        return provider.answers(exchange["response"], [])[0]
     if exchange["response_encoding"] != "text":
         return None
-    stream = provider.stream()
+    stream = provider.stream([])
     stream.feed(exchange["response"])
     return stream.close()
 

@@ -118,7 +118,7 @@ def test_a_call_grows_with_its_parts():
         {"partialArgs": [{"jsonPath": "$.days", "numberValue": 2}], "willContinue": True},
         {},
     ):
-        shown += [(grown.arguments, dict(grown.partial.fields)) for grown in stream.feed(event(call))]
+        shown += [(grown.arguments, dict(grown.partial.fields)) for grown in stream.feed(event(call)).calls]
     assert shown == [
         ("", {}),
         ('{"city":"Os', {}),
@@ -134,7 +134,7 @@ def test_a_call_grows_with_its_parts():
 
 
 def test_calls_in_parts_follow_each_other():
-    stream = gemini.stream()
+    stream = gemini.stream([])
     stream.feed(
         event({"name": "f", "willContinue": True}, {"partialArgs": [part("$.a", "x")], "willContinue": True})
     )
@@ -157,14 +157,14 @@ def test_a_call_that_lacks_its_end_is_text():
 
 
 def test_all_arguments_may_come_again_at_the_end():
-    stream = gemini.stream()
+    stream = gemini.stream([])
     stream.feed(event({"name": "f", "willContinue": True, "partialArgs": [part("$.a", "x", goes_on=False)]}))
     stream.feed(event({"name": "f", "args": {"a": "x", "b": []}}, finishReason="STOP"))
     assert stream.close().calls[0].arguments == {"a": "x", "b": []}
 
 
 def test_many_pieces_take_linear_time():
-    stream = gemini.stream()
+    stream = gemini.stream([])
     stream.feed(event({"name": "f", "willContinue": True}))
     for _ in range(20_000):
         stream.feed(event({"partialArgs": [part("$.a", "x" * 50)], "willContinue": True}))
@@ -177,11 +177,26 @@ def test_many_pieces_take_linear_time():
 )
 def test_a_path_that_cant_be_read_is_an_error(path):
     with pytest.raises(ResponseError, match="can't be read"):
-        gemini.stream().feed(event({"name": "f", "partialArgs": [{"jsonPath": path, "boolValue": True}]}))
+        gemini.stream([]).feed(event({"name": "f", "partialArgs": [{"jsonPath": path, "boolValue": True}]}))
 
 
 def test_a_text_goes_on_as_text():
-    stream = gemini.stream()
+    stream = gemini.stream([])
     stream.feed(event({"name": "f", "willContinue": True, "partialArgs": [part("$.a", "x")]}))
     with pytest.raises(ResponseError, match="an event has another form"):
         stream.feed(event({"partialArgs": [{"jsonPath": "$.a", "boolValue": True}], "willContinue": True}))
+
+
+def test_a_response_that_is_read_in_the_middle_is_right_at_the_end():
+    def event(call):
+        return {"candidates": [{"content": {"role": "model", "parts": [{"functionCall": call}]}}]}
+
+    def call_of(stream):
+        return stream.response["candidates"][0]["content"]["parts"][0]["functionCall"]
+
+    stream = gemini.stream([])
+    part = {"jsonPath": "$.city", "stringValue": "Os", "willContinue": True}
+    stream.feed(event({"name": "weather", "partialArgs": [part], "willContinue": True}))
+    assert call_of(stream) == {"name": "weather", "args": '{"city":"Os', "willContinue": True}
+    stream.feed(event({"partialArgs": [{"jsonPath": "$.city", "stringValue": "lo"}]}))
+    assert call_of(stream) == {"name": "weather", "args": {"city": "Oslo"}}

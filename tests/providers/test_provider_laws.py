@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from offers import offer_of
 from provider_traffic import exchanges, provider_of, unstreamed
 from strategies import OBJECTS
 
@@ -169,8 +170,8 @@ def keys_of(value):
 def read(provider, response):
     """Read all that can be read of a response; return whether it could be."""
     try:
-        answers = provider.answers(response, [search], strict=True)
-        calls = provider.calls(response)
+        answers = provider.answers(response, offer_of([search], strict=True))
+        calls = provider.calls(response, [])
     except ResponseError as error:
         assert error.provider == provider.name
         assert len(str(error)) < 1000
@@ -278,7 +279,7 @@ def test_anthropic_took_only_objects_with_a_list_of_properties():
 def test_we_send_anthropic_nothing_else(annotation, strict):
     try:
         made = tool_input(annotation, name="made", description="Made.")
-        body = all_providers.anthropic.request([made], strict=strict)
+        body = all_providers.anthropic.request(offer_of([made], strict=strict))
     except SchemaError:
         return
     schema = body["tools"][0]["input_schema"]

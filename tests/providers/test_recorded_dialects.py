@@ -9,6 +9,7 @@ from typing import Annotated
 
 import pytest
 from annotated_types import MaxLen, MinLen
+from offers import offer_of
 from provider_traffic import exchanges, provider_of
 
 from operator_schema import SchemaError, tool_input
@@ -182,7 +183,7 @@ def test_what_a_provider_took_is_sent_whole(provider, tools):
     assert report.is_accepted, str(report)
     losses = {(loss.kind, loss.keyword) for tool in report.tools for loss in tool.losses}
     assert losses <= BEYOND
-    assert len(provider.request(offered, strict=True)["tools"]) in {len(tools), 1}
+    assert len(provider.request(offer_of(offered, strict=True))["tools"]) in {len(tools), 1}
 
 
 @named([case for case in JUDGED if case[2] == 200])
@@ -202,7 +203,7 @@ def test_what_a_provider_refused_is_never_sent(provider, tools):
     report = provider.report(offered, strict=True)
     if report.is_accepted:  # a reference that leads nowhere: another schema is sent, which says less
         assert "weakened" in {loss.kind for tool in report.tools for loss in tool.losses}
-        (sent,) = provider.request(offered, strict=True)["tools"]
+        (sent,) = provider.request(offer_of(offered, strict=True))["tools"]
         assert sent["input_schema"]["type"] == "object"
         assert "$ref" not in sent["input_schema"]
 
@@ -221,7 +222,9 @@ class Node:
 def test_gemini_gets_all_of_a_type_whose_like_it_took():
     save = tool_input(Node, name="save")
     assert gemini.report([save], strict=True).tools[0].losses == ()
-    ((declared,),) = [one["functionDeclarations"] for one in gemini.request([save], strict=True)["tools"]]
+    ((declared,),) = [
+        one["functionDeclarations"] for one in gemini.request(offer_of([save], strict=True))["tools"]
+    ]
     node = declared["parametersJsonSchema"]["$defs"]["Node"]
     assert node["properties"] == {
         "label": {"type": "string", "minLength": 1, "maxLength": 50, "pattern": "(?=.*[0-9]).+"},

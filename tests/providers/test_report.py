@@ -9,8 +9,8 @@ from annotated_types import Ge
 
 from operator_schema import Toolset, tool, tool_input
 from operator_schema.providers import anthropic, gemini, openai_chat, openai_compatible
-from operator_schema.providers import tokens as token_counts
-from operator_schema.providers.tokens import count_tokens
+from operator_schema.providers import report as token_counts
+from operator_schema.providers.report import count_tokens
 from operator_schema.schema.dialect import Loss
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from offers import offer_of
 from provider_traffic import exchanges, provider_of
 
 from operator_schema import (
@@ -134,22 +135,20 @@ def test_one_tool_alone_is_offered_where_none_can_be_named(provider):
 
 def test_no_call_may_be_wanted():
     none = ToolChoice("none")
-    assert cohere.request(TOOLS, none)["tool_choice"] == "NONE"
-    assert ollama.request(TOOLS, none) == {}
-    assert gemini.request(TOOLS, none)["toolConfig"] == {"functionCallingConfig": {"mode": "NONE"}}
+    assert cohere.request(offer_of(TOOLS, choice=none))["tool_choice"] == "NONE"
+    assert ollama.request(offer_of(TOOLS, choice=none)) == {}
+    assert gemini.request(offer_of(TOOLS, choice=none))["toolConfig"] == {
+        "functionCallingConfig": {"mode": "NONE"}
+    }
 
 
 def test_a_choice_may_be_given():
-    assert openai_chat.request([search], ToolChoice("none"))["tool_choice"] == "none"
-    assert anthropic.request(TOOLS, ToolChoice("none"))["tool_choice"] == {"type": "none"}
+    assert openai_chat.request(offer_of([search], choice=ToolChoice("none")))["tool_choice"] == "none"
+    assert anthropic.request(offer_of(TOOLS, choice=ToolChoice("none")))["tool_choice"] == {"type": "none"}
     # A conversation with calls in it is refused where there are no tools.
-    assert bedrock.request(TOOLS, ToolChoice("none")) == {
+    assert bedrock.request(offer_of(TOOLS, choice=ToolChoice("none"))) == {
         "toolConfig": {"tools": bedrock.request(TOOLS)["toolConfig"]["tools"]}
     }
-    with pytest.raises(ValueError, match='the choice names "now", which isn\'t among the tools'):
-        openai_chat.request([search], ToolChoice("named", "now"))
-    with pytest.raises(TypeError, match="choice is a ToolChoice, such as"):
-        openai_chat.request([search], "auto")
 
 
 def test_the_choices_are_those_of_recorded_requests():
@@ -242,7 +241,7 @@ def test_arguments_of_another_kind_are_refused():
     result = Executor(TOOLS).execute_sync(RawCall("1", "now", {}))
     turn_round = TOOLS.round([RawCall("1", "now", {})])
     with pytest.raises(TypeError, match='strict is True, False or "auto", not string "yes"'):
-        openai_chat.request(TOOLS, strict="yes")
+        openai_chat.request(offer_of(TOOLS, strict="yes"))
     with pytest.raises(TypeError, match=r"results takes a list: write \[result\]"):
         openai_chat.results(result)
     with pytest.raises(TypeError, match='ToolResults, not string "noon"'):
@@ -252,7 +251,7 @@ def test_arguments_of_another_kind_are_refused():
     with pytest.raises(TypeError, match="the name of a provider is a string, not integer 5"):
         openai_compatible(5)
     with pytest.raises(ValueError, match="no strict mode of Mistral is known"):
-        mistral.request([], strict=True)
+        mistral.request(offer_of([], strict=True))
 
 
 @pytest.mark.needs_threads
@@ -444,16 +443,16 @@ def test_every_provider_is_found_by_its_name():
 @pytest.mark.parametrize("strict", [False, True])
 def test_the_form_of_a_tool_is_made_once_and_copied(monkeypatch, strict):
     kept = search.with_(name="kept")
-    first = openai_chat.request([kept], strict=strict)
+    first = openai_chat.request(offer_of([kept], strict=strict))
     monkeypatch.setattr(type(kept), "new_definition", None)
     for _ in range(30):
-        sent = openai_chat.request(Toolset(kept), strict=strict)
+        sent = openai_chat.request(offer_of(Toolset(kept), strict=strict))
         assert sent == first
         sent["tools"][0]["function"]["parameters"]["properties"].clear()
         sent["tools"][0]["function"]["name"] = "other"
     same = {"dialect": openai_chat.dialect, "rules": openai_chat.rules, "takes_images": True}
     equal = openai_compatible(openai_chat.name, **same)
-    assert equal.request([kept], strict=strict)
+    assert equal.request(offer_of([kept], strict=strict))
 
 
 def test_providers_of_the_same_name_have_their_own_forms():
@@ -468,8 +467,8 @@ def test_a_description_may_be_for_one_request():
     offer = TOOLS.offer(descriptions={"search": "Search our shop.", "now": "Unused."})
     for provider in (openai_chat, deepseek):
         for strict in (False, True):
-            changed = provider.request(offer, strict=strict)["tools"][0]["function"]
-            usual = provider.request(TOOLS, strict=strict)["tools"][0]["function"]
+            changed = provider.request(offer_of(offer, strict=strict))["tools"][0]["function"]
+            usual = provider.request(offer_of(TOOLS, strict=strict))["tools"][0]["function"]
             assert changed == {**usual, "description": "Search our shop."}
             assert usual["description"] == "Search the web."
     both = openai_chat.request(TOOLS.offer("all", descriptions={"now": "Look at the clock."}))["tools"]

@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from offers import offer_of
 from provider_traffic import exchanges
 from test_provider_laws import PROVIDERS, response_of
 
@@ -89,7 +90,7 @@ def test_names_of_properties_fit_on_the_wire_and_come_back_at_every_depth(drawn,
     schema, arguments = drawn
     tools = [listing(schema)]
     rule = provider.rules.keys
-    sent = schema_in(provider.request(tools, strict=strict))
+    sent = schema_in(provider.request(offer_of(tools, strict=strict)))
     assert all(rule.takes(name) for name in property_names(sent))
     assert provider.report(tools, strict=strict).is_accepted
     # The very same schema, but for the names.

@@ -92,13 +92,13 @@ def check_equal(provider, response, draw):
     """Check that the events of a response make it again."""
     before = copy.deepcopy(response)
     events = list(FORMS[type(provider.wire).__name__](response, draw))
-    stream, shown = provider.stream(), ""
+    stream, shown = provider.stream([]), ""
     for event in events:
         stream.feed(event if draw.random() < 0.5 else f"data: {json.dumps(event)}\n\n")
         shown += stream.new_text
     assert stream.response == stream.response
     assert lacking(response, stream.response) == []
-    streamed, whole = stream.close(), provider.answer(response)
+    streamed, whole = stream.close(), provider.answer(response, [])
     assert (stream.text, shown, stream.reasoning) == (streamed.text, streamed.text, streamed.reasoning)
     assert said_in(streamed) == said_in(whole)
     assert streamed.usage == whole.usage
@@ -147,7 +147,7 @@ def chunk(delta, **ends):
 
 
 def test_a_loop_prints_text_while_it_comes():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     printed = []
     for delta in ({"role": "assistant", "content": ""}, {"content": "It "}, {}, {"content": "rains."}):
         stream.feed(chunk(delta))
@@ -158,7 +158,7 @@ def test_a_loop_prints_text_while_it_comes():
 
 
 def test_half_a_character_is_never_printed():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     printed = []
     for piece in ("a", "\ud83d", "\ude00!", "\ud83d"):
         stream.feed(chunk({"content": piece}))
@@ -168,7 +168,7 @@ def test_half_a_character_is_never_printed():
 
 
 def test_what_came_with_the_last_line_is_new_when_the_stream_is_closed():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed(f"data: {json.dumps(chunk({'content': 'a'}))}\n\ndata: {json.dumps(chunk({'content': 'b'}))}")
     assert stream.new_text == "a"
     stream.close()
@@ -176,7 +176,7 @@ def test_what_came_with_the_last_line_is_new_when_the_stream_is_closed():
 
 
 def test_a_server_that_says_the_same_thoughts_twice_says_them_once():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed(chunk({"reasoning": "Hm", "reasoning_content": "Hm"}))
     stream.feed(chunk({"reasoning": ".", "reasoning_content": "."}))
     assert stream.reasoning == stream.close().reasoning == "Hm."
@@ -189,7 +189,7 @@ def test_thoughts_in_several_parts_are_told_apart():
         {"type": "thinking", "thinking": ""},
     ]
     blocks += [{"type": "redacted_thinking", "data": "x"}, {"type": "thinking", "thinking": "Two."}]
-    whole = anthropic.answer({"content": blocks, "stop_reason": "end_turn"})
+    whole = anthropic.answer({"content": blocks, "stop_reason": "end_turn"}, [])
     assert whole.reasoning == "One.\n\nTwo."
     parts = [{"type": "summary_text", "text": "One."}, {"type": "summary_text", "text": "Two."}]
     items = [
@@ -197,7 +197,7 @@ def test_thoughts_in_several_parts_are_told_apart():
     ]
     items.append({"type": "reasoning", "summary": []})
     response = {"status": "completed", "output": items, "id": "r"}
-    assert openai_responses.answer(response).reasoning == "One.\n\nTwo.\n\nThree."
+    assert openai_responses.answer(response, []).reasoning == "One.\n\nTwo.\n\nThree."
     check_equal(openai_responses, response, Random(0))  # noqa: S311  # not a secret
 
 
@@ -207,22 +207,22 @@ def test_thoughts_of_mistral_and_cohere_are_parts_of_the_content():
         "thinking": [{"type": "text", "text": "Hm."}, {"type": "reference", "id": 1}],
     }
     message = {"role": "assistant", "content": [thought, {"type": "text", "text": "Yes."}]}
-    answer = mistral.answer({"choices": [{"message": message, "finish_reason": "stop"}]})
+    answer = mistral.answer({"choices": [{"message": message, "finish_reason": "stop"}]}, [])
     assert (answer.reasoning, answer.text) == ("Hm.", "Yes.")
-    stream = mistral.stream()
+    stream = mistral.stream([])
     stream.feed(chunk({"role": "assistant", "content": [thought]}))
     stream.feed(chunk({"content": "Yes"}))
     stream.feed(chunk({"content": "."}, finish_reason="stop"))
     assert (stream.reasoning, stream.text) == ("Hm.", "Yes.")
     assert stream.close() == answer
     message = {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm."}]}
-    assert cohere.answer({"message": message, "finish_reason": "COMPLETE"}).reasoning == "Hm."
+    assert cohere.answer({"message": message, "finish_reason": "COMPLETE"}, []).reasoning == "Hm."
 
 
 def test_items_that_arrive_whole_are_said_as_well():
     item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]}
     thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}], "content": None}
-    stream = openai_responses.stream()
+    stream = openai_responses.stream([])
     stream.feed({"type": "response.created", "response": {"status": "in_progress", "output": []}})
     stream.feed({"type": "response.output_item.done", "output_index": 0, "item": thought})
     stream.feed({"type": "response.output_item.done", "output_index": 1, "item": item})
@@ -233,7 +233,7 @@ def test_items_that_arrive_whole_are_said_as_well():
 
 def test_a_server_that_does_not_stream_after_all_says_its_text():
     message = {"role": "assistant", "content": "Yes.", "reasoning_content": "Hm."}
-    stream = deepseek.stream()
+    stream = deepseek.stream([])
     stream.feed({"id": "r", "choices": [{"message": message, "finish_reason": "stop"}]})
     assert (stream.text, stream.reasoning) == ("Yes.", "Hm.")
     assert stream.close().id == "r"
@@ -269,7 +269,7 @@ def test_what_an_answer_cost_is_said_in_one_way(provider, response, expected):
         response["choices"].append({"message": {"content": "a"}})
     if "candidates" in response:
         response["candidates"].append({"content": {"parts": [{"text": "a"}]}})
-    usage = provider.answer(response).usage
+    usage = provider.answer(response, []).usage
     assert (usage.input_tokens, usage.output_tokens) == expected
     usage.raw.clear()
     assert usage.raw
@@ -277,12 +277,12 @@ def test_what_an_answer_cost_is_said_in_one_way(provider, response, expected):
 
 @pytest.mark.parametrize("usage", [None, {}, [], "much"])
 def test_an_answer_may_say_no_cost_and_no_id(usage):
-    answer = openai_chat.answer({"id": 5, "choices": [{"message": {"content": "a"}}], "usage": usage})
+    answer = openai_chat.answer({"id": 5, "choices": [{"message": {"content": "a"}}], "usage": usage}, [])
     assert (answer.usage, answer.id) == (None, None)
 
 
 def test_groq_says_the_cost_of_a_stream_in_a_place_of_its_own():
-    stream = groq.stream()
+    stream = groq.stream([])
     stream.feed({"id": "c", **chunk({"content": "a"}), "x_groq": {"id": "q"}})
     usage = {"prompt_tokens": 3, "completion_tokens": 2}
     stream.feed({"id": "c", **chunk({}, finish_reason="stop"), "x_groq": {"id": "q", "usage": usage}})
@@ -291,7 +291,7 @@ def test_groq_says_the_cost_of_a_stream_in_a_place_of_its_own():
 
 
 def test_the_cost_of_anthropic_is_known_in_two_parts():
-    stream = anthropic.stream()
+    stream = anthropic.stream([])
     usage = {"input_tokens": 3, "output_tokens": 1, "cache_read_input_tokens": 7}
     stream.feed({"type": "message_start", "message": {"id": "m", "role": "assistant", "usage": usage}})
     assert stream.response["usage"] == usage
@@ -303,14 +303,14 @@ def test_the_cost_of_anthropic_is_known_in_two_parts():
 
 
 def test_lists_with_an_index_continue_their_items():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed(chunk({"parts": [{"index": 1, "text": "a"}, "x"]}, logprobs={"content": [{"token": "a"}]}))
     stream.feed(chunk({"parts": [{"index": 1, "text": "b"}, "y"]}, logprobs={"content": [{"token": "b"}]}))
     stream.feed(chunk({"parts": "other"}, finish_reason="stop"))
     (choice,) = stream.response["choices"]
     assert choice["logprobs"] == {"content": [{"token": "a"}, {"token": "b"}]}
     assert choice["message"]["parts"] == "other"  # what comes in another form stands for what came before
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed(chunk({"parts": [{"index": 1, "text": "a"}, "x"]}))
     stream.feed(chunk({"parts": [{"index": 1, "text": "b"}, "y"]}))
     assert stream.close().message[0]["parts"] == [{"index": 1, "text": "ab"}, "x", "y"]
@@ -324,7 +324,7 @@ def test_the_result_of_a_tool_that_bedrock_runs_is_kept():
 
 
 def test_the_response_so_far_belongs_to_who_reads_it():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     assert stream.response is None
     stream.feed(chunk({"content": "a", "new": {"b": []}}))
     stream.response["choices"][0]["message"]["new"]["b"].append(1)
@@ -344,9 +344,9 @@ def test_the_text_that_a_custom_tool_takes_is_shown_while_it_comes(provider):
         item = {"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": text}
         response = {"status": "completed", "output": [item]}
         events = list(FORMS["ResponsesWire"](response, Random(0)))  # noqa: S311  # not a secret
-    stream = provider.stream()
+    stream = provider.stream([])
     for event in events:
-        grown = stream.feed(event)
+        grown = stream.feed(event).calls
         assert all(call.name == "sql" and call.arguments.startswith('{"input":"') for call in grown)
     answer = stream.close()
     (shown,), (call,) = stream.calls, answer.calls
@@ -360,8 +360,8 @@ def test_a_number_that_json_lacks_is_an_error_of_the_response(number, is_text):
     block = {"type": "tool_use", "id": "1", "name": "f", "input": {"x": [number]}}
     response = {"content": [block], "stop_reason": "tool_use"}
     with pytest.raises(ResponseError, match="a number in it isn't finite"):
-        anthropic.answer(json.dumps(response) if is_text else response)
-    stream = anthropic.stream()
+        anthropic.answer(json.dumps(response) if is_text else response, [])
+    stream = anthropic.stream([])
     stream.feed({"type": "message_start", "message": {"role": "assistant", "content": []}})
     stream.feed({"type": "content_block_start", "index": 0, "content_block": block})
     with pytest.raises(ResponseError, match="a number in it isn't finite"):
@@ -371,7 +371,7 @@ def test_a_number_that_json_lacks_is_an_error_of_the_response(number, is_text):
 def test_numbers_beside_the_message_may_be_anything():
     """Some servers write the logarithm of nothing."""
     response = {"choices": [{"message": {"content": "a"}, "logprobs": {"content": [-float("inf")]}}]}
-    assert openai_chat.answer(response).text == "a"
+    assert openai_chat.answer(response, []).text == "a"
 
 
 def test_a_response_that_nests_too_deep_is_an_error_of_the_response():
@@ -380,7 +380,7 @@ def test_a_response_that_nests_too_deep_is_an_error_of_the_response():
         value = [value]
     block = {"type": "tool_use", "id": "1", "name": "f", "input": {"x": value}}
     with pytest.raises(ResponseError, match="it nests deeper than 500 levels"):
-        anthropic.answer({"content": [block], "stop_reason": "tool_use"})
+        anthropic.answer({"content": [block], "stop_reason": "tool_use"}, [])
 
 
 @pytest.mark.parametrize("count", [1, 40])
@@ -388,7 +388,7 @@ def test_reading_a_stream_at_every_event_takes_linear_time(count):
     """Of one answer, and of many answers side by side."""
 
     def seconds(number):
-        stream = openai_chat.stream()
+        stream = openai_chat.stream([])
         before = time.process_time()
         for place in range(number):
             choice = {"index": place % count, "delta": {"content": "word ", "reasoning": "hm "}}
@@ -414,14 +414,14 @@ def test_a_stream_may_be_one_json_list_of_events(form):
     draw = Random(form)  # noqa: S311  # not a secret
     for provider, response in whole_answers(form)[:40]:
         events = list(FORMS[form](copy.deepcopy(response), draw))
-        stream = provider.stream()
+        stream = provider.stream([])
         for piece in pieces(list_text(events, draw), draw):
             stream.feed(piece if draw.random() < 0.5 else piece.encode())
-        assert said_in(stream.close()) == said_in(provider.answer(response))
+        assert said_in(stream.close()) == said_in(provider.answer(response, []))
 
 
 def test_an_object_of_a_list_is_read_as_soon_as_it_ends():
-    stream = gemini.stream()
+    stream = gemini.stream([])
     said = {"candidates": [{"content": {"parts": [{"text": 'a "quoted" }] \\ bracket'}]}}]}
     stream.feed("[" + json.dumps(said))
     assert stream.text == 'a "quoted" }] \\ bracket'
@@ -430,18 +430,18 @@ def test_an_object_of_a_list_is_read_as_soon_as_it_ends():
 
 @pytest.mark.parametrize("text", ["[5]", "[[]]", '["a"]', "[{}] more", "[]]", "[error] the upstream is gone"])
 def test_a_list_holds_objects_and_nothing_else(text):
-    stream = gemini.stream()
+    stream = gemini.stream([])
     with pytest.raises(ResponseError, match="between a JSON list of events stands"):
         stream.feed(text.replace("{}", json.dumps({"candidates": []})))
 
 
 def test_an_error_in_a_list_is_told():
     with pytest.raises(ResponseError, match='the response is an error: "Quota"'):
-        gemini.stream().feed('[{"error": {"code": 429, "message": "Quota"}}\n]')
+        gemini.stream([]).feed('[{"error": {"code": 429, "message": "Quota"}}\n]')
 
 
 def test_a_list_has_events_of_a_limited_length():
-    stream = gemini.stream()
+    stream = gemini.stream([])
     stream.feed('[{"a": "')
     for _ in range(15):
         stream.feed("x" * 2**20)
@@ -453,7 +453,7 @@ def test_a_list_has_events_of_a_limited_length():
 @pytest.mark.parametrize("piece", ["\\\\", "{", "[{", "x"])
 def test_a_list_is_read_in_linear_time(piece):
     def seconds(count):
-        stream = gemini.stream()
+        stream = gemini.stream([])
         stream.feed('[{"a": "')
         before = time.process_time()
         for _ in range(count):
@@ -469,13 +469,13 @@ def test_an_answer_of_a_server_that_does_not_stream_may_be_printed_over_lines(fo
     draw = Random(form)  # noqa: S311  # not a secret
     if form in {"ChatWire", "GenerateContentWire"}:
         for provider, response in whole_answers(form)[:20]:
-            stream = provider.stream()
+            stream = provider.stream([])
             for piece in pieces(json.dumps(response, indent=2) + "\n", draw):
                 stream.feed(piece)
-            assert said_in(stream.close()) == said_in(provider.answer(response))
+            assert said_in(stream.close()) == said_in(provider.answer(response, []))
     error = {"error": {"message": "Incorrect API key provided", "type": "invalid_request_error"}}
     with pytest.raises(ResponseError, match="Incorrect API key provided"):
-        whole_answers(form)[0][0].stream().feed(json.dumps(error, indent=2))
+        whole_answers(form)[0][0].stream([]).feed(json.dumps(error, indent=2))
 
 
 def lines_of(events, is_named):
@@ -489,7 +489,7 @@ def lines_of(events, is_named):
 @pytest.mark.parametrize("form", ["ChatWire", "MessagesWire", "ResponsesWire"])
 def test_lines_without_their_ends_are_an_error_and_not_an_empty_answer(form):
     provider, response = whole_answers(form)[0]
-    stream = provider.stream()
+    stream = provider.stream([])
     for line in lines_of(FORMS[form](response, Random(1)), form != "ChatWire"):  # noqa: S311  # not a secret
         stream.feed(line)
     with pytest.raises(ResponseError, match="its lines have no ends: add a line feed to each line"):
@@ -498,7 +498,7 @@ def test_lines_without_their_ends_are_an_error_and_not_an_empty_answer(form):
 
 def test_objects_need_no_ends_of_lines():
     provider, response = whole_answers("OllamaWire")[0]
-    stream = provider.stream()
+    stream = provider.stream([])
     for event in FORMS["OllamaWire"](response, Random(1)):  # noqa: S311  # not a secret
         stream.feed(json.dumps(event))
-    assert said_in(stream.close()) == said_in(provider.answer(response))
+    assert said_in(stream.close()) == said_in(provider.answer(response, []))

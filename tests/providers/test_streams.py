@@ -13,10 +13,12 @@ from zlib import crc32
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from offers import offer_of
 from provider_traffic import provider_of, streamed
 
 from operator_schema import tool
 from operator_schema.providers import (
+    Delta,
     ResponseError,
     anthropic,
     bedrock,
@@ -103,7 +105,7 @@ def calls_in(events):
 
 def fed(exchange, pieces):
     """Return the stream of an exchange that took these pieces, and its answer."""
-    stream = provider_of(exchange).stream()
+    stream = provider_of(exchange).stream([])
     for piece in pieces:
         stream.feed(piece)
     return stream, stream.close()
@@ -204,7 +206,7 @@ def test_a_damaged_stream_raises_only_our_own_error(data):
     place = data.draw(st.sampled_from(list(keys_of(damaged)))) if values_of(damaged) else None
     if place is not None:
         damaged[place] = data.draw(st.sampled_from([None, 1, "x", [], [1], {}, {"a": 1}, True, [[]], 1.5]))
-    stream = provider_of(exchange).stream()
+    stream = provider_of(exchange).stream([])
     try:
         for event in events:
             stream.feed(event)
@@ -229,7 +231,7 @@ def values_of(value):
 @given(st.lists(st.one_of(st.binary(), st.text(), st.none(), st.dictionaries(st.text(), st.integers()))))
 def test_anything_else_raises_only_our_own_error(pieces):
     for provider in (openai_chat, openai_responses, anthropic, gemini, cohere, ollama):
-        stream = provider.stream()
+        stream = provider.stream([])
         try:
             for piece in pieces:
                 stream.feed(piece)
@@ -312,7 +314,7 @@ EXCEPTION = [(":message-type", "exception"), (":exception-type", "throttlingExce
 )
 def test_what_is_wrong_with_the_bytes_of_bedrock_is_told(content, message):
     pytest.importorskip("botocore", reason="the parser of Bedrock's stream")
-    stream = bedrock.stream()
+    stream = bedrock.stream([])
     with pytest.raises(ResponseError, match="Bedrock Converse: ") as caught:
         stream.feed(content)
     assert message in str(caught.value)
@@ -320,7 +322,7 @@ def test_what_is_wrong_with_the_bytes_of_bedrock_is_told(content, message):
 
 def test_the_bytes_of_bedrock_need_botocore(monkeypatch):
     monkeypatch.setitem(sys.modules, "botocore.eventstream", None)
-    stream = bedrock.stream()
+    stream = bedrock.stream([])
     with pytest.raises(ImportError, match="need botocore"):
         stream.feed(b"")
     stream.feed(sse({"messageStart": {"role": "assistant"}}, {"messageStop": {"stopReason": "end_turn"}}))
@@ -328,7 +330,7 @@ def test_the_bytes_of_bedrock_need_botocore(monkeypatch):
 
 
 def test_cohere_may_send_more_than_is_known():
-    stream = cohere.stream()
+    stream = cohere.stream([])
     start = {"type": "content-start", "index": 0, "delta": {"message": {"content": {"type": "thinking"}}}}
     more = {"message": {"content": {"thinking": "hm", "text": None, "type": "thinking"}}}
     stream.feed(sse(start, {"type": "content-delta", "index": 0, "delta": more}, {"type": "debug"}))
@@ -346,7 +348,7 @@ def chunk(delta, index=0, **ends):
 
 def called(delta_calls, provider=openai_chat):
     """Return the answer to deltas of calls."""
-    stream = provider.stream()
+    stream = provider.stream([])
     for calls in delta_calls:
         stream.feed(chunk({"tool_calls": calls}))
     stream.feed(chunk({}, finish_reason="tool_calls"))
@@ -363,28 +365,27 @@ def test_calls_show_what_is_known_of_their_arguments():
     stream = openai_chat.stream([write])
     assert stream.calls == []
     begun = {"index": 0, "id": "c1", "function": {"name": "write", "arguments": ""}}
-    (call,) = stream.feed(chunk({"tool_calls": [begun]}))
+    (call,) = stream.feed(chunk({"tool_calls": [begun]})).calls
     assert (call.id, call.name, call.arguments, call.partial.fields) == ("c1", "write", "", {})
-    assert stream.feed(chunk({"tool_calls": [{"index": 0, "function": {"arguments": '{"path": "a'}}]})) == [
-        call
-    ]
+    more = {"index": 0, "function": {"arguments": '{"path": "a'}}
+    assert stream.feed(chunk({"tool_calls": [more]})) == Delta("", (call,))
     assert (call.arguments, call.partial.receiving) == ('{"path": "a', "path")
     assert call.partial is call.partial
     stream.feed(chunk({"tool_calls": [{"index": 0, "function": {"arguments": '.txt", "lines'}}]}))
     assert (dict(call.partial.fields), call.arguments) == ({"path": "a.txt"}, '{"path": "a.txt", "lines')
     assert repr(call) == "<StreamedCall 'write', 24 characters>"
-    assert stream.feed(chunk({"content": "x"})) == []
+    assert stream.feed(chunk({"content": "x"})) == Delta("x", ())
     assert not stream.is_complete
-    assert openai_chat.stream().feed(chunk({"tool_calls": [begun]}))[0].partial is None
+    assert openai_chat.stream([]).feed(chunk({"tool_calls": [begun]})).calls[0].partial is None
 
 
 def test_a_tool_that_isnt_known_has_no_partial():
     stream = openai_chat.stream([write])
     begun = {"index": 0, "id": "c1", "function": {"name": "wri", "arguments": ""}}
-    (call,) = stream.feed(chunk({"tool_calls": [begun]}))
+    (call,) = stream.feed(chunk({"tool_calls": [begun]})).calls
     assert call.partial is None
     more = {"index": 0, "function": {"name": "te", "arguments": '{"path": "x"}'}}
-    assert stream.feed(chunk({"tool_calls": [more]})) == [call]
+    assert stream.feed(chunk({"tool_calls": [more]})).calls == (call,)
     assert dict(call.partial.fields) == {"path": "x"}
 
 
@@ -410,7 +411,7 @@ def test_calls_have_the_tools_own_name():
 
 def test_null_of_a_strict_request_is_left_out():
     call = {"index": 0, "id": "c", "function": {"name": "write", "arguments": '{"path": "x", "lines": null}'}}
-    stream = openai_chat.stream([write], strict=True)
+    stream = openai_chat.stream(offer_of([write], strict=True))
     stream.feed(chunk({"tool_calls": [call]}, finish_reason="tool_calls"))
     assert stream.close().calls[0].arguments == {"path": "x"}
 
@@ -440,14 +441,14 @@ def test_names_and_ids_may_be_repeated():
 
 
 def test_several_choices_are_several_answers():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
     stream.feed(chunk({"content": "one", "tool_calls": [call]}, 1, finish_reason="stop"))
     stream.feed(chunk({"content": "none"}, 0))
     assert (stream.is_complete, stream.calls) == (False, [])
     stream.feed(chunk({}, 0, finish_reason="stop"))
     assert [answer.text for answer in stream.answers()] == ["none", "one"]
-    stream = gemini.stream()
+    stream = gemini.stream([])
     for index in (1, 0):
         content = {"role": "model", "parts": [{"text": str(index)}]}
         stream.feed({"candidates": [{"content": content, "finishReason": "STOP", "index": index}]})
@@ -458,13 +459,13 @@ def test_a_response_that_isnt_streamed_is_read_too():
     calls = [{"id": call_id, "function": {"name": "f", "arguments": "{}"}} for call_id in "ab"]
     message = {"role": "assistant", "content": "hi", "tool_calls": calls}
     response = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed(json.dumps(response))
-    assert stream.close() == openai_chat.answer(response)
+    assert stream.close() == openai_chat.answer(response, [])
 
 
 def test_the_parts_of_reasoning_are_merged():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     for text in ("a", "b"):
         detail = {"type": "reasoning.text", "index": 0, "text": text, "signature": None}
         stream.feed(chunk({"reasoning": text, "reasoning_details": [detail]}))
@@ -477,7 +478,7 @@ def test_the_parts_of_reasoning_are_merged():
 
 
 def test_content_may_be_a_list_of_parts():
-    stream = mistral.stream()
+    stream = mistral.stream([])
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
     for content in ("a", [thinking], "", "b"):
         stream.feed({"data": chunk({"content": content})})
@@ -486,13 +487,13 @@ def test_content_may_be_a_list_of_parts():
     assert answer.text == "ab"
     texts = [{"type": "text", "text": text} for text in "ab"]
     assert answer.message[0]["content"] == [texts[0], thinking, texts[1]]
-    stream = mistral.stream()
+    stream = mistral.stream([])
     stream.feed(chunk({"content": [thinking]}, finish_reason="stop"))
     assert stream.close().message[0]["content"] == [thinking]
 
 
 def test_a_refusal_is_told():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     for text in ("I ", "can't"):
         stream.feed(chunk({"refusal": text}))
     stream.feed(chunk({}, finish_reason="stop"))
@@ -500,7 +501,7 @@ def test_a_refusal_is_told():
 
 
 def test_a_character_may_have_its_surrogates_in_two_events():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed('data: {"choices":[{"delta":{"content":"\\ud83d"}}]}\n\n')
     stream.feed('data: {"choices":[{"delta":{"content":"\\ude00\\ud800"},"finish_reason":"stop"}]}\n\n')
     assert stream.close().text == "\U0001f600\ud800"
@@ -512,19 +513,19 @@ def test_server_sent_events_are_read_as_their_standard_says():
         'data: {"choices":\ndata:[{"delta":{"content":"hi"},\ndata: "finish_reason":"stop"}]}\n\n'
         "data\n\ndata: [DONE]"
     )
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed(text)
     assert stream.close().text == "hi"
 
 
 def test_the_last_line_may_lack_its_end():
-    stream = ollama.stream()
+    stream = ollama.stream([])
     stream.feed("")
     stream.feed('{"message":{"role":"assistant","content":"hi"},"done":false}\n')
     stream.feed('{"message":{"content":"!"},"done":true,"done_reason":"stop"}')
     assert stream.is_complete
     assert (stream.close().text, stream.close().stop) == ("hi!", "end")
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed('data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}')
     assert not stream.is_complete
     assert (stream.close().text, stream.close().stop) == ("hi", "end")
@@ -545,12 +546,12 @@ def test_cut_off_arguments_stay_text():
         },
         {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}},
     ]
-    stream = anthropic.stream()
+    stream = anthropic.stream([])
     stream.feed(sse(*events))
     answer = stream.close()
     assert (answer.stop, answer.calls[0].arguments) == ("length", '{"q')
     assert answer.message[0]["content"][0]["input"] == {"arguments": '{"q'}
-    stream = bedrock.stream()
+    stream = bedrock.stream([])
     for event in (
         {"messageStart": {"role": "assistant"}},
         {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "so"}}},
@@ -596,7 +597,7 @@ def test_what_anthropic_adds_to_blocks_is_kept():
         {"type": "a new kind"},
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
     ]
-    stream = anthropic.stream()
+    stream = anthropic.stream([])
     stream.feed(sse(*events))
     answer = stream.close()
     assert answer.calls == ()
@@ -611,7 +612,7 @@ def test_the_reasoning_of_bedrock_is_kept():
     def delta(index, content):
         return {"contentBlockDelta": {"contentBlockIndex": index, "delta": content}}
 
-    stream = bedrock.stream()
+    stream = bedrock.stream([])
     for event in (
         {"messageStart": {"role": "assistant"}},
         delta(0, {"reasoningContent": {"text": "h"}}),
@@ -648,7 +649,7 @@ def test_a_response_without_its_last_event_has_what_came():
         {"type": "response.output_item.added", "output_index": 1, "item": call},
         {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": '{"q'},
     ]
-    stream = openai_responses.stream()
+    stream = openai_responses.stream([])
     stream.feed(sse(*events))
     answer = stream.close()
     assert (answer.text, answer.refusal, answer.stop) == ("so", "no", "interrupted")
@@ -657,7 +658,7 @@ def test_a_response_without_its_last_event_has_what_came():
 
 def test_an_item_may_come_only_when_it_has_ended():
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
-    stream = openai_responses.stream()
+    stream = openai_responses.stream([])
     stream.feed({"type": "response.output_item.added", "output_index": 1, "item": {**call, "arguments": ""}})
     for index in (0, 1):
         stream.feed({"type": "response.output_item.done", "output_index": index, "item": call})
@@ -667,14 +668,14 @@ def test_an_item_may_come_only_when_it_has_ended():
 
 
 def test_a_blocked_prompt_is_told():
-    stream = gemini.stream()
+    stream = gemini.stream([])
     stream.feed(sse({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {}}))
     assert stream.is_complete
     assert (stream.close().stop, stream.close().raw_stop) == ("filtered", "SAFETY")
 
 
 def test_texts_of_gemini_are_merged_beside_thoughts():
-    stream = gemini.stream()
+    stream = gemini.stream([])
     parts = [{"text": "h", "thought": True}, {"text": "m", "thought": True}, {"text": "a"}, {"text": "b"}]
     for part in [*parts, {"text": "c", "thoughtSignature": "s"}]:
         stream.feed({"candidates": [{"content": {"parts": [part]}}]})
@@ -690,15 +691,15 @@ def test_texts_of_gemini_are_merged_beside_thoughts():
 
 def test_an_empty_stream_was_interrupted():
     for provider in (openai_chat, openai_responses, anthropic, gemini, cohere, ollama, bedrock):
-        answer = provider.stream().close()
+        answer = provider.stream([]).close()
         assert (answer.stop, answer.calls, answer.text, answer.message) == ("interrupted", (), "", [])
 
 
 def test_a_complete_answer_may_be_empty():
-    stream = ollama.stream()
+    stream = ollama.stream([])
     stream.feed({"message": {}, "done": True, "done_reason": "stop"})
     assert (stream.close().stop, stream.close().text) == ("end", "")
-    stream = cohere.stream()
+    stream = cohere.stream([])
     stream.feed({"type": "message-end", "delta": {"finish_reason": "COMPLETE"}})
     assert (stream.close().stop, stream.close().text) == ("end", "")
 
@@ -715,7 +716,7 @@ class SdkEvent:
 
 
 def test_events_may_be_objects_of_an_sdk():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed(SdkEvent(chunk({"content": "hi"}, finish_reason="stop")))
     assert stream.close().text == "hi"
 
@@ -821,7 +822,7 @@ INTERRUPTED_CALL = {"type": "response.failed", "response": {"error": {"code": "x
     ],
 )
 def test_what_is_wrong_is_an_error_of_its_own(provider, piece, message):
-    stream = provider.stream()
+    stream = provider.stream([])
     with pytest.raises(ResponseError, match=f"{provider.name}: ") as caught:
         stream.feed(piece)
     assert message in str(caught.value)
@@ -833,14 +834,14 @@ def test_what_is_wrong_is_an_error_of_its_own(provider, piece, message):
 
 @pytest.mark.parametrize("text", ["Bad gateway\n", "Bad gateway", "\n\nBad gateway: no upstream\nsorry\n\n"])
 def test_text_without_any_event_is_an_error_at_the_end(text):
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed(text)
     with pytest.raises(ResponseError, match='the stream holds no events; it has the line "Bad gateway'):
         stream.close()
 
 
 def test_a_stream_of_comments_alone_was_interrupted():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed(": keep-alive\n\nid: 5\nretry: 10\n\n")
     assert stream.close().stop == "interrupted"
 
@@ -850,11 +851,11 @@ def test_a_stream_of_comments_alone_was_interrupted():
 )
 def test_an_object_that_says_nothing_of_itself_isnt_an_event(wrap):
     with pytest.raises(ResponseError, match="an event"):
-        openai_chat.stream().feed(wrap(HostileObject()))
+        openai_chat.stream([]).feed(wrap(HostileObject()))
 
 
 def test_an_error_may_be_all_that_came():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     with pytest.raises(ResponseError, match="Invalid key"):
         stream.feed('{"error": {"message": "Invalid key"}}')
     for _ in range(2):
@@ -863,7 +864,7 @@ def test_an_error_may_be_all_that_came():
 
 
 def test_indexes_of_two_types_dont_belong_together():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed(chunk({}, 0))
     stream.feed(chunk({}, "x"))
     with pytest.raises(ResponseError, match="the events don't belong together"):
@@ -872,7 +873,7 @@ def test_indexes_of_two_types_dont_belong_together():
 
 @pytest.mark.parametrize("piece", [f"data: {'x' * 4096}\n", "x" * 4096])
 def test_an_event_has_a_limit(piece):
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     for _ in range(4095):
         stream.feed(piece)
     with pytest.raises(ResponseError, match="an event is longer than 16777216 characters"):
@@ -888,11 +889,11 @@ def test_wherever_a_stream_is_cut_no_call_that_lacks_its_end_can_run():
     chance, marked = Random(1), 0  # noqa: S311  # a sample that can be drawn again
     for exchange in OF_TEXT:
         provider, text = provider_of(exchange), exchange["response"]
-        whole = provider.stream()
+        whole = provider.stream([])
         whole.feed(text)
         calls = whole.close().calls
         for place in [chance.randrange(len(text)) for _ in range(8)] if calls else []:
-            stream = provider.stream()
+            stream = provider.stream([])
             stream.feed(text[:place])
             for call, full in zip(stream.close().calls, calls, strict=False):
                 is_whole = call.name == full.name and parsed(call.arguments) == parsed(full.arguments)
@@ -904,26 +905,26 @@ def test_wherever_a_stream_is_cut_no_call_that_lacks_its_end_can_run():
 def test_the_events_of_the_helper_of_the_openai_sdk_are_read():
     delta = {"role": "assistant", "content": "hi"}
     chunk = {"choices": [{"index": 0, "delta": delta, "finish_reason": "stop"}]}
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed({"type": "chunk", "chunk": chunk, "snapshot": {}})
     stream.feed({"type": "content.delta", "delta": "hi", "snapshot": "hi"})
     stream.feed({"type": "content.done", "content": "hi"})
     answer = stream.close()
     assert (answer.text, answer.stop) == ("hi", "end")
     with pytest.raises(ResponseError):
-        openai_chat.stream().feed({"type": "something.new"})
+        openai_chat.stream([]).feed({"type": "something.new"})
 
 
 def test_the_arguments_of_a_call_can_be_read_at_each_delta():
     def seconds(number):
-        stream = openai_chat.stream()
+        stream = openai_chat.stream([])
         first = {"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}}
         stream.feed({"choices": [{"index": 0, "delta": {"tool_calls": [first]}}]})
         delta = {"tool_calls": [{"index": 0, "function": {"arguments": "x"}}]}
         more = {"choices": [{"index": 0, "delta": delta}]}
         start, text = time.process_time(), ""
         for _ in range(number):
-            (call,) = stream.feed(more)
+            (call,) = stream.feed(more).calls
             text = call.arguments
         assert text == "x" * number
         return time.process_time() - start
@@ -936,13 +937,13 @@ def test_the_arguments_of_a_call_can_be_read_at_each_delta():
 
 def test_a_reason_that_is_empty_or_said_again_is_no_end_and_no_other_word():
     begun = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": ""}}
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     stream.feed({"choices": [{"index": 0, "finish_reason": "", "delta": {"tool_calls": [begun]}}]})
     assert not stream.is_complete
     answer = stream.close()
     assert (answer.stop, answer.calls[0].is_cut_off) == ("interrupted", True)
 
-    stream, end = openai_chat.stream(), {"finish_reason": "tool_calls", "native_finish_reason": "length"}
+    stream, end = openai_chat.stream([]), {"finish_reason": "tool_calls", "native_finish_reason": "length"}
     stream.feed({"choices": [{"index": 0, "delta": {"tool_calls": [begun]}, **end}]})
     stream.feed({"choices": [{"index": 0, "delta": {"content": ""}, **end}], "usage": {"prompt_tokens": 1}})
     answer = stream.close()
@@ -954,7 +955,7 @@ def gemini_part(part, **ends):
 
 
 def test_a_call_in_parts_keeps_its_signature_and_id_from_whichever_part_says_them():
-    stream = gemini.stream()
+    stream = gemini.stream([])
     stream.feed(gemini_part({"functionCall": {"name": "w", "willContinue": True}}))
     argument = {"partialArgs": [{"jsonPath": "$.p", "stringValue": "x"}], "willContinue": True}
     stream.feed(gemini_part({"functionCall": argument, "thoughtSignature": "SIG"}))
@@ -967,7 +968,7 @@ def test_a_call_in_parts_keeps_its_signature_and_id_from_whichever_part_says_the
 
 
 def test_a_call_in_parts_that_never_ends_is_cut_off_whatever_the_reason_says():
-    stream = gemini.stream()
+    stream = gemini.stream([])
     stream.feed(gemini_part({"functionCall": {"name": "w", "willContinue": True}}))
     stream.feed({"candidates": [{"finishReason": "STOP"}]})
     answer = stream.close()
@@ -981,7 +982,7 @@ def converse_block(index, start, *deltas):
 
 
 def test_converse_keeps_bytes_in_pieces_and_what_is_said_beside_a_call():
-    stream = bedrock.stream()
+    stream = bedrock.stream([])
     stream.feed({"messageStart": {"role": "assistant"}})
     use = {"toolUse": {"toolUseId": "t", "name": "w"}}
     said = [{"toolUse": {"input": "{}", "sig": "A"}}, {"toolUse": {"sig": "B"}}, {"extra": "E"}]
@@ -1002,7 +1003,7 @@ def test_converse_keeps_bytes_in_pieces_and_what_is_said_beside_a_call():
 
 
 def test_cohere_keeps_what_nobody_knows_in_events_of_every_kind():
-    stream = cohere.stream()
+    stream = cohere.stream([])
     function = {"name": "w", "arguments": ""}
     for kind, message in (
         ("message-start", {"role": "assistant"}),
@@ -1019,14 +1020,14 @@ def test_cohere_keeps_what_nobody_knows_in_events_of_every_kind():
 
 
 def test_calls_of_ollama_have_their_ids_while_they_come():
-    stream = ollama.stream()
+    stream = ollama.stream([])
     call = {"id": "call_9", "function": {"name": "w", "arguments": {}}}
     stream.feed({"message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": True})
     assert stream.calls[0].id == stream.close().calls[0].id == "call_9"
 
 
 def test_an_empty_function_call_is_no_call_in_a_stream():
-    stream = openai_chat.stream()
+    stream = openai_chat.stream([])
     empty = {"content": "Done.", "function_call": {"name": "", "arguments": ""}}
-    assert stream.feed({"choices": [{"index": 0, "delta": empty, "finish_reason": "stop"}]}) == []
+    assert stream.feed({"choices": [{"index": 0, "delta": empty, "finish_reason": "stop"}]}).calls == ()
     assert (stream.calls, stream.close().calls, stream.close().text) == ([], (), "Done.")

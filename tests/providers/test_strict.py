@@ -10,6 +10,7 @@ from annotated_types import Ge, Le, MinLen
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from judge import validator
+from offers import offer_of
 from provider_traffic import exchanges
 from strategies import OBJECTS
 
@@ -160,7 +161,7 @@ def invite(guests: list[Guest], host: Guest | None = None, seats: tuple[int, int
 
 
 def test_a_property_that_may_be_left_out_takes_null():
-    schema = openai_chat.request([invite], strict=True)["tools"][0]["function"]["parameters"]
+    schema = openai_chat.request(offer_of([invite], strict=True))["tools"][0]["function"]["parameters"]
     assert schema["required"] == ["guests", "host", "seats"]
     guest = schema["properties"]["guests"]["items"]
     assert guest["required"] == ["name", "age", "room", "note"]
@@ -185,7 +186,7 @@ def test_null_comes_back_as_the_default():
         "seats": None,
     }
     response = answer_of(json.dumps(arguments))
-    (call,) = openai_chat.calls(response, [invite], strict=True)
+    (call,) = openai_chat.calls(response, offer_of([invite], strict=True))
     assert invite.decode(call.arguments) == invite.input_type(
         [Guest("Ada", 30, None, None)], Guest("Bob", 30, 3, None), (2, 4)
     )
@@ -196,12 +197,12 @@ def test_null_comes_back_as_the_default():
 
 @pytest.mark.parametrize("text", ['{"guests": [', "[1]", '"x"', "", None])
 def test_arguments_of_another_form_stay_as_they_are(text):
-    (call,) = openai_chat.calls(answer_of(text), [invite], strict=True)
+    (call,) = openai_chat.calls(answer_of(text), offer_of([invite], strict=True))
     assert call.arguments == (text if text != "" else {})
 
 
 def test_calls_of_unknown_tools_stay_as_they_are():
-    (call,) = openai_chat.calls(answer_of('{"seats": null}'), [tool_input(Guest)], strict=True)
+    (call,) = openai_chat.calls(answer_of('{"seats": null}'), offer_of([tool_input(Guest)], strict=True))
     assert call.arguments == '{"seats": null}'
 
 
@@ -392,7 +393,7 @@ def test_what_cant_be_said_is_refused_with_every_place():
         return str((labels, extra, place, nothing, money, rows))
 
     with pytest.raises(SchemaError) as caught:
-        openai_chat.request([save], strict=True)
+        openai_chat.request(offer_of([save], strict=True))
     assert [(".".join(found.path), found.message.partition(",")[0]) for found in caught.value.complaints] == [
         ("labels", "it is an object with free keys"),
         ("extra", "it takes a value of any type"),
@@ -411,8 +412,8 @@ def test_a_recursive_type_is_refused_where_the_dialect_refuses_it():
         return str(folder)
 
     with pytest.raises(SchemaError, match="its type contains itself, which the strict mode of Anthropic"):
-        anthropic.request([tree], strict=True)
-    schema = openai_chat.request([tree], strict=True)["tools"][0]["function"]["parameters"]
+        anthropic.request(offer_of([tree], strict=True))
+    schema = openai_chat.request(offer_of([tree], strict=True))["tools"][0]["function"]["parameters"]
     assert schema["$defs"]["Folder"]["additionalProperties"] is False
 
 
@@ -420,7 +421,7 @@ def test_a_union_as_arguments_is_refused():
     draw = tool_input(Cat | Dog, name="draw", description="Draw a pet.")
     for provider in STRICT:
         with pytest.raises(SchemaError, match="the arguments are a union, which the strict mode of"):
-            provider.request([draw], strict=True)
+            provider.request(offer_of([draw], strict=True))
 
 
 def test_patterns_with_lookaround_and_examples_are_told():
@@ -431,7 +432,9 @@ def test_patterns_with_lookaround_and_examples_are_told():
         code: Annotated[str, re.compile("^[a-z]+$")]
         other: Annotated[str, re.compile("^(?!x)")] = field(metadata={"examples": ["a", "b"]})
 
-    properties = openai_chat.request([tool_input(Word)], strict=True)["tools"][0]["function"]["parameters"]
+    properties = openai_chat.request(offer_of([tool_input(Word)], strict=True))["tools"][0]["function"][
+        "parameters"
+    ]
     assert properties["properties"] == {
         "code": {"type": "string", "pattern": "^[a-z]+$"},
         "other": {"type": "string", "description": 'Matching the pattern ^(?!x); for example "a", "b".'},
@@ -444,7 +447,9 @@ def test_a_described_choice_keeps_its_description():
         """Mark."""
         return f"{value} {other}"
 
-    properties = openai_chat.request([mark], strict=True)["tools"][0]["function"]["parameters"]["properties"]
+    properties = openai_chat.request(offer_of([mark], strict=True))["tools"][0]["function"]["parameters"][
+        "properties"
+    ]
     assert properties["value"] == {
         "anyOf": [{"type": "string", "enum": ["a"]}, {"type": "integer", "enum": [1]}],
         "description": "What to take.",
@@ -454,7 +459,7 @@ def test_a_described_choice_keeps_its_description():
 
 def test_a_provider_without_a_known_strict_mode_says_so():
     with pytest.raises(ValueError, match="no strict mode of Groq is known: leave strict out"):
-        groq.request([invite], strict=True)
+        groq.request(offer_of([invite], strict=True))
     with pytest.raises(ValueError, match="no strict mode of Groq is known"):
         groq.report([invite], strict=True)
 
@@ -479,7 +484,9 @@ def test_what_is_told_in_words_is_listed():
         Loss(("pages",), "described", "uniqueItems"),
         Loss(("mark",), "described", "default"),
     )
-    properties = openai_chat.request([note], strict=True)["tools"][0]["function"]["parameters"]["properties"]
+    properties = openai_chat.request(offer_of([note], strict=True))["tools"][0]["function"]["parameters"][
+        "properties"
+    ]
     assert properties == {
         "text": {"type": "string", "description": "What to write. (at least 3 characters)"},
         "pages": {
@@ -509,16 +516,18 @@ def test_a_reference_stands_alone():
         """Show a folder."""
         return f"{folder} {other}"
 
-    properties = openai_chat.request([show], strict=True)["tools"][0]["function"]["parameters"]["properties"]
+    properties = openai_chat.request(offer_of([show], strict=True))["tools"][0]["function"]["parameters"][
+        "properties"
+    ]
     reference = {"$ref": "#/$defs/Folder"}
     assert properties["folder"] == {"anyOf": [reference], "description": "Where to look."}
     assert properties["other"] == {"anyOf": [reference, {"type": "null"}]}
 
 
 def test_each_wire_form_says_that_it_is_strict():
-    assert openai_chat.request([adopt], strict=True)["tools"][0]["function"]["strict"] is True
-    assert openai_responses.request([adopt], strict=True)["tools"][0]["strict"] is True
-    assert anthropic.request([adopt], strict=True)["tools"][0]["strict"] is True
+    assert openai_chat.request(offer_of([adopt], strict=True))["tools"][0]["function"]["strict"] is True
+    assert openai_responses.request(offer_of([adopt], strict=True))["tools"][0]["strict"] is True
+    assert anthropic.request(offer_of([adopt], strict=True))["tools"][0]["strict"] is True
     assert "strict" not in anthropic.request([adopt])["tools"][0]
 
 
@@ -557,8 +566,8 @@ def test_too_many_tools_are_refused_before_the_request():
     feed = tool_input(Dog, name="feed", description="Feed a dog.")
     tools = [feed.with_(name=f"feed_{number}") for number in range(21)]
     with pytest.raises(SchemaError, match="there are 21 strict tools, of which a request takes 20"):
-        anthropic.request(tools, strict=True)
-    assert len(anthropic.request(tools[:20], strict=True)["tools"]) == 20
+        anthropic.request(offer_of(tools, strict=True))
+    assert len(anthropic.request(offer_of(tools[:20], strict=True))["tools"]) == 20
 
 
 def test_levels_and_choices_are_counted():

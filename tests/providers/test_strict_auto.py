@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
+from offers import offer_of
 from provider_traffic import OWN
 
 from operator_schema import RawCall, SchemaError, Toolset, providers, tool, tool_input
@@ -59,8 +60,8 @@ def test_each_tool_is_sent_as_alone(name, tools):
     assert report.is_accepted
     for one in report.tools:
         assert bool(one.not_strict) is not one.strict
-    alone = [provider.request([one], strict=mode) for one, mode in zip(tools, modes, strict=True)]
-    body = provider.request(tools, strict="auto")
+    alone = [provider.request(offer_of([one], strict=mode)) for one, mode in zip(tools, modes, strict=True)]
+    body = provider.request(offer_of(tools, strict="auto"))
     listed = [one for part in alone for one in declared(part)]
     assert declared(body) == listed
     if tools and name in WHOLE:
@@ -128,21 +129,21 @@ def test_nulls_are_left_out_of_the_calls_of_strict_tools_alone(name, tools):
         RawCall(str(number), one.name, json.dumps(arguments[one.name])) for number, one in enumerate(tools)
     ]
     response = answer_with(provider, *made)
-    read = provider.calls(response, tools, strict="auto")
+    read = provider.calls(response, offer_of(tools, strict="auto"))
     assert [call.name for call in read] == [one.name for one in tools]
     for call, one, mode in zip(read, tools, expected(name, *tools), strict=True):
         value = json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
         is_nullable = mode and provider.dialect.required != "any"
         left = {key: given for key, given in arguments[one.name].items() if given is not None}
         assert value == (left if is_nullable else arguments[one.name])
-    alone = provider.calls(response, tools[:1], strict="auto")
+    alone = provider.calls(response, offer_of(tools[:1], strict="auto"))
     assert len(alone) == len(tools)  # calls of tools that weren't offered stay as they are
 
 
 def test_a_streamed_answer_is_read_the_same():
     chunk = {"index": 0, "id": "1", "type": "function"}
     function = {"name": "book", "arguments": '{"city": "Oslo", "nights": null}'}
-    stream = providers.openai_chat.stream([book, save], strict="auto")
+    stream = providers.openai_chat.stream(offer_of([book, save], strict="auto"))
     stream.feed({"choices": [{"index": 0, "delta": {"tool_calls": [{**chunk, "function": function}]}}]})
     stream.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
     assert stream.close().calls[0].arguments == {"city": "Oslo"}
@@ -198,21 +199,24 @@ class Wide:
 def test_tools_are_strict_in_their_order_as_long_as_the_request_takes_them():
     wide = [tool_input(Wide, name=f"wide_{number}") for number in range(2)]
     with pytest.raises(SchemaError, match="there are 20 unions"):
-        providers.anthropic.request(wide, strict=True)
+        providers.anthropic.request(offer_of(wide, strict=True))
     report = providers.anthropic.report([*wide, book], strict="auto")
     assert [one.strict for one in report.tools] == [True, False, True]
     assert str(report.tools[1].not_strict[0]).startswith(
         "wide_1: with it there are 20 unions, of which a request takes 16. "
     )
-    sent = providers.anthropic.request([*wide, book], strict="auto")["tools"]
+    sent = providers.anthropic.request(offer_of([*wide, book], strict="auto"))["tools"]
     assert ["strict" in one for one in sent] == [True, False, True]
     many = [book.with_(name=f"book_{number}") for number in range(25)]
-    assert sum("strict" in one for one in providers.anthropic.request(many, strict="auto")["tools"]) == 20
+    assert (
+        sum("strict" in one for one in providers.anthropic.request(offer_of(many, strict="auto"))["tools"])
+        == 20
+    )
 
 
 def test_descriptions_of_an_offer_keep_each_tool_as_strict_as_it_is():
     offer = Toolset(book, label).offer(descriptions={"label": "Label it.", "book": "Book it."})
-    sent = [one["function"] for one in providers.openai_chat.request(offer, strict="auto")["tools"]]
+    sent = [one["function"] for one in providers.openai_chat.request(offer_of(offer, strict="auto"))["tools"]]
     assert [(one["description"], "strict" in one) for one in sent] == [
         ("Book it.", True),
         ("Label it.", False),
@@ -222,7 +226,7 @@ def test_descriptions_of_an_offer_keep_each_tool_as_strict_as_it_is():
 def test_what_no_mode_takes_is_refused():
     kind = tool_input(Wide | Other, name="either", description="Either.")
     with pytest.raises(SchemaError, match="and these are a union"):
-        providers.anthropic.request([kind, book], strict="auto")
+        providers.anthropic.request(offer_of([kind, book], strict="auto"))
 
 
 @dataclass
@@ -235,19 +239,20 @@ class Other:
 @pytest.mark.parametrize("wrong", ["yes", "AUTO", 1, None])
 def test_only_auto_is_another_word(wrong):
     for call in (
-        lambda: providers.openai_chat.request([book], strict=wrong),
-        lambda: providers.openai_chat.report([book], strict=wrong),
-        lambda: providers.openai_chat.answers({"choices": []}, strict=wrong),
-        lambda: providers.openai_chat.answers({"choices": []}, [book], strict=wrong),
+        lambda: providers.openai_chat.request(offer_of([book], strict=wrong)),
+        lambda: providers.openai_chat.report(offer_of([book], strict=wrong)),
+        lambda: providers.openai_chat.report([book], strict=wrong or 0),
+        lambda: providers.openai_chat.answers({"choices": []}, offer_of([], strict=wrong)),
+        lambda: providers.openai_chat.answers({"choices": []}, offer_of([book], strict=wrong)),
     ):
         with pytest.raises(TypeError, match='strict is True, False or "auto", not '):
             call()
 
 
 def test_forms_are_kept_for_each_mode():
-    first = providers.openai_chat.request([book, label], strict="auto")
+    first = providers.openai_chat.request(offer_of([book, label], strict="auto"))
     assert providers.openai_chat.request([book, label]) != first
-    assert providers.openai_chat.request([book, label], strict="auto") == first
+    assert providers.openai_chat.request(offer_of([book, label], strict="auto")) == first
     gateway = providers.openai_compatible("OpenAI Chat Completions")  # another provider of the same name
-    assert gateway.request([book, label], strict="auto") == gateway.request([book, label])
-    assert providers.openai_chat.request([book, label], strict="auto") == first
+    assert gateway.request(offer_of([book, label], strict="auto")) == gateway.request([book, label])
+    assert providers.openai_chat.request(offer_of([book, label], strict="auto")) == first

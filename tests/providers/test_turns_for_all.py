@@ -31,7 +31,7 @@ def find(query: str) -> str:
 def answered_by(provider):
     """Return the answer of a provider that makes a call."""
     (message,) = provider.wire.calls_message([RawCall("call_1", "find", {"query": "x"})])
-    return provider.answer(response_of(provider, message))
+    return provider.answer(response_of(provider, message), [])
 
 
 @pytest.mark.parametrize("taker", PROVIDERS, ids=repr)
@@ -56,23 +56,26 @@ def test_a_message_of_a_form_that_nobody_knows_is_made_again(taker, odd):
     assert taker.turn(turn) == [*taker.wire.calls_message(turn.calls), *taker.results(turn.results)]
 
 
-def test_nulls_are_not_taken_back_without_the_tools():
+def test_an_answer_is_read_with_the_offer_of_its_request():
     (message,) = anthropic.wire.calls_message([RawCall("call_1", "find", {"query": "x"})])
-    with pytest.raises(ValueError, match="give the tools of the request too"):
-        anthropic.answer(response_of(anthropic, message), strict=True)
+    for read in (anthropic.answer, anthropic.answers, anthropic.calls):
+        with pytest.raises(TypeError, match="'offer'"):
+            read(response_of(anthropic, message))
+    with pytest.raises(TypeError, match="'offer'"):
+        anthropic.stream()
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (anthropic.stream(), "a stream has its own answers"),
+        (anthropic.stream([]), "a stream has its own answers"),
         (iter([]), "give its events to feed"),
     ],
     ids=["stream", "iterator"],
 )
 def test_what_is_no_response_is_answered_with_what_was_meant(given, said):
     with pytest.raises(ResponseError, match=said):
-        anthropic.answer(given)
+        anthropic.answer(given, [])
 
 
 def test_what_has_to_be_awaited_is_told():
@@ -81,5 +84,5 @@ def test_what_has_to_be_awaited_is_told():
 
     waiting = ask()
     with pytest.raises(ResponseError, match="await it first"):
-        anthropic.answer(waiting)
+        anthropic.answer(waiting, [])
     waiting.close()

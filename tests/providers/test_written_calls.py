@@ -210,9 +210,9 @@ def test_a_stream_may_end_with_a_call_that_groq_refused(form):
     stream.feed({"choices": [{"index": 0, "delta": {"content": "I look."}}]})
     body = refused(OBJECT)
     grown = stream.feed(body if form == "dict" else f"event: error\ndata: {json.dumps(body)}\n\n")
-    assert [(call.name, json.loads(call.arguments)) for call in grown] == [("weather", CITY)]
+    assert [(call.name, json.loads(call.arguments)) for call in grown.calls] == [("weather", CITY)]
     answer = stream.close()
-    assert grown[0].id == answer.calls[0].id
+    assert grown.calls[0].id == answer.calls[0].id
     assert (answer.stop, answer.text, json.loads(answer.calls[0].arguments)) == ("calls", "I look.", CITY)
     assert [call.id for call in answer.calls] == [call["id"] for call in answer.message[0]["tool_calls"]]
     assert answer.message[0]["content"] == "I look."
@@ -220,7 +220,7 @@ def test_a_stream_may_end_with_a_call_that_groq_refused(form):
 
 @pytest.mark.parametrize("written", ["I can't do that", "", "{"])
 def test_what_groq_refused_and_nobody_can_read_is_an_error_with_these_words(written):
-    for read in (groq.answer, lambda body: groq.stream().feed(body)):
+    for read in (lambda body: groq.answer(body, []), lambda body: groq.stream([]).feed(body)):
         with pytest.raises(ResponseError) as caught:
             read(refused(written))
         assert "Failed to call a function" in str(caught.value)
@@ -229,7 +229,7 @@ def test_what_groq_refused_and_nobody_can_read_is_an_error_with_these_words(writ
 
 def test_an_error_without_a_call_is_an_error():
     with pytest.raises(ResponseError, match="No such model"):
-        openai_chat.answer({"error": {"message": "No such model", "code": "x"}})
+        openai_chat.answer({"error": {"message": "No such model", "code": "x"}}, [])
 
 
 def malformed(reason, message):
@@ -261,13 +261,13 @@ def test_a_call_that_gemini_could_not_read_is_a_call(reason, is_streamed):
     ("reason", "message"), [("MALFORMED_FUNCTION_CALL", "Malformed"), ("SAFETY", OBJECT)]
 )
 def test_why_gemini_stopped_is_told_in_its_words(reason, message):
-    answer = gemini.answer(malformed(reason, message))
+    answer = gemini.answer(malformed(reason, message), [])
     assert (answer.calls, answer.stop_message) == ((), message)
     assert answer.stop != "calls"
 
 
 def test_calls_of_other_answers_have_no_such_message():
     body = {"choices": [{"message": {"content": OBJECT}, "finish_reason": "stop"}]}
-    assert openai_chat.answer(body).calls == ()
-    assert openai_chat.answer(body).stop_message is None
+    assert openai_chat.answer(body, []).calls == ()
+    assert openai_chat.answer(body, []).stop_message is None
     assert RawCall(None, "weather").id.startswith("call_")

@@ -1,0 +1,133 @@
+"""Ollama's own chat endpoint: its wire form, which comes close to Chat Completions, and its streams.
+
+Source: https://docs.ollama.com/api/chat
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..json_values import copy_json, is_array, to_json_text
+from ..schema.style import Dialect
+from .answer import Answer
+from .chat import LENGTH, ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
+from .growing import GrowingList, GrowingObject
+from .names import NameRule
+from .provider import Provider
+from .wire import UNNAMED, Merger, arguments_object, object_of, usage_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..tools.calls import RawCall, ToolResult
+    from .answer import StopReason
+    from .growing import StreamedCalls
+    from .wire import Wanted
+
+__all__ = ["OllamaWire", "ollama"]
+
+
+class OllamaWire(ChatLikeWire):
+    """Ollama's chat: arguments that are objects, and ids since 0.12.10.
+
+    It has no `tool_choice`, so one tool is required by offering it alone, and none by offering none.
+    """
+
+    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
+        """Return `tools`."""
+        return {} if wanted.mode == "none" else {"tools": tools_alone(tools, wanted)}
+
+    def answers(self, response: Mapping[str, Any]) -> list[Answer]:
+        """Return the only answer."""
+        message = object_of(response["message"])
+        calls = calls_of(message)
+        raw = response.get("done_reason")
+        stop: StopReason = "calls" if calls else "end" if raw == "stop" else "other"
+        if raw in LENGTH:
+            stop = "length"
+        return [
+            Answer(
+                *(calls, text_of(message.get("content")), None, stop, raw, (message,)),
+                reasoning=reasoning_of(message),
+                usage=usage_of(
+                    {key: value for key, value in response.items() if key.endswith(("_count", "_duration"))},
+                    ["prompt_eval_count"],
+                    ["eval_count"],
+                ),
+            )
+        ]
+
+    def merger(self, calls: StreamedCalls) -> OllamaMerger:
+        """Return what merges the events of a stream."""
+        return OllamaMerger(calls)
+
+    def call(self, call: RawCall) -> dict[str, Any]:
+        """Return a call as it is in a message."""
+        return {**_id(call.id), "function": {"name": call.name, "arguments": arguments_object(call)}}
+
+    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
+        """Return the assistant's message with calls."""
+        return [{"role": "assistant", "content": "", "tool_calls": [self.call(call) for call in calls]}]
+
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """Return the message of a result: the name of its tool, and the id of its call if it has one."""
+        named = {"role": "tool", "tool_name": result.name, **_id(result.call_id, "tool_call_id")}
+        return {**named, "content": result.content}
+
+
+def _id(call_id: str, key: str = "id") -> dict[str, str]:
+    """Return the id of a call as it is sent; nothing for one that the provider didn't give."""
+    return {} if call_id.startswith(UNNAMED) else {key: call_id}
+
+
+class OllamaMerger(Merger):
+    """Messages that continue each other, an object a line; each call comes as a whole."""
+
+    def __init__(self, calls: StreamedCalls) -> None:
+        super().__init__(calls)
+        self._message = self._response.hold("message", GrowingObject())
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any of the message has come."""
+        return self._has_ended or bool(self._message.whole())
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take a line."""
+        for key, value in object_of(event["message"]).items():
+            if key == "tool_calls":
+                for call in value or ():
+                    self._take_call(object_of(call))
+            else:
+                self._message.take({key: value})
+                if key == "content" and value is not None:
+                    self._known.said.add(value)
+                elif key == "thinking" and value is not None:
+                    self._known.think(value)
+        for key, value in event.items():
+            if is_array(value):
+                self._response.take({key: value})
+            elif key != "message":
+                self._response.content[key] = copy_json(value)
+        self._has_ended = self._has_ended or bool(event.get("done"))
+
+    def _take_call(self, call: Mapping[str, Any]) -> None:
+        function = object_of(call["function"])
+        arguments = to_json_text(function.get("arguments") or {})
+        self._known.begin(call.get("id") or None, function["name"], arguments)
+        self._message.held("tool_calls", GrowingList).add(GrowingObject(call))
+
+
+OLLAMA_KEPT = Dialect(
+    keywords=frozenset(),
+    formats=frozenset(),
+    lenient=True,
+    closed="as_is",
+    takes_references=False,
+    takes_recursion=False,
+    takes_anything=True,
+)
+"""Source: `ToolFunction` in https://github.com/ollama/ollama/blob/main/api/types.go"""
+
+
+ollama = Provider("Ollama", OllamaWire(), NameRule(), takes_unions=False, always=OLLAMA_KEPT)

@@ -1,0 +1,67 @@
+"""Which modules a provider loads, and where its name stands."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from operator_schema import providers
+from operator_schema.providers import Provider, chat_providers
+
+FAMILIES = {
+    "anthropic": {"messages"},
+    "bedrock": {"converse"},
+    "cohere": {"chat", "cohere_chat"},
+    "gemini": {"generate_content"},
+    "gemini_parameters": {"generate_content"},
+    "ollama": {"chat", "ollama_chat"},
+    "openai_chat": {"chat", "chat_providers"},
+    "openai_responses": {"responses"},
+    "groq": {"chat", "chat_providers"},
+    "xai": {"responses"},
+}
+ALL_FAMILIES = {module for modules in FAMILIES.values() for module in modules}
+MOST_MODULES = 25
+"""Of this package, that are loaded with a provider; 21 or 22 were."""
+
+
+def loaded_with(name: str) -> list[str]:
+    """List the modules of this package that the import of a provider loads."""
+    code = f"import sys; from operator_schema.providers import {name}; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return [module for module in found.stdout.split() if module.split(".")[0] == "operator_schema"]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_provider_loads_its_own_family_alone(name):
+    loaded = loaded_with(name)
+    assert {module.rpartition(".")[2] for module in loaded} & ALL_FAMILIES == FAMILIES[name]
+    assert not [module for module in loaded if module.startswith("operator_schema.rounds")]
+    assert len(loaded) <= MOST_MODULES
+
+
+def test_the_names_of_all_providers_are_known():
+    every = providers.provider_names()
+    assert set(FAMILIES) < set(every)
+    assert all(isinstance(getattr(providers, name), Provider) for name in every)
+    assert set(every) < set(dir(providers)) == set(providers.__all__)
+    taken: dict[str, object] = {}
+    exec("from operator_schema.providers import *", taken)  # noqa: S102  # what a star takes
+    assert set(every) < set(taken)
+
+
+def test_the_name_of_a_provider_with_chat_completions_stands_in_one_place():
+    rows = [name for name, found in vars(chat_providers).items() if isinstance(found, Provider)]
+    assert "groq" in rows
+    package = Path(providers.__file__).parent
+    for name in set(rows) - {"openai_chat"}:  # which docstrings name as an example
+        places = [
+            f"{module.name}: {line}"
+            for module in package.glob("*.py")
+            for line in module.read_text().splitlines()
+            if line.startswith(f"{name} = ") or f'"{name}"' in line or f"import {name}" in line
+        ]
+        assert len(places) == 1, places
