@@ -23,7 +23,6 @@ __all__ = [
     "Usage",
     "answer_without_nulls",
     "check_response_depth",
-    "checked_answer",
     "json_of",
     "marked_if_cut",
     "message_of",
@@ -122,6 +121,22 @@ class Answer(Value):
         if self.stop != "end":
             raise AnswerError(self)
         return self
+
+    def checked(self) -> Answer:
+        """Return the answer, if its texts are texts, and JSON can write it, whatever the provider sent.
+
+        Raises:
+            TypeError: one of them isn't.
+            ValueError: a number in its message isn't finite.
+        """
+        if not is_finite(list(self._message)):
+            message = "a number in it isn't finite"
+            raise ValueError(message)
+        said = (self.text, self.refusal, self.raw_stop, self.reasoning, self.stop_message)
+        if all(text is None or isinstance(text, str) for text in said):  # pyright: ignore[reportUnnecessaryIsInstance]  # they came from outside
+            return self
+        message = "expected text"
+        raise TypeError(message)
 
     def with_cut_marked(self) -> Answer:
         """Return the answer in which a call is marked whose arguments may lack their end.
@@ -285,24 +300,6 @@ def check_response_depth(body: Mapping[str, Any]) -> None:
     if nests_deeper(body, MAX_TEXT_DEPTH):
         message = f"it nests deeper than {MAX_TEXT_DEPTH} levels"
         raise ValueError(message)
-
-
-def checked_answer(answer: Answer) -> Answer:
-    """Return an answer whose texts are texts, and that JSON can write, whatever the provider sent.
-
-    Raises:
-        TypeError: one of them isn't.
-        ValueError: a number in its message isn't finite.
-    """
-    if not is_finite(answer.message):
-        message = "a number in it isn't finite"
-        raise ValueError(message)
-    said = (answer.text, answer.refusal, answer.raw_stop, answer.reasoning, answer.stop_message)
-    texts = [text for text in said if text is not None]
-    if all(isinstance(text, str) for text in texts):  # pyright: ignore[reportUnnecessaryIsInstance]  # they came from outside
-        return answer
-    message = "expected text"
-    raise TypeError(message)
 
 
 def renamed(answer: Answer, own: Mapping[str, str], keys: Mapping[str, str]) -> Answer:

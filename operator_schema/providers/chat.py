@@ -123,9 +123,9 @@ class ChatWire(ChatLikeWire):
         error: Any = response.get("error")
         if is_object(error):
             about["stop_message"] = text_or_none(error.get("message"))
-        return [self._answer(object_of(choice)).replace(**about) for choice in response["choices"]]
+        return [self._answer(object_of(choice), about) for choice in response["choices"]]
 
-    def _answer(self, choice: Mapping[str, Any]) -> Answer:
+    def _answer(self, choice: Mapping[str, Any], about: Mapping[str, Any]) -> Answer:
         message = object_of(choice["message"])
         calls = calls_of(message)
         function = object_of(message.get("function_call") or {})
@@ -144,9 +144,8 @@ class ChatWire(ChatLikeWire):
         reasoning = reasoning_of(message)
         if self.sent_keys is not None:
             message = {key: value for key, value in message.items() if key in self.sent_keys}
-        return Answer(
-            calls, text_of(message.get("content")), refusal or None, stop, raw, (message,), reasoning
-        )
+        text = text_of(message.get("content"))
+        return Answer(calls, text, refusal or None, stop, raw, (message,), reasoning, **about)
 
     def merger(self, calls: StreamedCalls) -> Merger:
         """Return what merges the events of a stream."""

@@ -12,7 +12,6 @@ from .answer import (
     ResponseError,
     answer_without_nulls,
     check_response_depth,
-    checked_answer,
     json_of,
     renamed,
     renamed_call,
@@ -197,7 +196,7 @@ class Provider(Value):
             raise ResponseError(self.name, message)
         try:
             check_response_depth(body)
-            return [checked_answer(answer).with_cut_marked() for answer in self.wire.answers(body)]
+            return [answer.checked().with_cut_marked() for answer in self.wire.answers(body)]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ResponseError(self.name, what_is_wrong(body, error)) from None
 
@@ -319,10 +318,15 @@ class Provider(Value):
         return f"<Provider {self.name}>"
 
 
+_NOTHING = Offered((), Wanted("none"))
+
+
 def offered_now(offer: Any) -> Offered:
     """Return what is offered now, which stays the same while a request is made."""
     if isinstance(offer, Offered):
         return offer
+    if type(offer) in {list, tuple} and not offer:
+        return _NOTHING
     if isinstance(offer, (list, tuple)):  # the rest isn't loaded for these
         return _offered_tools(_tools_of(offer))
     from ..rounds.offer import Offer
