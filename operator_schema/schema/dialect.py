@@ -398,22 +398,13 @@ class DialectRenderer(Renderer):
         for keyword, value in document.items():
             if keyword == WORDS:
                 continue
-            if not has_words(keyword) or self._takes(keyword, value):
+            if not has_words(keyword) or takes(self._dialect, keyword, value):
                 kept[keyword] = value
                 continue
             moved[keyword] = value
             self._found.losses.append(Loss(tuple(self._path), "described", keyword))
         words = [*document.get(WORDS, ()), *said_of(moved)]
         return {**kept, WORDS: words} if words else kept
-
-    def _takes(self, keyword: str, value: Any) -> bool:
-        dialect = self._dialect
-        if keyword == "format":
-            return value in dialect.formats
-        if keyword == "pattern" and "(?" in value and not dialect.takes_lookaround:
-            return False
-        most = dict(dialect.most).get(keyword)
-        return keyword in dialect.keywords and (most is None or value <= most)
 
     def _typed(self, document: dict[str, Any]) -> dict[str, Any]:
         """State the types of choices, where they are of several; tell those that the dialect doesn't take."""
@@ -488,9 +479,19 @@ def _inside(place: dict[str, Any], keyword: str) -> dict[str, Any]:
     return found[0] if len(found) == 1 else {}
 
 
+def takes(dialect: Dialect, keyword: str, value: Any) -> bool:
+    """Return whether a dialect takes a keyword that words can replace, with this value."""
+    if keyword == "format":
+        return value in dialect.formats
+    if keyword == "pattern" and "(?" in value and not dialect.takes_lookaround:
+        return False
+    most = dict(dialect.most).get(keyword)
+    return keyword in dialect.keywords and (most is None or value <= most)
+
+
 _ALWAYS = frozenset(
     {"type", "properties", "required", "items", "enum", "anyOf", "description", "title", "$defs"}
-    | {"additionalProperties", "format"}  # which values of these a dialect takes, `DialectRenderer` knows
+    | {"additionalProperties"}
 )
 
 
@@ -500,7 +501,8 @@ def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...]
     Whatever renders a node, and whatever a class or a leaf adds to its schema, nothing else is sent.
     """
     references = ["$ref"] if dialect.takes_references else []
-    known = _ALWAYS.union(dialect.keywords, references, ["prefixItems"] if dialect.takes_tuples else [])
+    wordless = [keyword for keyword in dialect.keywords if not has_words(keyword)]
+    known = _ALWAYS.union(wordless, references, ["prefixItems"] if dialect.takes_tuples else [])
     found: list[tuple[tuple[str, ...], str]] = []
     waiting: list[tuple[Any, tuple[str, ...]]] = [(document, ())]
     while waiting:
@@ -508,7 +510,11 @@ def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...]
         if not is_object(part):
             found.append((path, f"its schema is {short_json(part)}"))
             continue
-        found += [(path, f"its schema has the keyword {quote(key)}") for key in part if key not in known]
+        found += [
+            (path, f"its schema has the keyword {quote(key)}")
+            for key, value in part.items()
+            if key not in known and not (has_words(key) and takes(dialect, key, value))
+        ]
         if is_object(part.get("additionalProperties")) and not dialect.takes_maps:
             found.append((path, "its schema is an object with free keys"))
         if not (dialect.takes_anything or part.keys() & {"type", "anyOf", "$ref"}):
@@ -516,7 +522,8 @@ def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...]
         waiting += [
             (inner, (*path, *as_path(steps)))
             for steps, inner in subschemas(part)
-            if steps[0] in known and not (steps == ("additionalProperties",) and isinstance(inner, bool))
+            if steps[0] in known | dialect.keywords
+            and not (steps == ("additionalProperties",) and isinstance(inner, bool))
         ]
     return found
 

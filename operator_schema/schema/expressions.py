@@ -317,8 +317,7 @@ class _Parser:
             elif self._takes("?"):
                 raise TooHardError
             body = self._choice()
-        if self._next() != ")":
-            raise TooHardError
+        self._next()  # the parenthesis: at the end of the text there is none
         return body
 
     def _quantified(self, body: Expression) -> Expression:

@@ -246,6 +246,7 @@ _ROWS: Final = (
     Keyword("propertyOrdering", _OBJECT, says="note"),
     Keyword("nullable", says="beside"),
     Keyword("$schema", says="name"),
+    Keyword("$vocabulary", says="name"),
     Keyword("$id", says="name"),
     Keyword("$anchor", says="name"),
     Keyword("$dynamicAnchor", says="name"),

@@ -92,9 +92,8 @@ def restyled(schema: Any, style: SchemaStyle) -> Any:
 def _without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:
     """Say how many items there may be instead of `"items": false`."""
     kept = {keyword: value for keyword, value in document.items() if keyword != "items"}
-    if "items" in document:
-        allowed = len(document.get("prefixItems", ()))
-        kept["maxItems"] = min(allowed, kept.get("maxItems", allowed))
+    allowed = len(document.get("prefixItems", ()))
+    kept["maxItems"] = min(allowed, kept.get("maxItems", allowed))
     return kept
 
 
