@@ -43,10 +43,14 @@ from .nodes import (
     LeafNode,
     LiteralNode,
     MapNode,
+    ObjectNode,
     ScalarNode,
     TupleNode,
     UnionNode,
     new_array,
+    new_enum,
+    new_literal,
+    new_map,
     new_union,
 )
 
@@ -156,8 +160,12 @@ def _are_simple(nodes: list[Node]) -> bool:
 
 def _differ_at_sight(members: tuple[Node, ...]) -> bool:
     """Return whether each member has JSON types of its own, so that there is nothing to check."""
-    if members[-1] is NULL and len(members) == 2 and isinstance(members[0], ScalarNode):  # noqa: PLR2004  # as above
-        return members[0].type != "null"
+    first = members[0]
+    if members[-1] is NULL and len(members) == 2:  # noqa: PLR2004  # as above
+        if isinstance(first, ScalarNode):
+            return first.type != "null"
+        if first.__class__ in _NEVER_NULL:
+            return True
     seen: set[str] = set()
     for member in members:
         # 3 is an int and 3.0 is a float: as members of a union, the two differ.
@@ -166,6 +174,9 @@ def _differ_at_sight(members: tuple[Node, ...]) -> bool:
             return False
         seen.update(types)
     return True
+
+
+_NEVER_NULL = frozenset({ArrayNode, TupleNode, MapNode, ObjectNode})
 
 
 def _self(reader: Reader, annotation: Any, _args: tuple[Any, ...], place: Place) -> Node:
@@ -220,12 +231,14 @@ _SETS = (set, frozenset)
 
 def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
     """Return what reads an array that becomes a container; encoding accepts a wider class."""
+    is_set = container in _SETS
+    encoded = accepts or container
 
     def read(reader: Reader, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-        if container in _SETS:
+        if is_set:
             reader.has_choices = True
         items = reader.item_node(args[0] if args else Any, place)
-        return new_array(ArrayNode, items, container, accepts or container)
+        return new_array(ArrayNode, items, container, encoded)
 
     return read
 
@@ -254,7 +267,7 @@ def _map_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
         key_node = _key_node(read_keys)
         if key_node is None:
             key_node = _complain_keys(reader, annotation, read_keys, place)
-        return MapNode(key_node, reader.item_node(values, place), container, accepts or container)
+        return new_map(MapNode, key_node, reader.item_node(values, place), container, accepts or container)
 
     return read
 
@@ -302,20 +315,24 @@ def _key_text(value: object) -> str | None:
 
 def _literal(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     """Read `Literal[…]`."""
-    values = tuple([_plain(arg.value if isinstance(arg, Enum) else arg) for arg in args])
     if not args:
         return reader.complain(place, "unsupported", "Literal[()] has no values", "Give it some")
+    values = members = args
+    if not all([type(arg) is str and arg.isascii() for arg in args]):  # noqa: C419  # a generator costs more
+        values = tuple([_plain(arg.value if isinstance(arg, Enum) else arg) for arg in args])
+        members = tuple(
+            [arg if isinstance(arg, Enum) else value for value, arg in zip(values, args, strict=True)]
+        )
     if MISSING in values:
         message = (
             f"{show_annotation(annotation)} has {excerpt(args[values.index(MISSING)])}, which JSON can't hold"
         )
         return reader.complain(place, "unsupported", message, "Use strings, numbers, booleans and None")
-    members = [arg if isinstance(arg, Enum) else value for value, arg in zip(values, args, strict=True)]
     table = dict(zip(map(choice_key, values), members, strict=True))
     if len(table) < len(values):
         message = f"two values of {show_annotation(annotation)} are the same in JSON"
         return reader.complain(place, "ambiguous", message, "Leave one of them out")
-    return LiteralNode(values, tuple(table.values()), table)
+    return new_literal(LiteralNode, values, tuple(table.values()), table)
 
 
 def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> Node:
@@ -343,7 +360,7 @@ def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place)
     doc = None
     if cls.__dict__.get("__doc__") is not None:
         doc = _prose_of(cls, reader, place)
-    return EnumNode(cls, tuple(values), table, doc)
+    return new_enum(EnumNode, cls, tuple(values), table, doc)
 
 
 def _prose_of(cls: type[Enum], reader: Reader, place: Place) -> str | None:

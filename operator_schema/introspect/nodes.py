@@ -51,7 +51,10 @@ __all__ = [
     "UnionNode",
     "field_draft",
     "new_array",
+    "new_enum",
     "new_leaf",
+    "new_literal",
+    "new_map",
     "new_object",
     "new_union",
     "resolve",
@@ -470,7 +473,10 @@ UNKNOWN: Final = AnyNode("an annotation that was complained about")
 # `new_array(ArrayNode, …)` is `ArrayNode(…)` in 2,600 instructions instead of 3,600: calling a class
 # takes a detour.
 new_array: Callable[..., ArrayNode] = ArrayNode.__new__
+new_enum: Callable[..., EnumNode] = EnumNode.__new__
 new_leaf: Callable[..., LeafNode] = LeafNode.__new__
+new_literal: Callable[..., LiteralNode] = LiteralNode.__new__
+new_map: Callable[..., MapNode] = MapNode.__new__
 new_object: Callable[..., ObjectNode] = ObjectNode.__new__
 new_union: Callable[..., UnionNode] = UnionNode.__new__
 field_draft: Callable[[], Any] = vars(Field)["_draft"]
