@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
 from ..introspect.traits import json_types_of
-from ..rounds.call_text import call_text
-from ..rounds.questions import answer_codec
+from ..rounds.questions import answer_codec, call_text
 from .words import value_of
 
 if TYPE_CHECKING:

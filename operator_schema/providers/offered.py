@@ -32,7 +32,7 @@ def fixed(tools: Any) -> Offer[Any] | list[Tool[..., Any]]:
 
 def own_choice(offered: Offer[Any] | list[Tool[..., Any]]) -> ToolChoice:
     """Return what the model has to do with the tools, if the request doesn't say."""
-    return offered.tool_choice if isinstance(offered, Offer) else ToolChoice("auto" if offered else "none")
+    return offered.choice if isinstance(offered, Offer) else ToolChoice("auto" if offered else "none")
 
 
 def descriptions_of(offered: Offer[Any] | list[Tool[..., Any]]) -> dict[str, str]:
@@ -59,7 +59,7 @@ def checked_choice(choice: object, tools: Sequence[Tool[..., Any]]) -> ToolChoic
         ValueError: it names a tool that isn't there.
     """
     if not isinstance(choice, ToolChoice):
-        message = f"choice is a ToolChoice, such as toolset.offer(…).tool_choice, not {received(choice)}"
+        message = f"choice is a ToolChoice, such as toolset.offer(…).choice, not {received(choice)}"
         raise TypeError(message)
     if choice.mode == "named" and choice.name not in [tool.name for tool in tools]:
         message = f"the choice names {quote(str(choice.name))}, which isn't among the tools"

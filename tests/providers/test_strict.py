@@ -496,7 +496,7 @@ def test_what_is_told_in_words_is_listed():
             "description": "Default a.",
         },
     }
-    losses = anthropic.report(Toolset(note, off(invite)), strict=True).tools[0].losses
+    losses = anthropic.report(Toolset(note, invite).hide(invite), strict=True).tools[0].losses
     assert Loss(("pages",), "told", "minItems") in losses
     assert not any(loss.kind == "null" for loss in losses)
     assert Loss(("seats",), "null", "required") in openai_chat.report([invite], strict=True).tools[0].losses

@@ -21,7 +21,7 @@ from operator_schema import (
     HookError,
     Hooks,
     InterruptedRoundError,
-    ListTranscript,
+    Transcript,
     RawCall,
     Registry,
     Reject,
@@ -42,7 +42,7 @@ SOON = 0.05
 def run(tools, *calls, hooks=None, context=None, **options):
     """Execute a round of these calls, in a loop of its own."""
     executor = Executor(tools, **options)
-    found = tools.round(calls)
+    found = tools.offer().round(calls)
     return asyncio.run(executor.execute_round(found, hooks=hooks, context=context))
 
 
@@ -54,7 +54,7 @@ class Stop(Exception):  # noqa: N818  # what hosts call theirs
 
 
 def test_a_turn_in_one_call():
-    found = toolset.round(
+    found = toolset.offer().round(
         [
             raw("fetch", "a", url="u"),
             raw("x", "b"),
@@ -68,7 +68,7 @@ def test_a_turn_in_one_call():
     assert [handled.result.value for handled in plan.handled] == ["page u", ["q"]]
     assert plan.id == found.id
     after = Executor(toolset).execute_round_sync(plan.approve("c"))
-    turn = after.commit(ListTranscript())
+    turn = after.commit(Transcript())
     assert [result.call_id for result in turn.results] == ["a", "b", "c", "d"]
     assert turn.results[2].content == "paid 1"
 
@@ -84,7 +84,7 @@ def test_what_has_its_result_is_not_run_again():
 
     tools = Toolset(count)
     executor = Executor(tools)
-    plan = executor.execute_round_sync(tools.round([raw("count")]))
+    plan = executor.execute_round_sync(tools.offer().round([raw("count")]))
     assert executor.execute_round_sync(plan) == plan
     assert len(runs) == 1
 
@@ -125,7 +125,7 @@ def test_hooks_decide_before_anything_runs():
         ["defer"],
     )
     assert sorted(ran) == ["edited", "plain"]
-    assert plan.handled[1].metadata == raw("work", "edit", item="edit")
+    assert plan.handled[1].raw == raw("work", "edit", item="edit")
 
 
 def test_a_hook_that_fails_runs_nothing():
@@ -143,7 +143,7 @@ def test_a_hook_that_fails_runs_nothing():
     with pytest.raises(HookError) as caught:
         run(Toolset(work), raw("work", "a"), raw("work", "b"), hooks=fail)
     assert ran == []
-    assert ids(caught.value.plan.pending) == ["a", "b"]
+    assert ids(caught.value.round.pending) == ["a", "b"]
 
 
 # --- failures and limits -------------------------------------------------------------------------
@@ -197,10 +197,10 @@ def test_what_is_passed_through_keeps_the_other_results():
     assert list(error.exceptions) == [0, 2]
     assert error.__cause__ is error.exceptions[0]
     assert isinstance(error.__cause__, Stop)
-    assert (ids(error.plan.pending), ids(error.plan.handled)) == (["a", "c"], ["b"])
+    assert (ids(error.round.pending), ids(error.round.handled)) == (["a", "c"], ["b"])
     again = pickle.loads(pickle.dumps(error))
-    assert (again.plan, str(again), list(again.exceptions)) == (error.plan, str(error), [0, 2])
-    turn = error.plan.reject("a", "stopped").reject("c").commit([])
+    assert (again.round, str(again), list(again.exceptions)) == (error.round, str(error), [0, 2])
+    turn = error.round.reject("a", "stopped").reject("c").commit([])
     assert len(turn.results) == 4
     with pytest.raises(InterruptedRoundError, match=r"^1 call raised Stop"):
         run(tools, calls[0], pass_through=(Stop,))
@@ -228,7 +228,7 @@ def test_a_tool_that_is_off_or_missing_in_the_executor_has_its_result():
     registry = Registry([fetch, search])
     registry.switch("fetch", enabled=False)
     tools = Toolset(fetch, ask)
-    found = tools.round([raw("fetch", "a", url="u"), raw("ask", "b", topic="t")])
+    found = tools.offer().round([raw("fetch", "a", url="u"), raw("ask", "b", topic="t")])
     plan = Executor(registry).execute_round_sync(found)
     assert [handled.result.code for handled in plan.handled] == ["disabled", "tool_not_found"]
 
@@ -240,7 +240,7 @@ def test_a_tool_of_the_same_name_that_takes_something_else_is_not_run():
         raise AssertionError
 
     tools = Toolset(fetch)
-    (handled,) = Executor([other]).execute_round_sync(tools.round([raw("fetch", url="u")])).handled
+    (handled,) = Executor([other]).execute_round_sync(tools.offer().round([raw("fetch", url="u")])).handled
     assert handled.result.code == "execution_failed"
     assert "can't be run here" in handled.result.content
 
@@ -252,10 +252,10 @@ def test_the_context_reaches_the_functions_and_switches():
         return user
 
     tools = Toolset(who.with_(enabled=lambda context: "user" in context))
-    found = tools.round([raw("who")], tools.offer(context={"user": "Ann"}))
+    found = tools.offer(context={"user": "Ann"}).round([raw("who")])
     executor = Executor(tools)
     assert executor.execute_round_sync(found, context={"user": "Ann"}).handled[0].result.content == "Ann"
-    again = tools.round([raw("who")], tools.offer(context={"user": "Ann"}))
+    again = tools.offer(context={"user": "Ann"}).round([raw("who")])
     assert executor.execute_round_sync(again).handled[0].result.code == "disabled"
 
 
@@ -288,7 +288,7 @@ def test_it_runs_under_trio():
 
     async def main():
         tools = Toolset(nap, fetch)
-        found = tools.round([raw("nap", "a"), raw("fetch", "b", url="u")])
+        found = tools.offer().round([raw("nap", "a"), raw("fetch", "b", url="u")])
         return await Executor(tools).execute_round(found, hooks=hook_)
 
     plan = trio.run(main)
@@ -297,7 +297,7 @@ def test_it_runs_under_trio():
 
 def test_the_sync_form_works_inside_a_running_loop():
     async def main():
-        return Executor(toolset).execute_round_sync(toolset.round([raw("fetch", url="u")]))
+        return Executor(toolset).execute_round_sync(toolset.offer().round([raw("fetch", url="u")]))
 
     assert asyncio.run(main()).handled[0].result.content == "page u"
 
@@ -314,7 +314,7 @@ def test_cancelling_it_leaves_the_round_open():
             ended.append(True)
 
     tools = Toolset(hang)
-    found = tools.round([raw("hang")])
+    found = tools.offer().round([raw("hang")])
 
     async def main():
         task = asyncio.ensure_future(Executor(tools).execute_round(found))
@@ -325,12 +325,12 @@ def test_cancelling_it_leaves_the_round_open():
 
     asyncio.run(main())
     assert ended == [True]
-    assert ids(found.plan().pending) == ["c1"]
+    assert ids(found.confirmed().pending) == ["c1"]
 
 
 def test_a_settled_round_is_not_run():
-    found = toolset.round([raw("fetch", url="u")])
-    plan = found.plan()
+    found = toolset.offer().round([raw("fetch", url="u")])
+    plan = found.confirmed()
     found.discard()
     for each in (found, plan):
         with pytest.raises(RoundError, match="discarded already"):
@@ -395,21 +395,21 @@ def test_a_model_reads_the_same_in_a_round_and_outside(show, report, name, argum
     executor = Executor(tools, show_errors=show, report=report)
     call = RawCall("1", name, arguments)
     alone = executor.execute_sync(call)
-    plan = executor.execute_round_sync(tools.round([call]))
+    plan = executor.execute_round_sync(tools.offer().round([call]))
     (result,) = plan.commit([]).results
     first, second = (re.split(r"\n\n.*Traceback", each.content)[0] for each in (alone, result))
     assert (first, alone.code, alone.is_error) == (second, result.code, result.is_error)
     assert ("Traceback" in alone.content) == ("Traceback" in result.content)
-    restored = tools.restore_plan(plan.as_dict())
+    restored = tools.restore_round(plan.as_dict())
     assert executor.execute_round_sync(restored).commit([]).results[0].content == result.content
 
 
 def test_hooks_and_errors_of_hooks_have_the_texts_of_the_executor():
     tools = Toolset(halve, search)
     executor = Executor(tools, report=shout)
-    found = tools.round([raw("halve", "1"), raw("search", "2", query="q")])
+    found = tools.offer().round([raw("halve", "1"), raw("search", "2", query="q")])
     with pytest.raises(HookError) as caught:
         executor.execute_round_sync(found, hooks=lambda call: 1 / 0)
-    assert caught.value.plan.issues[0].content == "WRONG: 1"
+    assert caught.value.round.issues[0].content == "WRONG: 1"
     assert found.issues[0].content != "WRONG: 1"
-    assert isinstance(caught.value.plan.issues[0].error, DecodeError)
+    assert isinstance(caught.value.round.issues[0].error, DecodeError)

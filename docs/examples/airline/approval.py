@@ -25,20 +25,16 @@ from layout import WIDTH, wrapped
 from policy import CUSTOMER, POLICY, TOOLSET
 
 from operator_schema import (
-    CallIssue,
     DecodeError,
-    DeferredCall,
     Executor,
-    HandledCall,
     RawCall,
-    RejectedCall,
     RoundError,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from operator_schema import ToolCall, ToolRound, ToolRoundPlan
+    from operator_schema import ToolCall, Round, Round
 
 EXECUTOR = Executor(TOOLSET)
 
@@ -126,12 +122,12 @@ async def converse(desk: Desk) -> None:
             return
 
 
-async def run(desk: Desk, turn: ToolRound[Any] | ToolRoundPlan[Any]) -> ToolRoundPlan[Any]:
+async def run(desk: Desk, turn: Round[Any] | Round[Any]) -> Round[Any]:
     """Let the policy decide, and run what it lets through."""
     return await EXECUTOR.execute_round(turn, hooks=POLICY, context={Airline: desk.airline})
 
 
-def finish(desk: Desk, plan: ToolRoundPlan[Any]) -> bool:
+def finish(desk: Desk, plan: Round[Any]) -> bool:
     """Commit a turn that is complete, or save it; return whether the model can go on."""
     if not plan.is_complete:
         desk.save(plan)
@@ -160,8 +156,8 @@ async def decide(desk: Desk, call_id: str, *, approved: bool, changes: dict[str,
 
 
 def decision(
-    plan: ToolRoundPlan[Any], call_id: str, *, approved: bool, changes: dict[str, Any]
-) -> ToolRoundPlan[Any]:
+    plan: Round[Any], call_id: str, *, approved: bool, changes: dict[str, Any]
+) -> Round[Any]:
     """Return the plan with the decision of a person.
 
     Args:
@@ -181,11 +177,11 @@ def decision(
 # --- what is shown --------------------------------------------------------------------------------
 
 
-def show(plan: ToolRoundPlan[Any], call_id: str) -> None:
+def show(plan: Round[Any], call_id: str) -> None:
     """Print the state of each call, or of one call."""
-    for state in plan.states:
+    for state in plan.calls:
         if call_id in {"", state.id}:
-            print(one_line(f"  {state.id} {state.name} {json.dumps(state.metadata.arguments)}"))
+            print(one_line(f"  {state.id} {state.name} {json.dumps(state.raw.arguments)}"))
             print(one_line(_INDENT + outcome(state)))
 
 

@@ -283,7 +283,7 @@ class Lying:
     ("plan", "shown"), [(5, "5"), ([], "[]"), (Plan, "type"), (Lying(), "Lying"), (None, "None")]
 )
 def test_what_is_not_a_round_is_refused(plan, shown):
-    with pytest.raises(TypeError, match="expected a ToolRound or a ToolRoundPlan, not ") as caught:
+    with pytest.raises(TypeError, match="expected a Round or a Round, not ") as caught:
         asyncio.run(Executor([]).execute_round(plan))
     assert f"not {shown}: toolset.round(calls) makes a round" in str(caught.value)
 

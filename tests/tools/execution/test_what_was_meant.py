@@ -110,9 +110,9 @@ class Raising:
         ([CALL], ": executor.execute_all(calls) runs several"),
         ((CALL,), ": executor.execute_all(calls) runs several"),
         ([], ""),
-        (Toolset(add).round([CALL]), ": executor.execute_round(…) runs it"),
-        (Toolset(add).round([CALL]).plan(), ": executor.execute_round(…) runs it"),
-        (Toolset(add).round([CALL]).calls[0], ": executor.execute_round(round) runs the calls of a round"),
+        (Toolset(add).offer().round([CALL]), ": executor.execute_round(…) runs it"),
+        (Toolset(add).offer().round([CALL]).confirmed(), ": executor.execute_round(…) runs it"),
+        (Toolset(add).offer().round([CALL]).calls[0], ": executor.execute_round(round) runs the calls of a round"),
     ],
 )
 def test_what_is_given_in_place_of_a_call(given, remedy):
