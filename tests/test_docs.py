@@ -25,7 +25,8 @@ from operator_schema.introspect.graph_checks import MAX_COMPARED_MEMBERS
 from operator_schema.introspect.reader import MAX_ANNOTATIONS
 from operator_schema.json_values import LONGEST_BITS
 from operator_schema.rounds import hooks
-from operator_schema.rounds.errors import FaultCode, RestoreProblemCode
+from operator_schema.rounds.errors import FaultCode
+from operator_schema.rounds.restore import RestoreProblemCode
 from operator_schema.wording import EXCERPT_LENGTH
 
 ROOT = Path(__file__).parent.parent

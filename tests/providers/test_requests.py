@@ -259,8 +259,8 @@ def test_arguments_of_another_kind_are_refused():
     [
         (lambda plan: plan, r"not Round: turn\(plan\.commit\(…\)\) writes a round$"),
         (lambda plan: plan.commit([]), r"not Turn: turn\(…\) writes it$"),
-        (lambda plan: plan.handled, "not HandledCall: give its result$"),
-        (lambda plan: plan.handled[0], "not HandledCall: give its result$"),
+        (lambda plan: plan.handled, "not ToolCall: give its result$"),
+        (lambda plan: plan.handled[0], "not ToolCall: give its result$"),
         (lambda _: None, "not null$"),
         (lambda _: 5, "not integer 5$"),
     ],

@@ -84,7 +84,7 @@ def the_day_after(names: dict[str, Any]) -> dict[str, Any]:
     ran = Path("ran")
     found = ran.read_text(encoding="utf-8").split() if ran.exists() else []
     store = names["Store"]("desk.db")
-    plans = store.db.execute("SELECT id, state FROM plans").fetchall()
+    plans = store.db.execute("SELECT id, state FROM rounds").fetchall()
     turns = store.db.execute("SELECT turn FROM turns").fetchall()
     for plan_id, _ in plans:
         for call_id, approved in [("2", True), ("3", False)]:

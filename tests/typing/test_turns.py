@@ -104,7 +104,7 @@ def test_an_offer_and_its_round_keep_the_type() -> None:
     assert_type(found, Round[Ask | Search])
     assert_type(found.calls, tuple[ToolCall[Ask | Search], ...])
     assert_type(found.calls[0].input, Ask | Search)
-    assert_type(found.issues, tuple[CallIssue, ...])
+    assert_type(found.issues, tuple[ToolCall[Ask | Search], ...])
     assert_type(found.continue_suggestion, str | None)
     assert [described(call) for call in found.calls] == ["why", "q"]
     with pytest.raises(TypeError, match="expected a list of calls"):
@@ -121,9 +121,9 @@ def test_one_call() -> None:
     assert_type(call.arguments, dict[str, Any])
     assert_type(call.complete("x"), ToolResult)
     assert_type(call.fail("x"), ToolResult)
-    assert_type(call.handled("x"), HandledCall)
-    assert_type(call.reject("no"), RejectedCall)
-    assert_type(call.defer("wait"), DeferredCall[Ask | Search])
+    assert_type(call.handled("x"), ToolCall[Ask | Search])
+    assert_type(call.reject("no"), ToolCall[Ask | Search])
+    assert_type(call.defer("wait"), ToolCall[Ask | Search])
     assert_type(rejection_reason(call.reject("no").result), str | None)
 
 
@@ -174,9 +174,9 @@ def test_plans() -> None:
     plan = web.offer().round(CALLS).confirmed()
     assert_type(plan, Round[Ask | Search])
     assert_type(plan.pending, tuple[ToolCall[Ask | Search], ...])
-    assert_type(plan.deferred, tuple[DeferredCall[Ask | Search], ...])
-    assert_type(plan.handled, tuple[HandledCall, ...])
-    assert_type(plan.rejected, tuple[RejectedCall, ...])
+    assert_type(plan.deferred, tuple[ToolCall[Ask | Search], ...])
+    assert_type(plan.handled, tuple[ToolCall[Ask | Search], ...])
+    assert_type(plan.rejected, tuple[ToolCall[Ask | Search], ...])
     assert_type(plan.is_complete, bool)
     assert_type(plan.reject("1", "no"), Round[Ask | Search])
     assert_type(plan.with_results([run(plan.pending[0])]), Round[Ask | Search])

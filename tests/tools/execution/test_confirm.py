@@ -318,19 +318,19 @@ def test_repairs_are_still_known_after_a_question():
 @pytest.mark.parametrize(
     ("confirm", "state"),
     [
-        (None, "DeferredCall"),
-        ("run", "HandledCall"),
-        (lambda _: True, "HandledCall"),
-        (lambda _: False, "RejectedCall"),
-        (lambda _: None, "DeferredCall"),
-        (lambda _: Complete("done by hand"), "HandledCall"),
+        (None, "deferred"),
+        ("run", "handled"),
+        (lambda _: True, "handled"),
+        (lambda _: False, "rejected"),
+        (lambda _: None, "deferred"),
+        (lambda _: Complete("done by hand"), "handled"),
     ],
 )
 def test_in_a_round_the_executor_asks_about_what_would_wait(confirm, state):
     sent = Toolset(wipe, look).offer().round([RawCall("1", "wipe", {}), RawCall("2", "look", {})])
     plan = Executor([wipe, look], confirm=confirm).execute_round_sync(sent)
-    assert [type(one).__name__ for one in plan.calls] == [state, "HandledCall"]
-    assert len(ran) == (state == "HandledCall" and plan.handled[0].result.content == "wiped /")
+    assert [call.state for call in plan.calls] == [state, "handled"]
+    assert len(ran) == (state == "handled" and plan.handled[0].result.content == "wiped /")
 
 
 def test_in_a_round_nobody_is_asked_about_what_a_hook_defers_or_a_person_has_approved():
@@ -383,7 +383,7 @@ def test_a_call_that_was_cut_off_is_an_issue_of_its_round():
     sent = Toolset(look).offer().round([RawCall("1", "look", "", is_cut_off=True), RawCall("2", "look", {})])
     assert [issue.code for issue in sent.issues] == ["cut_off"]
     plan = Executor([look]).execute_round_sync(sent)
-    assert [type(state).__name__ for state in plan.calls] == ["CallIssue", "HandledCall"]
+    assert [call.state for call in plan.calls] == ["issue", "handled"]
 
 
 def test_what_is_logged_of_a_call_that_waits_holds_no_arguments(caplog):

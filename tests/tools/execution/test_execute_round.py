@@ -285,7 +285,7 @@ class Lying:
 def test_what_is_not_a_round_is_refused(plan, shown):
     with pytest.raises(TypeError, match="expected a Round or a Round, not ") as caught:
         asyncio.run(Executor([]).execute_round(plan))
-    assert f"not {shown}: toolset.round(calls) makes a round" in str(caught.value)
+    assert f"not {shown}: offer.round(answer) makes a round" in str(caught.value)
 
 
 def test_on_progress_is_checked_before_anything_runs():

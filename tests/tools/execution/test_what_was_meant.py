@@ -139,4 +139,4 @@ def test_what_is_given_in_place_of_a_list_of_calls():
 
 def test_what_is_given_in_place_of_a_round():
     message = refused(executor.execute_round_sync, [CALL])
-    assert message.endswith("not [RawCall]: toolset.round(calls) makes a round of the calls of a model")
+    assert message.endswith("not [RawCall]: offer.round(answer) makes a round of the calls of a model")
