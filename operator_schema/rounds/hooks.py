@@ -242,9 +242,8 @@ class Hooks(Value):
     """Functions that decide about calls, in their order.
 
     Args:
-        sources: each one of these. A function that `hook`, `hook.after` or `hook.describe` marks, for its tools.
-            Any
-            other function, for every call. An object whose methods they mark. Other `Hooks`.
+        sources: each one of these. A function that `hook`, `hook.after` or `hook.describe` marks, for its
+            tools. Any other function, for every call. An object whose methods they mark. Other `Hooks`.
         toolset: whose tools are meant. The hooks then also apply where it is nested in another toolset,
             to its tools alone and under the names that they have there. None for the toolset that they
             are applied to.

@@ -124,7 +124,7 @@ Selector: TypeAlias = "str | Tool[..., Any]"
 """By which a tool is chosen: its name, or the tool itself."""
 
 Selection: TypeAlias = "str | Tool[..., Any] | NamedTools | Registry | list[Any] | tuple[Any, ...]"
-"""By which tools are chosen: a name, a tool, a toolset or registry for all of its tools, or a list of these."""
+"""By which tools are chosen: a name, a tool, a toolset or registry for all its tools, or a list of these."""
 
 _SUGGESTED = 3
 
@@ -199,8 +199,8 @@ class NamedTools:
         """List the names that tools have here, in the order in which they are chosen.
 
         Args:
-            selections: names, tools, toolsets, registries, and lists of these. The tools of a toolset that is nested here
-                have the names under which it is nested; those of another one are looked for one by one.
+            selections: names, tools, toolsets, registries, and lists of these. The tools of a toolset that is
+                nested here have the names under which it is nested; other ones are looked for one by one.
 
         Raises:
             ToolNotFoundError: one isn't there; with the nearest names.

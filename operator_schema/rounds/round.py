@@ -299,9 +299,9 @@ class Round(Value, Generic[Input]):
         refuse(self.calls, faults)
         calls = list(self.calls)
         for index, result in given.items():
-            call = result if isinstance(result, ToolCall) else calls[index].with_result(result)
-            save_result(call.result)
-            calls[index] = call
+            calls[index] = result if isinstance(result, ToolCall) else calls[index].with_result(result)
+            own: Any = calls[index].result
+            save_result(own)
         return self._with(calls)
 
     def revise(self, call: WhichCall, result: ToolResult, /) -> Round[Input]:

@@ -269,11 +269,10 @@ def _of_call(call: ToolCall[Any]) -> dict[str, Any]:
 
 def _saved_question(call: ToolCall[Any]) -> dict[str, Any] | None:
     question = call.question
-    return question and {
-        "text": question.text,
-        "parameter": question.parameter,
-        "answer_schema": question.answer_schema,
-    }
+    if question is None:
+        return None
+    schema = question.answer_schema
+    return {"text": question.text, "parameter": question.parameter, "answer_schema": schema}
 
 
 def _decided(call: ToolCall[Any]) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from provider_traffic import exchanges, provider_of
 
 from operator_schema import (
     Executor,
-    Transcript,
     RawCall,
     Registry,
     SchemaError,
     ToolChoice,
     Toolset,
+    Transcript,
     tool,
     tool_input,
 )

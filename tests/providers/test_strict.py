@@ -13,7 +13,7 @@ from judge import validator
 from provider_traffic import exchanges
 from strategies import OBJECTS
 
-from operator_schema import Codec, SchemaError, SchemaLeaf, Toolset, off, tool, tool_input
+from operator_schema import Codec, SchemaError, SchemaLeaf, Toolset, tool, tool_input
 from operator_schema.introspect.nodes import NULL, ArrayNode, LiteralNode, ObjectNode, UnionNode
 from operator_schema.introspect.traits import json_types_of
 from operator_schema.providers import (

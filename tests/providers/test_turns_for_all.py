@@ -3,7 +3,7 @@
 import pytest
 from test_provider_laws import response_of
 
-from operator_schema import Transcript, RawCall, Toolset, tool
+from operator_schema import RawCall, Toolset, Transcript, tool
 from operator_schema.providers import (
     ResponseError,
     anthropic,

@@ -13,10 +13,10 @@ from round_samples import Odd, fetch, raw, toolset
 from operator_schema import (
     CommitError,
     Executor,
-    Transcript,
     RoundError,
     ToolResult,
     Toolset,
+    Transcript,
     Turn,
     rejection_reason,
     tool,

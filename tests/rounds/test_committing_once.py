@@ -7,7 +7,7 @@ import threading
 import pytest
 from round_samples import done, raw, toolset
 
-from operator_schema import CommitError, Transcript, RoundError, ToolResult
+from operator_schema import CommitError, RoundError, ToolResult, Transcript
 
 
 def started(*calls):

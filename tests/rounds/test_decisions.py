@@ -14,10 +14,10 @@ from operator_schema import (
     EncodeError,
     HookError,
     Hooks,
-    Transcript,
     Reject,
     RoundError,
     RunNormally,
+    Transcript,
     hook,
     rejection_reason,
 )

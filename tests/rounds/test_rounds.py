@@ -11,12 +11,12 @@ from saving_samples import nested
 
 from operator_schema import (
     DecodeError,
-    Transcript,
     RawCall,
     RoundError,
     ToolNotFoundError,
     ToolResult,
     Toolset,
+    Transcript,
     describe_tools,
     tool,
 )
@@ -51,7 +51,7 @@ def test_no_calls_are_a_round_too():
 
 
 def test_any_iterable_of_calls_will_do():
-    assert ids(toolset.offer().round((raw("pay", str(i), amount=i) for i in range(3))).calls) == [
+    assert ids(toolset.offer().round(raw("pay", str(i), amount=i) for i in range(3)).calls) == [
         "0",
         "1",
         "2",

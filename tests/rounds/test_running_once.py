@@ -20,12 +20,12 @@ from operator_schema import (
     DecodeError,
     Executor,
     InterruptedRoundError,
-    Transcript,
     NeedsInput,
     RawCall,
     RestoreError,
     RoundError,
     Toolset,
+    Transcript,
     skip,
     tool,
 )

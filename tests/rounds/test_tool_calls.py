@@ -13,11 +13,12 @@ from round_samples import Odd, Remember, Text, ask, fetch, pay, raw, remember, s
 from operator_schema import (
     EncodeError,
     Image,
-    Transcript,
     RawCall,
+    RoundError,
     ToolError,
     ToolResult,
     Toolset,
+    Transcript,
     rejection_reason,
     tool,
     tool_input,
@@ -305,3 +306,38 @@ def test_ids_may_be_anything_that_is_text():
         found = toolset.offer().round([raw("fetch", call_id, url="u")])
         turn = found.commit(Transcript(), results=[found.calls[0].complete("p")])
         assert turn.results[0].call_id == call_id
+
+
+# --- states --------------------------------------------------------------------------------------
+
+
+def test_what_a_call_does_not_have_is_none_and_an_input_that_is_not_there_raises():
+    found = toolset.offer().round([raw("search", "1", query=5), raw("fetch", "2", url="u")])
+    issue, call = found.calls
+    assert (issue.state, issue.has_input, issue.reason, issue.question, issue.by) == (
+        "issue",
+        False,
+        None,
+        None,
+        None,
+    )
+    assert [problem.path for problem in issue.problems] == [("query",)]
+    for read in ("input", "tool", "arguments"):
+        with pytest.raises(RoundError, match="can't be run, so it has no input"):
+            getattr(issue, read)
+    with pytest.raises(RoundError, match="so it has no input"):
+        issue.defer("wait")
+    assert (call.result, call.code, call.content, call.error, call.problems) == (None, None, None, None, ())
+    assert call.as_pending() is call
+    gone = Toolset(search).restore_round(found.with_results([call.complete("page")]).as_dict()).handled[0]
+    with pytest.raises(RoundError, match="doesn't fit its tool, so it has no input"):
+        gone.input  # noqa: B018  # it is asked for
+
+
+def test_calls_are_compared_by_what_is_decided():
+    call = one()
+    assert call == one().replace(_raw=call.raw)
+    assert call != call.reject()
+    assert call != call.raw
+    assert hash(call) == hash(one())
+    assert call.handled(["a"]) == call.with_result(call.complete(["a"]))

@@ -11,7 +11,6 @@ from operator_schema import (
     Executor,
     HookError,
     Hooks,
-    Transcript,
     RawCall,
     Registry,
     Reject,
@@ -19,6 +18,7 @@ from operator_schema import (
     RunNormally,
     ToolError,
     Toolset,
+    Transcript,
 )
 
 SECRET = b"thirty-two bytes that tests keep"

@@ -83,7 +83,9 @@ def in_a_hooked_round(tools: Any) -> str:
     def note(call: Any) -> None:
         assert call.input.number == 21
 
-    plan = Executor(own).execute_round_sync(own.offer().round([RawCall("1", "double", WRONG)]), hooks=Hooks(note))
+    plan = Executor(own).execute_round_sync(
+        own.offer().round([RawCall("1", "double", WRONG)]), hooks=Hooks(note)
+    )
     return content_of(plan.commit([]).results)
 
 

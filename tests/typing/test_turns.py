@@ -18,11 +18,11 @@ from operator_schema import (
     Executor,
     HookError,
     Hooks,
-    Transcript,
     Offer,
     RawCall,
     Registry,
     Reject,
+    Round,
     RoundError,
     RunNormally,
     Tool,
@@ -30,9 +30,8 @@ from operator_schema import (
     ToolChoice,
     ToolDefinition,
     ToolResult,
-    Round,
-    Round,
     Toolset,
+    Transcript,
     Turn,
     hook,
     rejection_reason,
@@ -109,8 +108,8 @@ def test_an_offer_and_its_round_keep_the_type() -> None:
     assert [described(call) for call in found.calls] == ["why", "q"]
     with pytest.raises(TypeError, match="expected a list of calls"):
         web.offer().round(CALLS[0])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # one alone
-    with pytest.raises(TypeError, match="available is"):
-        web.offer(only="none")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it isn't one of them
+    with pytest.raises(TypeError, match="strict is"):
+        web.offer(strict="none")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it isn't one of them
 
 
 def test_one_call() -> None:
@@ -124,7 +123,11 @@ def test_one_call() -> None:
     assert_type(call.handled("x"), ToolCall[Ask | Search])
     assert_type(call.reject("no"), ToolCall[Ask | Search])
     assert_type(call.defer("wait"), ToolCall[Ask | Search])
-    assert_type(rejection_reason(call.reject("no").result), str | None)
+    assert_type(call.state, Literal["pending", "handled", "rejected", "deferred", "issue"])
+    result = call.reject("no").result
+    assert_type(result, ToolResult | None)
+    assert result is not None
+    assert_type(rejection_reason(result), str | None)
 
 
 @hook("ask")
@@ -163,7 +166,7 @@ def test_hooks() -> None:
     assert_type(asyncio.run(web.offer().round(CALLS).apply(hooks)), Round[Ask | Search])
     assert_type(asyncio.run(web.offer().round(CALLS).apply(everything)), Round[Ask | Search])
     # A marked function keeps its own type.
-    assert_type(polite(ToolCall.defer(web.offer().round(CALLS).calls[0]).call), RunNormally | Reject | None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it takes no Search
+    assert_type(polite(ToolCall.defer(web.offer().round(CALLS).calls[0])), RunNormally | Reject | None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it takes no Search
     with pytest.raises(TypeError, match="hook needs the tools"):
         hook()
     with pytest.raises(TypeError, match="takes names"):
@@ -234,14 +237,14 @@ def fails(call: ToolCall[Any]) -> None:
 def test_an_executor_returns_the_plan() -> None:
     executor = Executor(Toolset(add))
     found: Round[Any] = Toolset(add).offer().round([RawCall("1", "add", {"a": 1})])
-    done = executor.execute_round_sync(found)
+    done = executor.run_sync(found)
     assert_type(done, Round[Any])
-    assert_type(asyncio.run(executor.execute_round(done, hooks=everything)), Round[Any])
+    assert_type(asyncio.run(executor.run(done)), Round[Any])
     typed = web.offer().round([])
-    assert_type(executor.execute_round_sync(typed, hooks=Hooks()), Round[Ask | Search])
+    assert_type(Executor(Toolset(add), hooks=[everything]).run_sync(typed), Round[Ask | Search])
     another: Round[Any] = Toolset(add).offer().round([RawCall("1", "add", {"a": 1})])
     with pytest.raises(HookError) as caught:
-        executor.execute_round_sync(another, hooks=fails)
+        Executor(Toolset(add), hooks=fails).run_sync(another)
     assert_type(caught.value.round, Round[Any])
     empty: Mapping[str, str] = {}
     assert_type(web.offer(descriptions=empty), Offer[Ask | Search])

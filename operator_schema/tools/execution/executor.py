@@ -620,7 +620,8 @@ class Executor:
             TypeError: it is something else, or `on_progress` isn't a plain function.
             Exception: what `Round.execute_with` raises.
         """
-        return await self._run_round(plan, hooks, context, None, on_progress, None)
+        done: P = await self._run_round(plan, hooks, context, None, on_progress, None)
+        return done
 
     def execute_round_sync(
         self,

@@ -116,12 +116,12 @@ def give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -
         return
     try:
         returned: Any = on_result(call, result)
-        if is_awaitable(returned):
-            close_awaitable(returned)
-            message = "on_result is a plain function, but it returned something to await"
-            raise TypeError(message)
     except Exception as error:  # noqa: BLE001  # your program's own code
         write_log(ERROR, "%s: the function given as on_result failed", call.name, error=error)
+        return
+    if is_awaitable(returned):
+        close_awaitable(returned)
+        write_log(ERROR, "%s: on_result is a plain function, but returned something to await", call.name)
 
 
 def context_of(decoded: DecodedCall, context: Mapping[Any, Any] | None) -> Mapping[Any, Any] | None:

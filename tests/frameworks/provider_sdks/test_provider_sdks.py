@@ -23,7 +23,7 @@ from openai.types.chat import (
 from openai.types.responses import FunctionToolParam, ResponseInputItemParam
 from pydantic import TypeAdapter
 
-from operator_schema import Executor, Transcript, Specific, Toolset, off, tool
+from operator_schema import Executor, Toolset, Transcript, tool
 from operator_schema.providers import (
     anthropic,
     bedrock,
