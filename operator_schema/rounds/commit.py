@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Given: TypeAlias = "ToolResult | ToolCall[Any]"
 
-__all__ = ["Run", "Settlement", "WhichCall", "find_call", "matched", "refuse", "settled"]
+__all__ = ["INTERRUPTED", "Run", "Settlement", "WhichCall", "find_call", "matched", "refuse", "settled"]
 
 
 _SHOWN_NAMES = 3

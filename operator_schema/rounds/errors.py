@@ -16,6 +16,7 @@ __all__ = [
     "FaultCode",
     "OfferError",
     "RoundError",
+    "StoreError",
     "fault_list",
     "shown_call",
 ]
@@ -102,6 +103,21 @@ class CommitError(RoundError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.faults,)
+
+
+class StoreError(RoundError):
+    """A store doesn't give a round to this process: it is done, runs now, or was decided about meanwhile.
+
+    Attributes:
+        round_id: of the round.
+    """
+
+    def __init__(self, message: str, round_id: str) -> None:
+        super().__init__(message)
+        self.round_id = round_id
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.round_id)
 
 
 def shown_call(name: str, call_id: str) -> str:

@@ -8,7 +8,7 @@ from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import ToolResult, class_name_of, exception_text
 from ..wording import clip, escape, quote, received
-from .commit import find_call, matched, refuse, settled
+from .commit import INTERRUPTED, find_call, matched, refuse, settled
 from .errors import RoundError, shown_call
 from .hooks import CONFIRM, FailedHookError, Hooks, after_hooks, decide, unless_confirmed
 from .tool_call import ToolCall, continue_suggestion, shortened
@@ -56,16 +56,18 @@ class Round(Value, Generic[Input]):
     calls: tuple[ToolCall[Input], ...]
     _assistant: Any
     _settlement: Settlement
+    _revision: int | None = None  # that it has in a store
 
     if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every turn makes some
 
-        def __new__(cls, toolset, offered, calls, _assistant, _settlement):
+        def __new__(cls, toolset, offered, calls, _assistant, _settlement, _revision):
             self = cls._draft()
             self.toolset = toolset
             self.offered = offered
             self.calls = calls
             self._assistant = _assistant
             self._settlement = _settlement
+            self._revision = _revision
             self.__class__ = cls
             return self
 
@@ -349,6 +351,20 @@ class Round(Value, Generic[Input]):
                 calls[call.index] = self._settlement.state_after(call) or call
         return self._with(calls)
 
+    def interrupted(self) -> Round[Input]:
+        """Return the round in which calls that were to be run wait: nobody knows whether they did their work.
+
+        For what a process began that died. An executor would run such calls again.
+        """
+        return self._with(
+            [
+                call.again().defer(INTERRUPTED)
+                if call.state == "pending" and call.tool.has_function
+                else call
+                for call in self.calls
+            ]
+        )
+
     # --- the end ---------------------------------------------------------------------------------
 
     def commit(self, history: History, /, *, results: Iterable[Given] = ()) -> Turn:
@@ -378,7 +394,7 @@ class Round(Value, Generic[Input]):
         turn = Turn(self.id, tuple([call.raw for call in self.calls]), found, self.assistant)
         self._settlement.settle("committed")
         try:
-            append_turn(history, turn)
+            append_turn(history, turn, self._revision)
         except BaseException:
             self._settlement.reopen()
             raise

@@ -65,13 +65,22 @@ class History(Protocol):
         ...
 
 
-def append_turn(history: History, turn: Turn) -> None:
+def append_turn(history: History, turn: Turn, revision: int | None = None) -> None:
     """Append a turn.
+
+    Args:
+        history: to which it is appended.
+        turn: that is appended.
+        revision: of its round in a store; None where it is in none.
 
     Raises:
         TypeError: it has no `append`, or one that is async, so that nothing was appended yet.
         Exception: what `append` raises.
     """
+    stored: Any = getattr(type(history), "commit_turn", None)
+    if stored is not None:
+        stored(history, turn, revision)
+        return
     if not callable(getattr(history, "append", None)):
         known = "a Transcript, a list, or anything else with append"
         message = f"a transcript is {known}, not {received(history)}"

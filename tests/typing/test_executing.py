@@ -98,8 +98,9 @@ def test_a_call_has_a_result() -> None:
     assert_type(executor.execute_all_sync(iter([call])), list[ToolResult])
 
 
-def _unheard(*_: object) -> None:
-    """Take a report, and do nothing with it."""
+async def _unheard(_: int, result: ToolResult) -> ToolResult | None:
+    """Take a result as it is."""
+    return result
 
 
 class Plan:

@@ -24,7 +24,7 @@ from .confirmation import check_confirm
 from .failures import Failures, ShowErrors
 from .outcomes import Outcomes
 from .passing import exception_classes, result_classes, result_of, results_of
-from .rounds import Executable, check_executable, give_result, hooks_of
+from .rounds import Executable, check_executable, give_result, hooks_of, run_stored
 from .runner import Runner
 from .successes import Successes
 
@@ -102,6 +102,8 @@ class Executor:
             those that are given with a round.
         context: type, or name of a parameter, to value, for the injected parameters of calls that are given
             none of their own.
+        store: such as a `SqliteStore`: a round is saved before and after it runs, and runs in one process
+            only.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -110,7 +112,17 @@ class Executor:
     """
 
     __slots__ = (
-        *("_context", "_hooks", "_options", "_outcomes", "_registry", "_runner", "_slots", "_wording"),
+        *(
+            "_context",
+            "_hooks",
+            "_options",
+            "_outcomes",
+            "_registry",
+            "_runner",
+            "_slots",
+            "_store",
+            "_wording",
+        ),
         "__weakref__",
     )
 
@@ -132,6 +144,7 @@ class Executor:
         max_content: float | None = 200_000,
         hooks: object = None,
         context: Context | None = None,
+        store: object = None,
         **unknown: Never,
     ) -> None:
         check_one_list("Executor", registry, others)
@@ -141,6 +154,7 @@ class Executor:
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
         self._hooks = hooks_of(hooks)
         self._context = context
+        self._store: Any = store
         self._slots = Slots(max_concurrency)
         passed, native = exception_classes(pass_through), result_classes(native_results)
         failures = Failures(show_errors, report, passed)
@@ -165,6 +179,7 @@ class Executor:
             "max_content": max_content,
             "hooks": self._hooks,
             "context": context,
+            "store": store,
         }
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -302,6 +317,7 @@ class Executor:
             HookError: a hook, or `confirm` in a round, failed; nothing was run.
             InterruptedRoundError: functions of a round raised exceptions of `pass_through`.
             RoundError: the round was committed or discarded, or one of its calls was run before.
+            StoreError: the store of the executor doesn't give the round to this process.
             TypeError: it is something else, or `on_progress` or `on_result` isn't a plain function; then
                 nothing is run.
             ValueError: `confirm` is something else.
@@ -660,7 +676,11 @@ class Executor:
         context = self._context if context is None else context
         run_all = partial(self._run_decoded, context, on_progress, on_result)
         asking = self._outcomes.confirmation.asking(confirm)
-        return await work.execute_with(run_all, hooks, asking, self._wording, self._outcomes.limited)
+
+        def run(one: Any) -> Any:
+            return one.execute_with(run_all, hooks, asking, self._wording, self._outcomes.limited)
+
+        return await (run(work) if self._store is None else run_stored(self._store, work, run))
 
     async def _run_decoded(
         self,

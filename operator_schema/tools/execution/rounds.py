@@ -30,7 +30,15 @@ if TYPE_CHECKING:
         "Callable[[Sequence[DecodedCall], Settle], Awaitable[list[ToolResult | BaseException]]]"
     )
 
-__all__ = ["DecodedCall", "Executable", "check_executable", "context_of", "give_result", "hooks_of"]
+__all__ = [
+    "DecodedCall",
+    "Executable",
+    "check_executable",
+    "context_of",
+    "give_result",
+    "hooks_of",
+    "run_stored",
+]
 
 Hooks_contra = TypeVar("Hooks_contra", contravariant=True)
 Plan_co = TypeVar("Plan_co", covariant=True)
@@ -108,6 +116,35 @@ def hooks_of(hooks: Any) -> Any:
     from ...rounds.hooks import Hooks  # the executor asks with what rounds ask with
 
     return Hooks(*hooks) if isinstance(hooks, (list, tuple)) else Hooks(hooks)
+
+
+async def run_stored(store: Any, work: Any, run: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Run a round that a store gives to one process at a time.
+
+    Args:
+        store: keeps the round before and after.
+        work: the round.
+        run: runs it.
+
+    Raises:
+        StoreError: another process has it.
+        BaseException: what `run` raises; the store then has what has come of the calls.
+    """
+    from ...rounds.round import HookError
+
+    claimed = store.claim(work)
+    try:
+        after = await run(claimed)
+    except HookError:  # nothing has run, and the caller's round may be run again
+        store.give_back(claimed)
+        raise
+    except BaseException as error:
+        so_far: Any = getattr(error, "round", None) or claimed.current()
+        kept = store.keep(claimed, so_far)
+        if hasattr(error, "round"):
+            cast("Any", error).round = kept
+        raise
+    return store.keep(claimed, after)
 
 
 def give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -> None:
