@@ -171,7 +171,7 @@ def test_a_turn_goes_into_the_conversation_once(folder, modules):
     async def twice():
         with modules["desk"].Desk(folder / "desk.db") as desk:
             plan = desk.claim().reject("6").reject("7")
-            again = modules["policy"].TOOLSET.restore_plan(plan.as_dict())
+            again = modules["policy"].TOOLSET.restore_round(plan.as_dict())
             plan.commit(desk)
             with pytest.raises(sqlite3.IntegrityError):
                 again.commit(desk)

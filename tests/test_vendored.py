@@ -41,7 +41,7 @@ wrong, found = o.Executor(registry).execute_all_sync(calls)
 assert "- b: expected integer" in wrong.content, wrong
 assert found.json == {"name": "a"}, found
 assert o.Executor(registry).execute_sync(o.RawCall("1", "add", {"a": 1})).json == 1
-plan = o.Toolset(add).round([o.RawCall("1", "add", {"a": 1, "b": 2})]).plan()
+plan = o.Toolset(add).offer().round([o.RawCall("1", "add", {"a": 1, "b": 2})])
 plan = asyncio.run(o.Executor(registry).execute_round(plan))
 assert plan.handled[0].result.json == 3
 sent = providers.openai_chat.request(registry, strict=True)

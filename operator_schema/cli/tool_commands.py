@@ -14,8 +14,7 @@ from ..codec.codec import codec_of
 from ..codec.expected import expected_fields
 from ..errors import DecodeError, EncodeError, MissingContextError, NeedsInput, SchemaError, ToolError
 from ..introspect.node_kinds import json_types_of
-from ..rounds.call_text import call_text
-from ..rounds.questions import answer_codec
+from ..rounds.questions import answer_codec, call_text
 from ..tools.calls import RawCall
 from ..tools.describe import documentation_of
 from ..tools.execution.executor import Executor

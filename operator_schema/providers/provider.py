@@ -381,14 +381,14 @@ def _checked_results(results: Any) -> list[ToolResult]:
 
 def _way_from(given: object) -> str:
     """Return what to write for something of a round that stands where its results are expected."""
-    from ..rounds.plan import ToolRoundPlan
-    from ..rounds.tool_call import HandledCall
+    from ..rounds.round import Round
+    from ..rounds.tool_call import ToolCall
     from ..rounds.transcript import Turn
 
-    if isinstance(given, ToolRoundPlan):
-        return ": turn(plan.commit(…)) writes a round"
+    if isinstance(given, Round):
+        return ": turn(round.commit(…)) writes a round"
     if isinstance(given, Turn):
         return ": turn(…) writes it"
-    if isinstance(given, HandledCall):
+    if isinstance(given, ToolCall) and given.state == "handled":
         return ": give its result"
     return ""

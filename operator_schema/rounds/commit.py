@@ -1,75 +1,77 @@
-"""Which result goes to which call, and what is wrong if they don't fit."""
+"""Which call is meant, which has run already, and which result goes to which call."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from os import urandom
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..tools.calls import ToolResult
 from ..wording import checked_text, listed, quote, received
-from .errors import CommitError, CommitFault
-from .tool_call import CallIssue, DeferredCall, HandledCall, RejectedCall, ToolCall
+from .errors import CommitError, CommitFault, RoundError, shown_call
+from .inputs import is_edited
+from .tool_call import ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import TypeAlias
 
     from .errors import FaultCode
-    from .tool_call import State
 
-    Given: TypeAlias = "ToolResult | HandledCall | RejectedCall"
+    Given: TypeAlias = "ToolResult | ToolCall[Any]"
 
-__all__ = ["matched", "refuse", "settled"]
+__all__ = ["INTERRUPTED", "Run", "Settlement", "WhichCall", "find_call", "matched", "refuse", "settled"]
+
 
 _SHOWN_NAMES = 3
 
 
-def settled(states: Sequence[State], results: Iterable[Given]) -> tuple[ToolResult, ...]:
+def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[ToolResult, ...]:
     """Return a result for each call of a turn, in order.
 
     Args:
-        states: of all calls of the turn.
+        calls: all of the turn.
         results: for the calls that are pending; for an issue too, which then counts.
 
     Raises:
         CommitError: with everything that doesn't fit.
         TypeError: something isn't a result.
     """
-    given, faults = matched(states, results)
+    given, faults = matched(calls, results)
     found: list[ToolResult] = []
-    for state in states:
-        result = given.get(state.index)
+    for call in calls:
+        own = given.get(call.index, call)
+        result = own if isinstance(own, ToolResult) else own.result
         if result is not None:
-            found.append(result if isinstance(result, ToolResult) else result.result)
-        elif isinstance(state, ToolCall):
-            faults.append(_fault("missing", state, "it has no result: run it, or reject it"))
-        elif isinstance(state, DeferredCall):
-            remedy = "answer it" if state.question else "approve or reject it"
-            faults.append(_fault("deferred", state, f"it still waits for a decision: {remedy}"))
+            found.append(result)
+        elif call.state == "pending":
+            faults.append(_fault("missing", call, "it has no result: run it, or reject it"))
         else:
-            found.append(state.result)
-    refuse(states, faults)
+            remedy = "answer it" if call.question else "approve or reject it"
+            faults.append(_fault("deferred", call, f"it still waits for a decision: {remedy}"))
+    refuse(calls, faults)
     return tuple(found)
 
 
-def refuse(states: Sequence[State], faults: Sequence[CommitFault]) -> None:
+def refuse(calls: Sequence[ToolCall[Any]], faults: Sequence[CommitFault]) -> None:
     """Raise what is wrong, in the order of the calls; nothing is wrong if there are no faults.
 
     Raises:
         CommitError: there are faults.
     """
     if faults:
-        order = {state.id: state.index for state in reversed(states)}
-        raise CommitError(sorted(faults, key=lambda fault: order.get(fault.call_id, len(states))))
+        order = {call.id: call.index for call in reversed(calls)}
+        raise CommitError(sorted(faults, key=lambda fault: order.get(fault.call_id, len(calls))))
 
 
-def matched(states: Sequence[State], results: Iterable[Given]) -> tuple[dict[int, Given], list[CommitFault]]:
+def matched(
+    calls: Sequence[ToolCall[Any]], results: Iterable[Given]
+) -> tuple[dict[int, Given], list[CommitFault]]:
     """Find the call of each result.
 
     Calls may share an id. A result that a call has made belongs to that call; others belong to the calls of
     the same name, in their order.
 
     Args:
-        states: of all calls of the turn.
+        calls: all of the turn.
         results: in any order.
 
     Returns:
@@ -79,12 +81,12 @@ def matched(states: Sequence[State], results: Iterable[Given]) -> tuple[dict[int
         TypeError: something isn't a result.
     """
     given = _checked(results)
-    named = _by_id_and_name(states)
+    named = _by_id_and_name(calls)
     found: dict[int, Given] = {}
     faults: dict[int, CommitFault] = {}
     # One that knows its own call comes first: another one with this id could take its place.
     for number in sorted(range(len(given)), key=lambda number: _own_index(given[number]) is None):
-        place = _place_of(given[number], states, named, found)
+        place = _place_of(given[number], calls, named, found)
         if isinstance(place, CommitFault):
             faults[number] = place
         else:
@@ -103,26 +105,25 @@ class _SameName:
 
     __slots__ = ("free", "is_deferred", "takes_any")
 
-    def __init__(self, states: Sequence[State]) -> None:
-        pending = [state.index for state in states if isinstance(state, ToolCall)]
-        issues = [state.index for state in states if isinstance(state, CallIssue)]
+    def __init__(self, calls: Sequence[ToolCall[Any]]) -> None:
+        pending = [call.index for call in calls if call.state == "pending"]
+        issues = [call.index for call in calls if call.state == "issue"]
         self.free = [*reversed(issues), *reversed(pending)]
         self.takes_any = bool(self.free)
-        self.is_deferred = any(isinstance(state, DeferredCall) for state in states)
+        self.is_deferred = any(call.state == "deferred" for call in calls)
 
 
-def _by_id_and_name(states: Sequence[State]) -> dict[str, dict[str, _SameName]]:
-    grouped: dict[str, dict[str, list[State]]] = {}
-    for state in states:
-        grouped.setdefault(state.id, {}).setdefault(state.name, []).append(state)
+def _by_id_and_name(calls: Sequence[ToolCall[Any]]) -> dict[str, dict[str, _SameName]]:
+    grouped: dict[str, dict[str, list[ToolCall[Any]]]] = {}
+    for call in calls:
+        grouped.setdefault(call.id, {}).setdefault(call.name, []).append(call)
     return {
-        call_id: {name: _SameName(calls) for name, calls in names.items()}
-        for call_id, names in grouped.items()
+        call_id: {name: _SameName(same) for name, same in names.items()} for call_id, names in grouped.items()
     }
 
 
 def _checked(results: Any) -> list[Any]:
-    if isinstance(results, (ToolResult, HandledCall, RejectedCall)):
+    if isinstance(results, (ToolResult, ToolCall)):
         message = "expected a list of results, not one alone: write [result]"
         raise TypeError(message)
     if results is None:
@@ -130,7 +131,7 @@ def _checked(results: Any) -> list[Any]:
         raise TypeError(message)
     checked = list(results)
     for result in checked:
-        if not isinstance(result, (ToolResult, HandledCall, RejectedCall)):
+        if not (isinstance(result, ToolResult) or _is_decided(result)):
             message = (
                 f"a result is a ToolResult, what call.handled or call.reject returns, not {received(result)}"
             )
@@ -139,6 +140,10 @@ def _checked(results: Any) -> list[Any]:
             checked_text("the call_id of a result", result.call_id)
             checked_text("the name of a result", result.name)
     return checked
+
+
+def _is_decided(given: Any) -> bool:
+    return isinstance(given, ToolCall) and given.state in {"handled", "rejected"}
 
 
 def _own_index(result: Given) -> int | None:
@@ -152,7 +157,7 @@ def _id_of(result: Given) -> str:
 
 def _place_of(
     result: Given,
-    states: Sequence[State],
+    calls: Sequence[ToolCall[Any]],
     named: Mapping[str, Mapping[str, _SameName]],
     found: Mapping[int, Given],
 ) -> int | CommitFault:
@@ -166,7 +171,7 @@ def _place_of(
         names = listed([quote(name) for name in same_id], _SHOWN_NAMES)
         return _fault("wrong_name", result, f"the call with this id is one of {names}")
     index = _own_index(result)
-    own = states[index] if index is not None and 0 <= index < len(states) else None
+    own = calls[index] if index is not None and 0 <= index < len(calls) else None
     if isinstance(result, ToolResult) and (
         own is None or (own.id, own.name) != (result.call_id, result.name)
     ):
@@ -177,10 +182,10 @@ def _place_of(
         if same_name.takes_any:
             return _fault("duplicate", result, "there are more results than calls with this id")
         return _decided(result, is_deferred=same_name.is_deferred)
-    if own is None or (not isinstance(result, ToolResult) and own.metadata != result.metadata):
+    if own is None or (not isinstance(result, ToolResult) and own.raw != result.raw):
         return _fault("changed_arguments", result, "the call of this turn has other arguments")
-    if not isinstance(own, (ToolCall, CallIssue)):
-        return _decided(result, is_deferred=isinstance(own, DeferredCall))
+    if own.state not in {"pending", "issue"}:
+        return _decided(result, is_deferred=own.state == "deferred")
     if own.index in found:
         return _fault("duplicate", result, "there are more results than calls with this id")
     return own.index
@@ -190,9 +195,283 @@ def _decided(result: Given, *, is_deferred: bool) -> CommitFault:
     """Return what is wrong with a result of a call that takes none."""
     if is_deferred:
         return _fault("deferred", result, "it waits for a decision: leave this one out")
-    return _fault("already_decided", result, "the plan has its result already: leave this one out")
+    return _fault("already_decided", result, "the round has its result already: leave this one out")
 
 
-def _fault(code: FaultCode, about: State | Given, message: str) -> CommitFault:
+def _fault(code: FaultCode, about: Given, message: str) -> CommitFault:
     call_id = about.call_id if isinstance(about, ToolResult) else about.id
     return CommitFault(code, call_id, about.name, message)
+
+
+WhichCall: TypeAlias = "str | int | ToolCall[Any]"
+"""By which a call is chosen: its id, its position in the turn, or the call itself."""
+
+_SHOWN = 5
+_REASON_LENGTH = 100
+
+
+def find_call(calls: tuple[ToolCall[Any], ...], call: WhichCall, kind: str) -> ToolCall[Any]:
+    """Return the one call of a turn that is meant.
+
+    Args:
+        calls: all of the turn.
+        call: its id, its position, or the call itself.
+        kind: `deferred`, `deferred or pending`, or `handled`.
+
+    Raises:
+        RoundError: there is none, or there are several.
+        TypeError: it is something else.
+    """
+    wanted = set(kind.split(" or "))
+    named = _named(calls, call)
+    found = [one for one in named if one.state in wanted]
+    if len(found) == 1:
+        _check_same(found[0], call)
+        return found[0]
+    if len(found) > 1:
+        places = listed([str(one.index) for one in found])
+        message = (
+            f"{len(found)} calls with {_shown(call)} are {kind}: give the position in the turn ({places})"
+        )
+        raise RoundError(message, len(found))
+    decided = listed([f"{shown_call(one.name, one.id)} {_what_was_decided(one)}" for one in named], _SHOWN)
+    others = [shown_call(one.name, one.id) for one in calls if one.state in wanted]
+    some, none = _WHO_WAIT[kind]
+    waiting = f"{some}: {listed(others, _SHOWN)}" if others else none
+    message = f"{decided or f'no call of this turn has {_shown(call)}'}; {waiting}"
+    raise RoundError(message, 0)
+
+
+_WHO_WAIT = {
+    "deferred": ("these wait", "no call waits"),
+    "deferred or pending": ("these wait or are pending", "no call waits or is pending"),
+    "handled": ("these have their result", "no call has its result"),
+}
+
+
+def _what_was_decided(call: ToolCall[Any]) -> str:
+    match call.state:
+        case "handled" if call.by == "executor":
+            return "was run already"
+        case "handled":
+            return f"has its result already, from {'a hook' if call.by == 'hook' else 'your program'}"
+        case "rejected":
+            by = ", by a hook" if call.by == "hook" else ""
+            reason = f": {quote(call.reason, _REASON_LENGTH)}" if call.reason else ""
+            return f"was rejected already{by}{reason}"
+        case "issue":
+            return f"can't be run ({call.code})"
+        case _ if call.approved:
+            return "was answered already" if call.answers else "was approved already"
+        case _:
+            return "is pending: nobody has to agree to it"
+
+
+def _named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
+    if isinstance(call, str):
+        return [one for one in calls if one.id == call]
+    if isinstance(call, int) and not isinstance(call, bool):
+        return list(calls[call : call + 1]) if call >= 0 else []
+    if not isinstance(call, ToolCall):
+        message = f"a call is chosen by its id, its position or the call itself, not by {received(call)}"
+        raise TypeError(message)
+    return [one for one in calls[call.index : call.index + 1] if one.raw == call.raw]
+
+
+def _check_same(found: ToolCall[Any], call: Any) -> None:
+    """Check that a call which was chosen by itself still waits for the same: it may be from an older state.
+
+    Raises:
+        RoundError: it asks something else, or has another input.
+    """
+    if found is call or not isinstance(call, ToolCall) or not found.state == call.state == "deferred":
+        return
+    if _asked(found) != _asked(call) or is_edited(found.tool, found.input, call.input):
+        message = (
+            f"the call with {_shown(call)} waits for something else by now: look at round.deferred again"
+        )
+        raise RoundError(message, 0)
+
+
+def _asked(call: ToolCall[Any]) -> tuple[str, str] | None:
+    question = call.question
+    return None if question is None else (question.text, question.parameter)
+
+
+def _shown(call: Any) -> str:
+    if isinstance(call, str):
+        return f"the id {quote(call)}"
+    return f"the position {call if isinstance(call, int) else call.index}"
+
+
+_ID_BYTES = 12
+"""Random bytes in an id: two of 10**12 ids are equal with a chance of 1 in 10**5."""
+
+
+INTERRUPTED = "it was begun and interrupted, so nobody knows whether it did its work"
+"""Why a call waits that was begun, and didn't end."""
+
+
+class Run:
+    """One run of a call.
+
+    Attributes:
+        has_result: whether it ended with a result.
+        is_going_on: whether it may still get one; otherwise nobody knows whether it did its work.
+    """
+
+    __slots__ = ("has_result", "is_going_on")
+
+    def __init__(self) -> None:
+        self.is_going_on = True
+        self.has_result = False
+
+
+Runs: TypeAlias = dict[tuple[int, int], Run]
+"""Those of a round, by the position of the call and the number of its runs before."""
+
+
+class _Rounds:
+    """The runs of rounds that can be restored in this process, of the last ones.
+
+    Two generations, so that nothing is searched and no lock is needed, which a fork could leave closed.
+    """
+
+    __slots__ = ("_new", "_old")
+
+    KEPT = 10_000
+    """Rounds in a generation, with less than 1 kB each."""
+
+    def __init__(self) -> None:
+        self._new: dict[str, Runs] = {}
+        self._old: dict[str, Runs] = {}
+
+    def of(self, round_id: str, runs: Runs) -> Runs:
+        """Return what is known of a round; the given runs if it is unknown."""
+        new = self._new
+        found = new.setdefault(round_id, self._old.get(round_id, runs))  # one step, for all threads
+        if len(new) > self.KEPT:
+            self._old, self._new = new, {}
+        return found
+
+
+_rounds = _Rounds()
+
+
+class Settlement:
+    """Which round it is, what ran, and how it ended, for all states of it; the first to settle it wins.
+
+    Args:
+        round_id: of a round that was restored; None for a new one, which gets its id when it is asked for.
+    """
+
+    __slots__ = ("_ending", "_id", "_results", "_runs")
+
+    def __init__(self, round_id: str | None = None) -> None:
+        self._id: dict[None, str] = {} if round_id is None else {None: round_id}
+        self._ending: dict[None, _Ending] = {}
+        self._runs: Runs = {} if round_id is None else _rounds.of(round_id, {})
+        self._results: dict[tuple[int, int], ToolCall[Any]] = {}
+
+    @property
+    def round_id(self) -> str:
+        """The id of the round, made at random."""
+        found = self._id.get(None)
+        if found is not None:
+            return found
+        made = f"round_{urandom(_ID_BYTES).hex()}"
+        first = self._id.setdefault(None, made)  # one step, for all threads
+        _rounds.of(first, self._runs)  # whoever knows the id may restore the round
+        return first
+
+    # --- runs ------------------------------------------------------------------------------------
+
+    def check_not_run(self, call: ToolCall[Any]) -> None:
+        """Check that a call hasn't been run.
+
+        Raises:
+            RoundError: it has, from this state of the round or another one.
+        """
+        run = self._runs.get(call.run)
+        if run is not None:
+            raise _ran(call, run)
+
+    def begin(self, calls: Sequence[ToolCall[Any]]) -> list[Run]:
+        """Note that calls run now: all of them, or none.
+
+        Raises:
+            RoundError: one has been run.
+        """
+        begun: list[Run] = []
+        for position, call in enumerate(calls):
+            run = Run()
+            first = self._runs.setdefault(call.run, run)  # one step, for all threads
+            if first is not run:
+                for earlier in calls[:position]:
+                    self.forget(earlier)
+                raise _ran(call, first)
+            begun.append(run)
+        return begun
+
+    def keep(self, call: ToolCall[Any], after: ToolCall[Any]) -> None:
+        """Keep the state of a call after it ran."""
+        self._results[call.run] = after
+        self._runs[call.run].has_result = True
+
+    def forget(self, call: ToolCall[Any]) -> None:
+        """Let a call run again, which raised what the executor passes through."""
+        del self._runs[call.run]
+
+    def state_after(self, call: ToolCall[Any]) -> ToolCall[Any] | None:
+        """Return a call after it ran; None as long as it hasn't, or where that isn't known here."""
+        run = self._runs.get(call.run)
+        if run is None:
+            return None
+        if run.has_result:
+            after = self._results.get(call.run)
+            # The answer to its question may have been given, and the call run again.
+            return (self.state_after(after) or after) if after and after.state == "deferred" else after
+        return None if run.is_going_on else call.again().defer(INTERRUPTED)
+
+    # --- the end ---------------------------------------------------------------------------------
+
+    @property
+    def how(self) -> str | None:
+        """How it ended; None as long as it is open."""
+        found = self._ending.get(None)
+        return None if found is None else found.how
+
+    def settle(self, how: str) -> None:
+        """End it.
+
+        Raises:
+            RoundError: it has ended.
+        """
+        own = _Ending(how)
+        # In one step, so that each of several threads sees whether it was the first.
+        first = self._ending.setdefault(None, own)
+        if first is not own:
+            message = f"this round was {first.how} already"
+            raise RoundError(message)
+
+    def reopen(self) -> None:
+        """Take it back, after a commit that failed."""
+        self._ending.clear()
+
+
+def _ran(call: ToolCall[Any], run: Run) -> RoundError:
+    how = "was run" if run.has_result else "is running" if run.is_going_on else "was begun and interrupted"
+    message = (
+        f"{shown_call(call.name, call.id)} {how} already, from this state of the round or another one: "
+        "go on with the round that the executor returned, or with round.current()"
+    )
+    return RoundError(message, 1)
+
+
+class _Ending:
+    """How a round ended; each is another object."""
+
+    __slots__ = ("how",)
+
+    def __init__(self, how: str) -> None:
+        self.how = how

@@ -1,29 +1,23 @@
-"""What can go wrong with a toolset, a round, its hooks and its plan."""
+"""What can go wrong with an offer, a round and its commit."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..immutable import Value
-from ..tools.calls import class_name_of
 from ..wording import clip, escape, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from .plan import ToolRoundPlan
+    from collections.abc import Sequence
 
 __all__ = [
     "CommitError",
     "CommitFault",
     "FaultCode",
-    "HookError",
-    "InterruptedRoundError",
     "OfferError",
-    "RestoreError",
-    "RestoreProblem",
-    "RestoreProblemCode",
     "RoundError",
+    "StoreError",
+    "fault_list",
     "shown_call",
 ]
 
@@ -51,7 +45,7 @@ class OfferError(ValueError):
 
 
 class RoundError(RuntimeError):
-    """A round or a plan can't do what was asked; it stays as it was.
+    """A round can't do what was asked; it stays as it was.
 
     Attributes:
         message: what is wrong and what to do about it.
@@ -72,7 +66,7 @@ FaultCode = Literal[
     "missing", "duplicate", "unknown_call", "already_decided", "wrong_name", "changed_arguments", "deferred"
 ]
 """What is wrong with the results of a commit: a pending call has none · a call has two · no call has this
-id · the plan has a result of its own · the result names another tool · it belongs to a call with other
+id · the round has a result of its own · the result names another tool · it belongs to a call with other
 arguments · the call still waits for a decision."""
 
 
@@ -104,103 +98,26 @@ class CommitError(RoundError):
     """
 
     def __init__(self, faults: Sequence[CommitFault]) -> None:
-        super().__init__(_report("the results don't fit the calls of this turn", faults), len(faults))
+        super().__init__(fault_list("the results don't fit the calls of this turn", faults), len(faults))
         self.faults: tuple[CommitFault, ...] = tuple(faults)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.faults,)
 
 
-class HookError(RoundError):
-    """A hook failed. Nothing is lost: the call is still pending, and `plan` has what was decided before.
+class StoreError(RoundError):
+    """A store doesn't give a round to this process: it is done, runs now, or was decided about meanwhile.
 
     Attributes:
-        hook: name of the function.
-        call_id: of the call that it was asked about.
-        tool: that the call names.
-        plan: the plan so far. This call, and those after it, are pending as they were.
+        round_id: of the round.
     """
 
-    def __init__(self, hook: str, call_id: str, tool: str, plan: ToolRoundPlan[Any], why: str) -> None:
-        hook_name = clip(escape(hook), _NAME_LENGTH)
-        super().__init__(f"the hook {hook_name} failed for {shown_call(tool, call_id)}: {why}")
-        self.hook = hook
-        self.call_id = call_id
-        self.tool = tool
-        self.plan = plan
-        self._why = why
+    def __init__(self, message: str, round_id: str) -> None:
+        super().__init__(message)
+        self.round_id = round_id
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.hook, self.call_id, self.tool, self.plan, self._why)
-
-
-class InterruptedRoundError(RoundError):
-    """Functions raised exceptions that the executor passes through. The other results are in `plan`.
-
-    Attributes:
-        plan: the plan with the results of the other calls. The calls that raised are pending.
-        exceptions: what was raised, by the position of the call in the turn. The first one is also the
-            `__cause__`.
-    """
-
-    def __init__(self, plan: ToolRoundPlan[Any], exceptions: Mapping[int, BaseException]) -> None:
-        number = len(exceptions)
-        calls = "1 call" if number == 1 else f"{number} calls"
-        kinds = ", ".join(dict.fromkeys([class_name_of(error) for error in exceptions.values()]))
-        super().__init__(f"{calls} raised {clip(escape(kinds), _MESSAGE_LENGTH)}", number)
-        self.plan = plan
-        self.exceptions: Mapping[int, BaseException] = dict(exceptions)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.plan, self.exceptions)
-
-
-RestoreProblemCode = Literal[
-    "not_a_plan", "newer_format", "older_format", "data_changed", "tool_gone", "input_does_not_fit"
-]
-"""Why saved data can't be restored: they have another form · a newer or an older version of this package
-wrote them · they were changed · the toolset has no such tool any more · the tool doesn't take the input any
-more, or makes something else of it."""
-
-
-class RestoreProblem(Value):
-    """One thing that no longer fits.
-
-    Attributes:
-        code: what kind of problem it is.
-        call_id: of the call, or None where it is about the data as a whole.
-        name: of its tool, or None.
-        message: one line that says what is wrong.
-    """
-
-    code: RestoreProblemCode
-    call_id: str | None
-    name: str | None
-    message: str
-
-    def __str__(self) -> str:
-        """Write the call and the message on one line."""
-        message = clip(escape(self.message), _MESSAGE_LENGTH)
-        return message if self.name is None else f"{shown_call(self.name, self.call_id or '')}: {message}"
-
-
-class RestoreError(ValueError):
-    """Saved data don't give back the plan that was saved.
-
-    Attributes:
-        problems: everything that no longer fits.
-        plan: the plan in which each call that no longer fits is an issue, and all others are as they
-            were; None where the data as a whole can't be used.
-    """
-
-    def __init__(self, problems: Sequence[RestoreProblem], plan: ToolRoundPlan[Any] | None = None) -> None:
-        super().__init__(tuple(problems), plan)
-        self.problems: tuple[RestoreProblem, ...] = tuple(problems)
-        self.plan = plan
-
-    def __str__(self) -> str:
-        """Write the problems, one a line."""
-        return _report("the saved plan doesn't fit any more", self.problems)
+        return type(self), (self.message, self.round_id)
 
 
 def shown_call(name: str, call_id: str) -> str:
@@ -208,7 +125,8 @@ def shown_call(name: str, call_id: str) -> str:
     return f"{clip(escape(name), _NAME_LENGTH)} (call {quote(call_id, _NAME_LENGTH)})"
 
 
-def _report(head: str, lines: Sequence[object]) -> str:
+def fault_list(head: str, lines: Sequence[object]) -> str:
+    """Write faults one a line, as many as somebody reads."""
     shown = [f"- {line}" for line in lines[:_SHOWN]]
     more = len(lines) - _SHOWN
     return "\n".join([head, *shown, *([f"- … and {more} more"] if more > 0 else [])])

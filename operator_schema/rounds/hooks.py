@@ -1,64 +1,201 @@
-"""Hooks: functions that decide about calls before they are run, and that describe tools."""
+"""Hooks: functions that decide about calls before they run, look at what came of them, and describe tools."""
 
 from __future__ import annotations
 
+from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from ..immutable import Value
+from ..json_values import to_json_text
 from ..tools.awaitables import is_awaitable
+from ..tools.calls import ToolResult, exception_text
+from ..tools.log import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.tool import Tool
 from ..wording import clip, escape, received, writable_text
+from .inputs import is_edited, own_copy
 from .named_tools import NamedTools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import TypeAlias
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from .named_tools import Selection
-    from .toolset import Toolset
+    from .tool_call import ToolCall
 
     _Here: TypeAlias = Mapping[str, tuple[str, ...]] | None
 
+__all__ = [
+    "CONFIRM",
+    "Complete",
+    "Decision",
+    "Defer",
+    "AfterDecision",
+    "FailedHookError",
+    "RunAgain",
+    "after_hooks",
+    "Hook",
+    "HookDecorator",
+    "Hooks",
+    "Reject",
+    "RunNormally",
+    "decide",
+    "decided",
+    "hook",
+    "unless_confirmed",
+    "with_own_input",
+]
 
-__all__ = ["Hook", "Hooks", "description_hook", "hook"]
+
+CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
+"""Why a call waits whose tool says so."""
+
+_NAME_LENGTH = 100
+_TEXT_LENGTH = 2000
+
+
+# --- what a hook returns -------------------------------------------------------------------------
+
+
+class RunNormally(Value):
+    """Go on to the next hook; if none decides otherwise, the call is run.
+
+    A hook that returns None says the same, with the input as it was. The input of a call that a person
+    has approved or answered doesn't change any more.
+
+    Attributes:
+        input: with which to go on; left out to keep it.
+        approved: whether the call needs no person any more, although its tool says `confirm=True`.
+    """
+
+    input: Any = MISSING
+    approved: bool = False
+
+
+class Complete(Value):
+    """Stop here: this is the output of the call, and its function doesn't run.
+
+    Attributes:
+        output: as the function would have returned it.
+    """
+
+    output: Any
+
+
+class Reject(Value):
+    """Stop here: the call isn't run, and the model reads why.
+
+    Attributes:
+        reason: for the model; it may be empty.
+    """
+
+    reason: str = ""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(writable_text("the reason of Reject", reason))
+
+
+class Defer(Value):
+    """Go on to the next hook; if none completes or rejects the call, a person or another system decides.
+
+    For a call that was approved already, this means to go on, no more.
+
+    Attributes:
+        reason: for whoever decides; the model doesn't see it.
+    """
+
+    reason: str = ""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(writable_text("the reason of Defer", reason))
+
+
+class RunAgain(Value):
+    """Run the call once more: what a hook after a call returns.
+
+    Attributes:
+        most: how often the call runs in all; if it has run so often, its result counts as it is.
+    """
+
+    most: int = 2
+
+    def __init__(self, most: int = 2) -> None:
+        if type(most) is not int or most < 1:
+            message = f"most is the number of runs in all, from 1 on, not {received(most)}"
+            raise ValueError(message)
+        super().__init__(most)
+
+
+Decision: TypeAlias = RunNormally | Complete | Reject | Defer | None
+"""What a hook may return; None is `RunNormally()`."""
+
+AfterDecision: TypeAlias = ToolResult | RunAgain | None
+"""What a hook after a call may return: another result, or None to leave it."""
+
+
+# --- hooks ---------------------------------------------------------------------------------------
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
 _MARKS = "__operator_schema_hooks__"
-_NAME_LENGTH = 100
 
-HookKind = Literal["call", "description"]
+HookKind = Literal["call", "after", "description"]
 Marks: TypeAlias = tuple[tuple[HookKind, tuple[Any, ...]], ...]
 
 
-def hook(*tools: Selection) -> Callable[[F], F]:
+class HookDecorator:
     """Say for which tools a function decides: `@hook(search, "fetch")`; for `Hooks`.
 
     The function takes a `ToolCall`, and returns `RunNormally`, `Complete`, `Reject`, `Defer`, or None to
     go on with the next hook. It may be async. Without this decorator, it decides about every call.
-
-    Args:
-        tools: names, tools, or toolsets for all of their tools; at least one.
-
-    Raises:
-        TypeError: there are none, or something else.
     """
-    return _marker("hook", "call", tools)
+
+    __slots__ = ()
+
+    def __call__(self, *tools: Selection) -> Callable[[F], F]:
+        """Mark a function that decides about calls before they run.
+
+        Args:
+            tools: names, tools, or toolsets for all of their tools; at least one.
+
+        Raises:
+            TypeError: there are none, or something else.
+        """
+        return _marker("hook", "call", tools)
+
+    def after(self, *tools: Selection) -> Callable[[F], F]:
+        """Mark a function that sees what came of calls: `@hook.after(search)`.
+
+        It takes the `ToolCall` after the executor ran it: `call.result` is what the model would read, and
+        `call.error` what the function raised, if it did. It returns None to leave that, another result such
+        as `call.complete(…)`, `call.fail(…)` or `call.result.replace(content=…)`, or `RunAgain()`. It may be
+        async. If it fails, the model reads that the result can't be shown.
+
+        Args:
+            tools: as for `hook`.
+
+        Raises:
+            TypeError: there are none, or something else.
+        """
+        return _marker("hook.after", "after", tools)
+
+    def describe(self, *tools: Selection) -> Callable[[F], F]:
+        """Mark a function that describes tools: `@hook.describe(search)`.
+
+        It takes the `ToolDefinition`, and returns the description for one request, or None to leave it as it
+        is. It may be async.
+
+        Args:
+            tools: as for `hook`.
+
+        Raises:
+            TypeError: there are none, or something else.
+        """
+        return _marker("hook.describe", "description", tools)
+
+    def __repr__(self) -> str:
+        return "operator_schema.hook"
 
 
-def description_hook(*tools: Selection) -> Callable[[F], F]:
-    """Say which tools a function describes: `@description_hook(search)`; for `Hooks`.
-
-    The function takes the `ToolDefinition`, and returns the description for one request, or None to leave
-    it as it is. It may be async.
-
-    Args:
-        tools: names, tools, or toolsets for all of their tools; at least one.
-
-    Raises:
-        TypeError: there are none, or something else.
-    """
-    return _marker("description_hook", "description", tools)
+hook = HookDecorator()
 
 
 def _marker(decorator: str, kind: HookKind, tools: tuple[Any, ...]) -> Callable[[F], F]:
@@ -87,7 +224,7 @@ class Hook(Value):
     """One function of `Hooks`.
 
     Attributes:
-        function: that decides, or describes.
+        function: that decides, looks at results, or describes.
         name: of the function, for messages.
         kind: what it does.
         tools: for which it does so; None for all of the toolset.
@@ -98,15 +235,15 @@ class Hook(Value):
     name: str
     kind: HookKind
     tools: tuple[Selection, ...] | None
-    toolset: Toolset[Any] | None
+    toolset: NamedTools | None
 
 
 class Hooks(Value):
-    """Functions that decide about calls before they are run, in their order.
+    """Functions that decide about calls, in their order.
 
     Args:
-        sources: each one of these. A function that `hook` or `description_hook` marks, for its tools. Any
-            other function, for every call. An object whose methods they mark. Other `Hooks`.
+        sources: each one of these. A function that `hook`, `hook.after` or `hook.describe` marks, for its
+            tools. Any other function, for every call. An object whose methods they mark. Other `Hooks`.
         toolset: whose tools are meant. The hooks then also apply where it is nested in another toolset,
             to its tools alone and under the names that they have there. None for the toolset that they
             are applied to.
@@ -118,7 +255,7 @@ class Hooks(Value):
 
     hooks: tuple[Hook, ...]
 
-    def __init__(self, *sources: Any, toolset: Toolset[Any] | None = None) -> None:
+    def __init__(self, *sources: Any, toolset: NamedTools | None = None) -> None:
         if not (toolset is None or isinstance(toolset, NamedTools)):  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
             message = f"toolset is a Toolset, not {received(toolset)}"
             raise TypeError(message)
@@ -145,7 +282,7 @@ class Hooks(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, self.hooks
 
-    def for_calls(self, toolset: Toolset[Any], /) -> list[tuple[Hook, frozenset[str] | None]]:
+    def for_calls(self, toolset: NamedTools, /) -> list[tuple[Hook, frozenset[str] | None]]:
         """Return the hooks that decide about calls, each with the names of its tools in a toolset.
 
         Args:
@@ -158,9 +295,21 @@ class Hooks(Value):
             ToolNotFoundError: a hook is for a tool that isn't there.
             ValueError: the toolset of a hook isn't nested in this one.
         """
-        return [(hook, names) for hook, names in _resolved(self.hooks, toolset) if hook.kind == "call"]
+        return self._of_kind("call", toolset)
 
-    async def descriptions(self, toolset: Toolset[Any], /) -> dict[str, str]:
+    def for_results(self, toolset: NamedTools, /) -> list[tuple[Hook, frozenset[str] | None]]:
+        """Return the hooks that look at results, as `for_calls` does.
+
+        Raises:
+            ToolNotFoundError: a hook is for a tool that isn't there.
+            ValueError: the toolset of a hook isn't nested in this one.
+        """
+        return self._of_kind("after", toolset)
+
+    def _of_kind(self, kind: HookKind, toolset: NamedTools) -> list[tuple[Hook, frozenset[str] | None]]:
+        return [(hook, names) for hook, names in _resolved(self.hooks, toolset) if hook.kind == kind]
+
+    async def descriptions(self, toolset: NamedTools, /) -> dict[str, str]:
         """Return the descriptions that the hooks give now, for `toolset.offer(descriptions=…)`.
 
         Args:
@@ -177,7 +326,7 @@ class Hooks(Value):
         """
         found: dict[str, str] = {}
         for hook, names in _resolved(self.hooks, toolset):
-            if hook.kind == "call":
+            if hook.kind != "description":
                 continue
             for name in [name for name in toolset.names if names is None or name in names]:
                 text = hook.function(toolset[name].definition())
@@ -194,7 +343,7 @@ def _unpickled(*hooks: Hook) -> Hooks:
     return made
 
 
-def _resolved(hooks: Iterable[Hook], toolset: Toolset[Any]) -> list[tuple[Hook, frozenset[str] | None]]:
+def _resolved(hooks: Iterable[Hook], toolset: NamedTools) -> list[tuple[Hook, frozenset[str] | None]]:
     """Return hooks with the names of their tools in a toolset; None for all."""
     # Hooks mostly share their toolset, and to find one among many tools takes milliseconds.
     nested: dict[int, _Here] = {}
@@ -207,7 +356,7 @@ def _resolved(hooks: Iterable[Hook], toolset: Toolset[Any]) -> list[tuple[Hook, 
     return found
 
 
-def _names(hook: Hook, toolset: Toolset[Any], here: _Here) -> frozenset[str] | None:
+def _names(hook: Hook, toolset: NamedTools, here: _Here) -> frozenset[str] | None:
     if hook.toolset is None:
         if hook.tools is None:
             return None
@@ -222,7 +371,7 @@ def _names(hook: Hook, toolset: Toolset[Any], here: _Here) -> frozenset[str] | N
 # --- what may be given as a hook -----------------------------------------------------------------
 
 
-def _hooks_of(source: Any, toolset: Toolset[Any] | None) -> Iterator[Hook]:
+def _hooks_of(source: Any, toolset: NamedTools | None) -> Iterator[Hook]:
     if isinstance(source, Hooks):
         yield from [hook.replace(toolset=toolset) if hook.toolset is None else hook for hook in source.hooks]
         return
@@ -268,11 +417,11 @@ def _marked_methods(source: Any) -> list[tuple[Any, Marks]]:
 
 
 def _checked(
-    function: Any, kind: HookKind, tools: tuple[Any, ...] | None, toolset: Toolset[Any] | None
+    function: Any, kind: HookKind, tools: tuple[Any, ...] | None, toolset: NamedTools | None
 ) -> Hook:
     name = _name_of(function)
     if not _takes_one(function):
-        takes = "a ToolCall" if kind == "call" else "a ToolDefinition"
+        takes = "a ToolDefinition" if kind == "description" else "a ToolCall"
         message = f"the hook {name} has to take one argument, {takes}"
         raise TypeError(message)
     return Hook(function, name, kind, tools, toolset)
@@ -293,3 +442,212 @@ def _takes_one(function: Any) -> bool:
 def _name_of(function: Any) -> str:
     name = getattr(function, "__qualname__", None)
     return clip(escape(name if isinstance(name, str) else type(function).__qualname__), _NAME_LENGTH)
+
+
+# --- what hooks decide ---------------------------------------------------------------------------
+
+
+class FailedHookError(Exception):
+    """A hook failed; a signal that never reaches a caller.
+
+    Attributes:
+        hook: that failed.
+    """
+
+    def __init__(self, hook: Hook) -> None:
+        super().__init__(hook)
+        self.hook = hook
+
+
+_DECISIONS = (RunNormally, Complete, Reject, Defer)
+
+
+async def decide(call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str] | None]]) -> ToolCall[Any]:
+    """Ask hooks about a call, in their order, until one completes or rejects it.
+
+    A call that one of them defers goes on to the next ones: the person then sees what all of them made of it,
+    and nothing that one of them refuses.
+
+    Args:
+        call: that is pending.
+        hooks: each with the names of its tools, None for all.
+
+    Raises:
+        FailedHookError: one failed; its cause is what it raised.
+    """
+    is_settled = call.approved  # by a person: then this very input is run, or none
+    reason: str | None = None
+    shown: ToolCall[Any] | None = None
+    for hook, names in hooks:
+        if names is not None and call.name not in names:
+            continue
+        try:
+            shown = shown or with_own_input(call)
+            decision: Any = hook.function(shown)
+            if is_awaitable(decision):
+                decision = await decision
+            after = decided(call, shown, decision, is_settled=is_settled)
+        except Exception as error:
+            raise FailedHookError(hook) from error
+        _log(call, hook, after)
+        if after.state == "deferred":
+            reason = after.reason if reason is None else reason
+        elif after.state == "pending":
+            shown = shown if after is call else None
+            call = after
+        else:
+            return after
+    return unless_confirmed(call) if reason is None else call.defer(reason)
+
+
+def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
+    """Return a call as it is, or as one that waits if its tool says `confirm=True`."""
+    if call.approved or not call.tool.annotations.confirm:
+        return call
+    _write(INFO, call, "the tool", "Defer", CONFIRM)
+    return call.defer(CONFIRM)
+
+
+def with_own_input(call: ToolCall[Any]) -> ToolCall[Any]:
+    """Return a call for a function to look at: what it does to the input changes nothing else.
+
+    Raises:
+        TypeError: the input can't be copied.
+    """
+    return call.replace(_input=own_copy(call.tool, call.input))
+
+
+def decided(
+    call: ToolCall[Any], shown: ToolCall[Any], decision: Any, *, is_settled: bool = False
+) -> ToolCall[Any]:
+    """Return a call in its state after a decision; the input of a settled call doesn't change.
+
+    Args:
+        call: that was decided on.
+        shown: the call that the function got, with an input of its own.
+        decision: of the function.
+        is_settled: whether a person has agreed to this very input.
+
+    Raises:
+        DecodeError: an input doesn't fit the types of the tool.
+        EncodeError: an input or output can't be written as JSON.
+        ToolError: an input is that of another tool.
+        TypeError: it isn't a decision.
+        ValueError: the input was edited in place, and isn't what the decision says.
+    """
+    match decision:
+        case Complete(output=output):
+            return call.handled(output, by="hook")
+        case Reject(reason=reason):
+            return call.reject(reason, by="hook")
+        case None | Defer() | RunNormally():
+            given = decision.input if isinstance(decision, RunNormally) else MISSING
+        case _:
+            wanted = "RunNormally, Complete, Reject, Defer or None"
+            made = isinstance(decision, type) and decision in _DECISIONS
+            what = (
+                f"the class {decision.__name__}: write {decision.__name__}(…)" if made else received(decision)
+            )
+            message = f"a hook returns {wanted}, not {what}"
+            raise TypeError(message)
+    edited = is_edited(call.tool, call.input, shown.input)
+    if edited and given is MISSING:
+        message = "the input was edited in place, which changes nothing: return RunNormally(input=call.input)"
+        raise ValueError(message)
+    if given is not MISSING and not is_settled and (edited or given is not shown.input):
+        call = call.with_input(given)
+    if isinstance(decision, Defer):
+        return call if call.approved else call.defer(decision.reason)
+    is_approved = isinstance(decision, RunNormally) and decision.approved is True
+    return call.replace(approved=True) if is_approved else call
+
+
+async def after_hooks(
+    call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str] | None]], run: int
+) -> ToolCall[Any] | None:
+    """Show hooks what came of a call, in their order, and return it with the result that counts.
+
+    Args:
+        call: that ran, with its result.
+        hooks: each with the names of its tools, None for all.
+        run: which run of it that was, the first being 1.
+
+    Returns:
+        The call; None if it is to run again.
+    """
+    for hook, names in hooks:
+        if names is not None and call.name not in names:
+            continue
+        try:
+            decision: Any = hook.function(call.replace(_input=own_copy(call.tool, call.input)))
+            if is_awaitable(decision):
+                decision = await decision
+            result = _result_of(call, decision)
+        except Exception as error:  # noqa: BLE001  # the program's own code: what it had to hide stays hidden
+            _write(ERROR, call, hook.name, "nothing", f"it failed with {exception_text(error)}")
+            hidden = call.fail(_HIDDEN).replace(details={"exception": error})
+            return call.with_result(hidden, "executor")
+        if isinstance(result, RunAgain):
+            if run < result.most:
+                _write(INFO, call, hook.name, "RunAgain", f"run {run + 1} of {result.most}")
+                return None
+        elif result is not None:
+            _write(INFO, call, hook.name, "another result", "")
+            call = call.with_result(result, "hook")
+    return call
+
+
+_HIDDEN = "the call ran, but its result can't be shown: the program failed to look at it"
+"""What the model reads if a hook after a call failed."""
+
+
+def _result_of(call: ToolCall[Any], decision: Any) -> ToolResult | RunAgain | None:
+    """Check what a hook after a call returns.
+
+    Raises:
+        TypeError: it is something else.
+        ValueError: it is the result of another call.
+    """
+    if decision is None or isinstance(decision, RunAgain):
+        return decision
+    if not isinstance(decision, ToolResult):
+        message = f"a hook after a call returns a ToolResult, RunAgain or None, not {received(decision)}"
+        raise TypeError(message)
+    if (decision.call_id, decision.name) != (call.id, call.name):
+        message = "it returned the result of another call"
+        raise ValueError(message)
+    return decision
+
+
+class _Shown:
+    """A JSON value that is written only if somebody reads the log."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, call: ToolCall[Any]) -> None:
+        self._call = call
+
+    def __str__(self) -> str:
+        try:
+            return clip(escape(to_json_text(self._call.arguments)), _TEXT_LENGTH)
+        except Exception:  # noqa: BLE001  # an input that can't be written, or its own code
+            return "(the input can't be written as JSON)"
+
+
+def _log(call: ToolCall[Any], hook: Hook, after: ToolCall[Any]) -> None:
+    if after.state == "pending":
+        # The arguments may hold secrets: only those who ask for everything get them.
+        _write(DEBUG, call, hook.name, "RunNormally", _Shown(after))
+        return
+    names = {"handled": "Complete", "rejected": "Reject", "deferred": "Defer"}
+    _write(INFO, call, hook.name, names[after.state], clip(escape(after.reason or ""), _TEXT_LENGTH))
+
+
+def _write(level: int, call: ToolCall[Any], who: str, decision: str, about: object) -> None:
+    if not is_logged(level):
+        return
+    name, call_id = clip(escape(call.name), _NAME_LENGTH), clip(escape(call.id), _NAME_LENGTH)
+    if about == "":
+        write_log(level, "%s (call %s): %s decided %s", name, call_id, who, decision)
+    else:
+        write_log(level, "%s (call %s): %s decided %s: %s", name, call_id, who, decision, about)

@@ -2,24 +2,129 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from ..errors import ToolNotFoundError
+from ..errors import DuplicateToolError, ToolNotFoundError
+from ..immutable import Value
+from ..tools.registry import Registry
+from ..tools.snapshot import snapshot_of
+from ..tools.switches import HiddenSwitch
 from ..tools.tool import Tool
+from ..tools.tool_lists import places_of, tools_of
 from ..wording import nearest_names, quote, received
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from .entries import Entry
+    from ..tools.snapshot import Snapshot
+    from ..tools.switches import Switch
 
-__all__ = ["NamedTools", "Selection", "Selector"]
+    Member: TypeAlias = "Tool[..., Any] | NamedTools | Registry | list[Any] | tuple[Any, ...]"
+
+__all__ = ["Entry", "NamedTools", "Selection", "Selector", "Source", "entries_of", "merged", "switches_of"]
+
+
+class Source(Value):
+    """A toolset that a tool came from.
+
+    Attributes:
+        toolset: that was a member of another one, or of which another one was made.
+        name: that the tool has there.
+    """
+
+    toolset: NamedTools
+    name: str
+
+
+class Entry(Value):
+    """One tool of a toolset.
+
+    Attributes:
+        tool: under the name that it has in this toolset.
+        is_hidden: whether a request offers it only if it is asked for.
+        switch: that its registry had for it, None to leave it to the tool.
+        sources: the toolsets that it came from, the innermost first.
+    """
+
+    tool: Tool[..., Any]
+    is_hidden: bool = False
+    switch: Switch | None = None
+    sources: tuple[Source, ...] = ()
+
+
+def entries_of(members: Iterable[Any]) -> list[Entry]:
+    """List the tools of members, those of nested toolsets in their place.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: something is neither a tool nor a collection of tools.
+    """
+    return list(merged([entry for member in members for entry in _entries_of(member)]).values())
+
+
+def merged(entries: Iterable[Entry], *, same_is_one: bool = False) -> dict[str, Entry]:
+    """Return entries by name.
+
+    Args:
+        entries: in their order.
+        same_is_one: whether the same tool may be there twice; then the first entry stays.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+    """
+    named: dict[str, Entry] = {}
+    for entry in entries:
+        name = entry.tool.name
+        other = named.setdefault(name, entry)
+        if other is not entry and not (same_is_one and other.tool == entry.tool):
+            raise DuplicateToolError(name, places_of(other.tool, entry.tool))
+    return named
+
+
+def _entries_of(member: Any) -> list[Entry]:
+    kind: Any = cast("Any", type(member))
+    nested = getattr(kind, "__entries__", None)
+    if nested is not None:
+        return [_from(member, entry) for entry in nested(member)]
+    if issubclass(kind, (list, tuple)):
+        return [entry for one in member for entry in _entries_of(one)]
+    if issubclass(kind, (set, frozenset, dict)):
+        message = f"expected tools one by one or in a list: Toolset(*tools), not in a {kind.__name__}"
+        raise TypeError(message)
+    snapshot = None if issubclass(kind, Tool) else snapshot_of(member)
+    if snapshot is None:
+        return [Entry(tool) for tool in tools_of([member])]
+    tools, switches = snapshot.content()
+    # A tool of `describe_tools` describes its own registry.
+    return [_entry(tool, switches.get(tool.name)) for tool in tools if not tool.describes_tools]
+
+
+def _entry(tool: Tool[..., Any], switch: Switch | None) -> Entry:
+    """Return a tool of a registry, which may have it from a toolset that hides it."""
+    if isinstance(switch, HiddenSwitch):
+        return Entry(tool, is_hidden=True, switch=switch.own)
+    return Entry(tool, switch=switch)
+
+
+def _from(toolset: NamedTools, entry: Entry) -> Entry:
+    return entry.replace(sources=(*entry.sources, Source(toolset, entry.tool.name)))
+
+
+def switches_of(entries: Mapping[str, Entry]) -> dict[str, Switch]:
+    """Return the switches that tools have from their registries, and those of hidden tools."""
+    found: dict[str, Switch] = {}
+    for name, entry in entries.items():
+        switch = HiddenSwitch(entry.switch) if entry.is_hidden else entry.switch
+        if switch is not None:
+            found[name] = switch
+    return found
+
 
 Selector: TypeAlias = "str | Tool[..., Any]"
 """By which a tool is chosen: its name, or the tool itself."""
 
-Selection: TypeAlias = "str | Tool[..., Any] | NamedTools"
-"""By which tools are chosen: a name, a tool, or a toolset for all of its tools."""
+Selection: TypeAlias = "str | Tool[..., Any] | NamedTools | Registry | list[Any] | tuple[Any, ...]"
+"""By which tools are chosen: a name, a tool, a toolset or registry for all its tools, or a list of these."""
 
 _SUGGESTED = 3
 
@@ -31,6 +136,7 @@ class NamedTools:
 
     if TYPE_CHECKING:
         _named: Mapping[str, Entry]
+        _entries: Snapshot
 
     def __entries__(self) -> tuple[Entry, ...]:
         """Return what it is made of, for the rest of this package."""
@@ -93,8 +199,8 @@ class NamedTools:
         """List the names that tools have here, in the order in which they are chosen.
 
         Args:
-            selections: names, tools, and toolsets. The tools of a toolset that is nested here have the names
-                under which it is nested; those of another one are looked for one by one.
+            selections: names, tools, toolsets, registries, and lists of these. The tools of a toolset that is
+                nested here have the names under which it is nested; other ones are looked for one by one.
 
         Raises:
             ToolNotFoundError: one isn't there; with the nearest names.
@@ -102,6 +208,12 @@ class NamedTools:
         """
         found: list[str] = []
         for selection in selections:
+            if isinstance(selection, (list, tuple)):
+                found += self.names_of(*selection)
+                continue
+            if isinstance(selection, Registry):
+                found += self.names_of(*selection)
+                continue
             if not isinstance(selection, NamedTools):
                 found.append(self.name_of(selection))
                 continue
@@ -148,13 +260,13 @@ class NamedTools:
                     found[source.name] = (*found.get(source.name, ()), name)
         return found or None
 
-    def is_off(self, selector: Selector, /) -> bool:
-        """Return whether the model doesn't see a tool by default.
+    def is_hidden(self, selector: Selector, /) -> bool:
+        """Return whether requests offer a tool only if it is asked for.
 
         Raises:
             ToolNotFoundError: it isn't there.
         """
-        return self._named[self.name_of(selector)].is_off
+        return self._named[self.name_of(selector)].is_hidden
 
     def __contains__(self, selector: object) -> bool:
         if isinstance(selector, NamedTools):
@@ -170,7 +282,7 @@ class NamedTools:
         return len(self._named)
 
     def _key(self) -> tuple[Any, ...]:
-        return tuple([(entry.tool, entry.is_off, entry.switch) for entry in self._named.values()])
+        return tuple([(entry.tool, entry.is_hidden, entry.switch) for entry in self._named.values()])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NamedTools):
@@ -178,8 +290,8 @@ class NamedTools:
         return self is other or (len(self) == len(other) and self._key() == other._key())
 
     def __hash__(self) -> int:
-        return hash(tuple([(entry.tool, entry.is_off) for entry in self._named.values()]))
+        return hash(tuple([(entry.tool, entry.is_hidden) for entry in self._named.values()]))
 
     def __repr__(self) -> str:
-        shown = [f"off({name})" if entry.is_off else name for name, entry in self._named.items()]
+        shown = [f"{name} (hidden)" if entry.is_hidden else name for name, entry in self._named.items()]
         return f"Toolset({', '.join(shown)})"

@@ -1,71 +1,56 @@
-"""What one request offers to the model: which tools, and whether it has to call one."""
+"""What one request offers to the model, and the round that its answer becomes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 
+from ..errors import DecodeError, ToolNotFoundError
 from ..immutable import Value
-from ..wording import as_written, listed, quote, received, writable_text
-from .errors import OfferError
+from ..tools.calls import RawCall, ToolResult, arguments_to_decode
+from ..tools.execution.checks import checked_calls
+from ..tools.tool import Tool
+from ..wording import as_written, listed, nearest_names, quote, received, writable_text
+from .commit import Settlement
+from .errors import OfferError, RoundError
+from .inputs import MESSAGE_DEPTH, NotJSONError, own_json, shown_arguments
 from .named_tools import NamedTools
+from .round import Round
+from .tool_call import FAILURES, ToolCall, call_issue, call_with_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeAlias, Unpack
 
     from ..schema.style import StyleOptions
-    from ..tools.calls import RawCall
     from ..tools.snapshot import Snapshot
-    from ..tools.tool import Tool, ToolDefinition
+    from ..tools.tool import ToolDefinition
     from .named_tools import Selection, Selector
-    from .round import ModelAnswer, ToolRound
-    from .toolset import Toolset
 
     Context: TypeAlias = Mapping[Any, Any]
-    Available: TypeAlias = 'Literal["default", "all"] | Only | DefaultPlus'
-    Required: TypeAlias = 'Literal["optional", "at_least_one"] | Specific'
+    Selections: TypeAlias = Selection | Iterable[Selection]
+    Required: TypeAlias = Selector | None
+    Strict: TypeAlias = bool | Literal["auto"]
 
-__all__ = ["DefaultPlus", "Offer", "Only", "Specific", "ToolChoice", "offer"]
+__all__ = ["ModelAnswer", "Offer", "ToolChoice", "make_offer"]
 
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
-
-class Only(Value):
-    """Exactly these tools are available, whether they are off or not.
-
-    Attributes:
-        tools: names, tools, and toolsets for all of their tools; one that is there twice counts once. The
-            model sees them in the order of the toolset.
-    """
-
-    tools: tuple[Selection, ...]
-
-    def __init__(self, tools: Iterable[Selection]) -> None:
-        super().__init__(_selections("Only", tools))
+_SUGGESTED = 3
 
 
-class DefaultPlus(Value):
-    """The tools that aren't off are available, and these.
+class ModelAnswer(Protocol):
+    """What a provider reads of a response: calls, and the message that they are a part of."""
 
-    Attributes:
-        tools: names, tools, and toolsets for all of their tools.
-    """
+    @property
+    def calls(self) -> Iterable[RawCall]:
+        """The calls, in the order of the turn."""
+        ...
 
-    tools: tuple[Selection, ...]
-
-    def __init__(self, tools: Iterable[Selection]) -> None:
-        super().__init__(_selections("DefaultPlus", tools))
-
-
-class Specific(Value):
-    """The model has to call this tool.
-
-    Attributes:
-        tool: its name, or the tool.
-    """
-
-    tool: Selector
+    @property
+    def message(self) -> Any:
+        """The rest of the model's turn, as JSON."""
+        ...
 
 
 class ToolChoice(Value):
@@ -87,27 +72,30 @@ class Offer(Value, Generic[Input]):
     Attributes:
         toolset: that offers it.
         names: of the tools, in order.
-        tool_choice: what the model has to do with them.
+        choice: what the model has to do with them.
+        strict: whether the provider has to hold the model to the schemas: False, True or `"auto"`.
     """
 
-    toolset: Toolset[Input]
+    toolset: NamedTools
     names: tuple[str, ...]
-    tool_choice: ToolChoice
+    choice: ToolChoice
+    strict: Strict
     _descriptions: tuple[tuple[str, str], ...]
     _snapshot: Snapshot
     _shown: Mapping[str, Tool[..., Any]]
 
     def __init__(
         self,
-        toolset: Toolset[Input],
+        toolset: NamedTools,
         names: tuple[str, ...],
-        tool_choice: ToolChoice,
+        choice: ToolChoice,
+        strict: Strict,
         descriptions: tuple[tuple[str, str], ...],
-        snapshot: Snapshot,
     ) -> None:
+        snapshot = toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
         describer = snapshot.describer if snapshot.describer in names else None
         shown = {name: snapshot.shown(name, describer) for name in names}
-        super().__init__(toolset, names, tool_choice, descriptions, snapshot, shown)
+        super().__init__(toolset, names, choice, strict, descriptions, snapshot, shown)
 
     @property
     def descriptions(self) -> dict[str, str]:
@@ -122,10 +110,6 @@ class Offer(Value, Generic[Input]):
     def get(self, name: str, /) -> Tool[..., Any] | None:
         """Return a tool as the model sees it; None if this request doesn't offer it."""
         return self._shown.get(name)
-
-    def own_tool(self, name: str, /) -> Tool[..., Any]:
-        """Return a tool as the toolset has it, without what an offered `describe_tools` changes."""
-        return self._snapshot.tools[name]
 
     def definitions(self, **options: Unpack[StyleOptions]) -> list[ToolDefinition]:
         """List name, description and input schema of the tools, with the descriptions of this request.
@@ -149,9 +133,48 @@ class Offer(Value, Generic[Input]):
             definition["description"] = described.get(definition["name"], definition["description"])
         return found
 
-    def round(self, calls: Iterable[RawCall] | ModelAnswer, /, *, assistant: Any = None) -> ToolRound[Input]:
-        """Decode the calls that answer this request; see `Toolset.round`."""
-        return self.toolset.round(calls, self, assistant=assistant)
+    def round(self, answer: Iterable[RawCall] | ModelAnswer, /, *, assistant: Any = None) -> Round[Input]:
+        """Decode the calls of the answer to this request; nothing is run.
+
+        Args:
+            answer: of a provider, with its message; or the calls alone, as the model sent them, whose ids
+                may repeat. A turn without calls is a round too.
+            assistant: beside calls alone, the rest of the model's turn, as JSON: its text, or the provider's
+                own message. It is kept, and comes back in `Turn.assistant`.
+
+        Raises:
+            RoundError: `assistant` nests deeper than 200 levels, or has a number that isn't JSON.
+            TypeError: one isn't a `RawCall`, or `assistant` isn't JSON.
+        """
+        calls: Any = answer
+        if type(calls) is not list and type(calls) is not tuple:
+            calls, assistant = _said(calls, assistant)
+        own = assistant if assistant is None else _own_message(assistant)
+        decoded = tuple([self._decoded(index, raw) for index, raw in enumerate(checked_calls(calls))])
+        return Round(self.toolset, self.names, decoded, own, Settlement())
+
+    def _decoded(self, index: int, raw: RawCall) -> ToolCall[Any]:
+        tool = self._shown.get(raw.name)
+        if tool is None:
+            return self._unavailable(index, raw)
+        if raw.is_cut_off:
+            return _issue(index, raw, FAILURES.cut_off(raw))
+        try:
+            given = tool.decode(arguments_to_decode(raw))
+            # The tool as the toolset has it, without what an offered `describe_tools` changes.
+            return call_with_input(index, raw, self._snapshot.tools[raw.name], given)
+        except DecodeError as error:
+            return _issue(index, raw, FAILURES.invalid(raw, error))
+        except Exception as error:  # noqa: BLE001  # a class's own code runs in it
+            return _issue(index, raw, FAILURES.failed(raw, error))
+
+    def _unavailable(self, index: int, raw: RawCall) -> ToolCall[Any]:
+        if raw.name not in self.toolset:
+            error = ToolNotFoundError(raw.name, nearest_names(raw.name, self.names, _SUGGESTED))
+            return _issue(index, raw, FAILURES.not_found(raw, error, self.names))
+        known = listed([quote(name) for name in self.names]) or "none"
+        content = f"tool {quote(raw.name)} is not available in this turn; the tools are {known}"
+        return _issue(index, raw, ToolResult(raw.id, raw.name, content, is_error=True, code="not_available"))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Offer):
@@ -162,97 +185,109 @@ class Offer(Value, Generic[Input]):
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        return self.toolset, self.names, self.tool_choice, self._descriptions
+        return self.toolset, self.names, self.choice, self.strict, self._descriptions
 
     def __repr__(self) -> str:
-        choice = self.tool_choice.name or self.tool_choice.mode
+        choice = self.choice.name or self.choice.mode
         return f"Offer({', '.join(self.names)}; {choice})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, self._key()
+        return Offer, self._key()
 
 
-def _unpickled(toolset: Toolset[Any], *content: Any) -> Offer[Any]:
-    names, choice, descriptions = content
-    return Offer(toolset, names, choice, descriptions, toolset._entries)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # what the offer was made from
+def _said(answer: Any, assistant: Any) -> tuple[Any, Any]:
+    """Return the calls of an answer and its message; anything else as it is.
 
-
-def offer(
-    toolset: Toolset[Input],
-    snapshot: Snapshot,
-    available: Available,
-    required: Required,
-    descriptions: Mapping[str, str],
-    context: Context | None,
-) -> Offer[Input]:
-    """Make an offer; see `Toolset.offer`.
-
-    Args:
-        toolset: whose tools are offered.
-        snapshot: the same tools with their switches.
-        available: which of them.
-        required: what the model has to do.
-        descriptions: for this request alone.
-        context: for switches that take one.
+    Raises:
+        TypeError: there is an answer, and another message beside it.
     """
-    wanted = _wanted(toolset, available)
+    kind: Any = cast("Any", type(answer))
+    if not (hasattr(kind, "calls") and hasattr(kind, "message")):
+        return answer, assistant
+    if assistant is not None:
+        message = "an answer brings its message along: leave assistant out, or give answer.calls"
+        raise TypeError(message)
+    return answer.calls, answer.message
+
+
+def _own_message(assistant: Any) -> Any:
+    try:
+        return own_json(assistant, MESSAGE_DEPTH)
+    except NotJSONError as error:
+        message = f"assistant is JSON: {error}"
+        raise TypeError(message) from None
+    except ValueError as error:
+        message = f"the message of the model (assistant) can't be kept: {error}"
+        raise RoundError(message) from None
+
+
+def _issue(index: int, raw: RawCall, result: Any) -> ToolCall[Any]:
+    return call_issue(index, raw, shown_arguments(raw), result)
+
+
+# --- making offers -------------------------------------------------------------------------------
+
+
+def make_offer(
+    toolset: NamedTools,
+    only: Selections | None = None,
+    also: Selections = (),
+    required: Required = None,
+    *,
+    strict: Strict = False,
+    descriptions: Mapping[str, str] | None = None,
+    context: Context | None = None,
+) -> Offer[Any]:
+    """Make an offer; see `Toolset.offer`."""
+    snapshot = toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
+    wanted = _wanted(toolset, only, also)
     candidates = [name for name in toolset.names if name in wanted]
     names = tuple([name for name in candidates if snapshot.is_offered(name, context, asked_for=True)])
     choice = _choice(toolset, names, required, wanted)
-    return Offer(toolset, names, choice, _checked(toolset, descriptions), snapshot)
+    if type(strict) is not bool and strict != "auto":
+        message = f'strict is True, False or "auto", not {as_written(strict)}'
+        raise TypeError(message)
+    return Offer(toolset, names, choice, strict, _checked(toolset, descriptions or {}))
 
 
-def _wanted(toolset: Toolset[Any], available: Available) -> frozenset[str]:
-    default = frozenset([name for name in toolset.names if not toolset.is_off(name)])
-    match available:
-        case "default":
-            return default
-        case "all":
-            return frozenset(toolset.names)
-        case Only(tools=tools):
-            return frozenset(toolset.names_of(*tools))
-        case DefaultPlus(tools=tools):
-            return default | frozenset(toolset.names_of(*tools))
-        case _:  # pyright: ignore[reportUnnecessaryComparison]  # what callers promise, some do not
-            kinds = '"default", "all", Only([…]) or DefaultPlus([…])'
-            message = f"available is {kinds}, not {as_written(available)}"
-            raise TypeError(message)
+def _wanted(toolset: NamedTools, only: Selections | None, also: Selections) -> frozenset[str]:
+    if only is None:
+        shown = [name for name in toolset.names if not toolset.is_hidden(name)]
+        return frozenset([*shown, *toolset.names_of(*_selections("also", also))])
+    if isinstance(also, (NamedTools, str)) or also != ():
+        message = "only= and also= exclude each other: name all tools in only=, or leave it out"
+        raise TypeError(message)
+    return frozenset(toolset.names_of(*_selections("only", only)))
 
 
 def _choice(
-    toolset: Toolset[Any], names: tuple[str, ...], required: Required, wanted: frozenset[str]
+    toolset: NamedTools, names: tuple[str, ...], required: Required, wanted: frozenset[str]
 ) -> ToolChoice:
-    match required:
-        case "optional":
-            return ToolChoice("auto" if names else "none")
-        case "at_least_one":
-            if not names:
-                message = "a tool is required, but none is available: make one available, or require none"
-                raise OfferError(None, message)
-            return ToolChoice("required")
-        case Specific(tool=tool):
-            name = toolset.name_of(tool)
-            if name not in names:
-                raise OfferError(name, _why_not(toolset, name, names, wanted))
-            return ToolChoice("named", name)
-        case _:  # pyright: ignore[reportUnnecessaryComparison]  # what callers promise, some do not
-            kinds = '"optional", "at_least_one" or Specific(tool)'
-            message = f"required is {kinds}, not {as_written(required)}"
-            raise TypeError(message)
+    if required is None:
+        return ToolChoice("auto" if names else "none")
+    if isinstance(required, str) and required == "any":
+        if not names:
+            message = "a tool is required, but none is available: make one available, or require none"
+            raise OfferError(None, message)
+        return ToolChoice("required")
+    name = toolset.name_of(required)
+    if name not in names:
+        raise OfferError(name, _why_not(toolset, name, names, wanted))
+    return ToolChoice("named", name)
 
 
-def _why_not(toolset: Toolset[Any], name: str, names: tuple[str, ...], wanted: frozenset[str]) -> str:
+def _why_not(toolset: NamedTools, name: str, names: tuple[str, ...], wanted: frozenset[str]) -> str:
     """Return why a required tool isn't available, and what to do about it."""
     there = f"available are {listed([quote(other) for other in names]) or 'none'}"
     if name in wanted:
         return f"the required tool {quote(name)} is switched off (enabled); {there}"
-    if toolset.is_off(name):
-        remedy = f"available=DefaultPlus([{quote(name)}]) offers it"
-        return f"the required tool {quote(name)} is off by default: {remedy}; {there}"
+    if toolset.is_hidden(name):
+        remedy = f"also=[{quote(name)}] offers it"
+        return f"the required tool {quote(name)} is hidden: {remedy}; {there}"
     return f"the required tool {quote(name)} isn't among those that this request makes available; {there}"
 
 
-def _checked(toolset: Toolset[Any], descriptions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _checked(toolset: NamedTools, descriptions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     if not isinstance(descriptions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
         message = f"descriptions maps names of tools to texts, not {received(descriptions)}"
         raise TypeError(message)
@@ -263,15 +298,16 @@ def _checked(toolset: Toolset[Any], descriptions: Mapping[str, str]) -> tuple[tu
     return tuple(found)
 
 
-def _selections(kind: str, tools: Any) -> tuple[Any, ...]:
-    if isinstance(tools, NamedTools):
+def _selections(option: str, tools: Any) -> tuple[Any, ...]:
+    """Return what an option names: one tool, name or toolset, or several of them.
+
+    Raises:
+        TypeError: it names none.
+    """
+    if isinstance(tools, (NamedTools, str, Tool)):
         return (tools,)
     try:
-        # A tool made by `tool_input` is a class, whose metaclass says that it can't be iterated.
-        found = None if isinstance(tools, str) else tuple(tools)
+        return tuple(tools)
     except TypeError:
-        found = None
-    if found is None:
-        message = f"{kind} takes a list of tools, names or toolsets: {kind}([…]), not {as_written(tools)}"
-        raise TypeError(message)
-    return found
+        message = f"{option} takes tools, names or toolsets: {option}=[…], not {as_written(tools)}"
+        raise TypeError(message) from None

@@ -1,26 +1,41 @@
-"""Questions that tools have while they run: from `NeedsInput` to the answer."""
+"""What people are asked: whether a call may run, and what a tool wants to know while it runs."""
 
 from __future__ import annotations
 
+import json
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Union, cast, get_args
 
 from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, Problem, SchemaError, ToolError
+from ..json_values import is_array, is_object
+from ..tools.calls import arguments_to_decode
 from ..tools.execution.rounds import DecodedCall
 from ..tools.injection import is_union
-from ..wording import writable_text
-from .decoding import FAILURES
-from .inputs import check_written
-from .own_json import own_json
-from .tool_call import DeferredCall, HandledCall, Question
+from ..wording import escape, listed, received, show_path, writable_text
+from .hooks import CONFIRM, Complete, Defer, Reject, RunNormally, decided, with_own_input
+from .inputs import check_written, own_json
+from .tool_call import FAILURES, Question, ToolCall, call_with_input
 
 if TYPE_CHECKING:
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
-    from .tool_call import State, ToolCall
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["answer_codec", "answer_schema", "answered", "check_question", "decoded_call", "outcome_state"]
+    from ..tools.calls import RawCall, ToolResult
+    from ..tools.execution.rounds import Asking
+    from ..tools.tool import Tool
+
+__all__ = [
+    "WHO",
+    "answer_codec",
+    "answer_schema",
+    "answered",
+    "ask_about",
+    "ask_about_one",
+    "call_text",
+    "check_question",
+    "decoded_call",
+    "after_run",
+]
 
 
 def decoded_call(call: ToolCall[Any]) -> DecodedCall:
@@ -31,23 +46,19 @@ def decoded_call(call: ToolCall[Any]) -> DecodedCall:
         ToolError: the tool has no such parameter any more.
     """
     answers = {name: answer_codec(call.tool, name).decode(value) for name, value in call.answers.items()}
-    return DecodedCall(call.metadata, call.input, answers, call.approved)
+    return DecodedCall(call.raw, call.input, answers, call.approved)
 
 
-def outcome_state(call: ToolCall[Any], result: ToolResult) -> State:
-    """Return the state of a call after it ran."""
+def after_run(call: ToolCall[Any], result: ToolResult) -> ToolCall[Any]:
+    """Return a call in its state after it ran."""
     raised: Any = (result.details or {}).get("exception") if result.code == "needs_input" else None
     if not isinstance(raised, NeedsInput):
-        return _handled(call, result)
+        return call.with_result(result, "executor")
     try:
         question = _question(call.tool, raised)
     except (SchemaError, ToolError) as error:
-        return _handled(call, _failed(call, error))
+        return call.with_result(_failed(call, error), "executor")
     return call.again().defer(raised.question, question)
-
-
-def _handled(call: ToolCall[Any], result: ToolResult) -> HandledCall:
-    return HandledCall(call.index, call._raw, call._arguments, call, result, "executor")  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a state of this room
 
 
 def _question(tool: Tool[..., Any], raised: NeedsInput) -> Question:
@@ -73,16 +84,15 @@ def answer_schema(tool: Tool[..., Any], raised: NeedsInput) -> dict[str, Any]:
 def _failed(call: ToolCall[Any], error: SchemaError | ToolError) -> ToolResult:
     """Return the result for a question whose answer could never reach the function; it is logged."""
     failure = error if isinstance(error, ToolError) else ToolError(call.name, str(error))
-    return cast("ToolResult", FAILURES.failed(call.metadata, failure))  # nothing is passed through here
+    return cast("ToolResult", FAILURES.failed(call.raw, failure))  # nothing is passed through here
 
 
-def answered(waiting: DeferredCall[Any], question: Question, answer: object) -> ToolCall[Any]:
-    """Return a call that is to be run again, with the answer to its question.
+def answered(call: ToolCall[Any], question: Question, answer: object) -> ToolCall[Any]:
+    """Return a deferred call as one that is to be run again, with the answer to its question.
 
     Raises:
         DecodeError: the answer doesn't fit.
     """
-    call = waiting.call
     codecs = [answer_codec(call.tool, question.parameter)]
     if question._answer_type is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a value of this room
         codecs.append(codec_of(question._answer_type))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
@@ -100,7 +110,7 @@ def answered(waiting: DeferredCall[Any], question: Question, answer: object) -> 
         ) from None
     kept = [(name, value) for name, value in call._answers if name != question.parameter]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
     answers = (*kept, (question.parameter, own))
-    return call.replace(approved=True, _answers=answers)
+    return call.as_pending().replace(approved=True, _answers=answers)
 
 
 def _as_read(codec: Any, answer: Any, given: Any) -> Any:
@@ -151,3 +161,165 @@ def _without_none(annotation: Any) -> Any:
         return annotation
     others = tuple([member for member in get_args(annotation) if member is not NoneType])
     return Union[others] if others else annotation  # noqa: UP007  # made of what it holds
+
+
+WHO = "confirm"
+"""What an error calls the function that asks, by the option that it was given as."""
+
+
+async def ask_about(call: ToolCall[Any], asking: Asking) -> ToolCall[Any]:
+    """Ask about a pending call, and return it in its new state.
+
+    Args:
+        call: that nobody has agreed to.
+        asking: returns True, False, the text of a refusal, or a decision; None if nobody decided.
+
+    Raises:
+        DecodeError: an input doesn't fit the types of the tool.
+        TypeError: the answer is something else.
+        ValueError: the input was edited in place, and isn't what the answer says.
+        Exception: what asking raises.
+    """
+    shown = with_own_input(call)
+    after = decided(call, shown, _decision(await asking(shown)))
+    return after.replace(approved=True) if after.state == "pending" else after
+
+
+async def ask_about_one(
+    raw: RawCall, tool: Tool[..., Any], given: Any, asking: Asking
+) -> ToolCall[Any] | ToolResult | None:
+    """Ask about a call that belongs to no round.
+
+    Args:
+        raw: as the model sent it.
+        tool: that it calls.
+        given: its input.
+        asking: as for `ask_about`.
+
+    Returns:
+        The call with the input to run, the result of one that isn't run, or None if nobody decided.
+
+    Raises:
+        DecodeError: the arguments aren't JSON.
+        Exception: as for `ask_about`.
+    """
+    after = await ask_about(call_with_input(0, raw, tool, given), asking)
+    return after if after.state == "pending" else after.result
+
+
+def _decision(answer: Any) -> Any:
+    """Return the decision that an answer stands for.
+
+    Raises:
+        TypeError: it stands for none.
+    """
+    match answer:
+        case True:
+            return RunNormally(approved=True)
+        case False:
+            return Reject("a person declined it")
+        case None:
+            return Defer(CONFIRM)
+        case str():
+            return Reject(answer)
+        case RunNormally() | Complete() | Reject() | Defer():
+            return answer
+        case _:
+            message = f"confirm returns True, False, a text, a decision or None, not {received(answer)}"
+            raise TypeError(message)
+
+
+_SHOWN = 2000
+"""Characters of the arguments that a person reads, unless there are very many arguments."""
+
+_LEAST = 60
+"""Characters that every argument may have."""
+
+_MOST_INSIDE = 8
+"""Values that are shown of a long object or array."""
+
+_DEEPEST = 3
+"""Keys and indexes on the way to a value that has a line of its own."""
+
+_MOST_IGNORED = 8
+
+
+def call_text(call: ToolCall[Any]) -> str:
+    """Write which tool is to run, and a line for each argument that it gets.
+
+    The arguments are those that run: with defaults and repairs. What is long is cut for itself, so that none
+    hides another one, and nothing in them can look like something else.
+
+    Args:
+        call: that nobody has agreed to.
+    """
+    title = call.tool.annotations.title or call.name
+    name = escape(call.name)
+    head = f"Run {name}?" if title == call.name else f"Run {escape(title)} ({name})?"
+    return "\n".join([head, *_argument_lines(call), *_ignored_lines(call)])
+
+
+def _argument_lines(call: ToolCall[Any]) -> list[str]:
+    try:
+        arguments: Any = call.arguments
+    except Exception:  # noqa: BLE001  # what it was made of isn't kept (`InitVar`), or a class's own code
+        sent = arguments_to_decode(call.raw)
+        return ["(as the model sent it; defaults aren't shown)", *_shown(sent)]
+    return _shown(arguments)
+
+
+def _ignored_lines(call: ToolCall[Any]) -> list[str]:
+    """Write what the model sent in vain."""
+    try:
+        ignored = call.tool.decode_report(arguments_to_decode(call.raw)).ignored
+    except Exception:  # noqa: BLE001  # the input is there, so a hook made it of something else; or own code
+        return []
+    names = [str(key) for key in ignored]
+    return [f"(the tool doesn't know, and ignores: {listed(names, _MOST_IGNORED)})"] if names else []
+
+
+def _shown(arguments: Any) -> list[str]:
+    if not is_object(arguments):
+        return _lines((), arguments, _SHOWN)
+    return _lines_of(((key,), value) for key, value in arguments.items())
+
+
+def _lines_of(pairs: Iterable[tuple[tuple[str | int, ...], Any]], most: int = _SHOWN) -> list[str]:
+    """Write values line by line; short ones leave their room to the long ones."""
+    shown = list(pairs)
+    room = _room_for([len(_as_json(value)) for _, value in shown], most)
+    return [line for path, value in shown for line in _lines(path, value, room)]
+
+
+def _room_for(lengths: Sequence[int], most: int) -> int:
+    """Return how long each value may be, so that all of them have a number of characters."""
+    room = most
+    for position, length in enumerate(sorted(lengths)):
+        share = most // (len(lengths) - position)
+        if length > share:
+            return max(share, _LEAST)
+        most -= length
+    return room
+
+
+def _lines(path: tuple[str | int, ...], value: Any, room: int) -> list[str]:
+    text = _as_json(value)
+    where = f"{show_path(path)}: " if path else ""
+    if len(text) <= room:
+        return [f"{where}{text}"]
+    inside = _inside(value) if len(path) < _DEEPEST else []
+    if not inside:
+        return [f"{where}{text[:room]}… ({len(text) - room:,} more characters are not shown)"]
+    rest = len(inside) - _MOST_INSIDE
+    lines = _lines_of((((*path, key), one) for key, one in inside[:_MOST_INSIDE]), room)
+    return lines if rest <= 0 else [*lines, f"{where}… ({rest:,} more values are not shown)"]
+
+
+def _inside(value: Any) -> list[tuple[str | int, Any]]:
+    if is_object(value):
+        return list(value.items())
+    return list(enumerate(value)) if is_array(value) else []
+
+
+def _as_json(value: Any) -> str:
+    return escape(json.dumps(value, ensure_ascii=False))

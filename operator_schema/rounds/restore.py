@@ -1,36 +1,36 @@
-"""Plans from data that come from outside: everything is checked, and nothing is run."""
+"""Rounds from data that come from outside: everything is checked, and nothing is run."""
 
 from __future__ import annotations
 
 from json import loads
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from ..codec.codec import Codec
 from ..errors import DecodeError, ToolError, ToolNotFoundError
+from ..immutable import Value
 from ..json_values import is_object
-from ..tools.calls import RawCall, arguments_to_decode, exception_text
-from ..wording import nearest_names, received
-from .decoding import FAILURES
-from .digests import digest_with, is_same_digest, what_is_signed
-from .errors import RestoreError, RestoreProblem
-from .inputs import check_same, schema_digest
-from .own_json import own_json
-from .plan import ToolRoundPlan
+from ..tools.calls import RawCall, ToolResult, arguments_to_decode, exception_text
+from ..wording import clip, escape, nearest_names, received
+from .commit import Settlement
+from .errors import fault_list, shown_call
+from .inputs import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed
 from .questions import check_answer, check_question
+from .round import Round
 from .saved import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, without_texts
-from .settlement import Settlement
-from .tool_call import CallIssue, HandledCall, Question, RejectedCall, ToolCall
+from .tool_call import FAILURES, Question, ToolCall, call_issue
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..tools.calls import ResultCode
     from ..tools.tool import Tool
-    from .digests import Digest
-    from .errors import RestoreProblemCode
+    from .inputs import Digest
+    from .named_tools import NamedTools
     from .saved import SavedHead
-    from .tool_call import State
-    from .toolset import Toolset
 
-__all__ = ["restore_plan"]
+__all__ = ["RestoreError", "RestoreProblem", "RestoreProblemCode", "restore_round"]
 
+_MESSAGE_LENGTH = 500
 _SUGGESTED = 3
 _TEXTS: Codec[Any] = Codec(Any, max_depth=DEPTH)
 _SIGNED_OTHERWISE = " (or they were saved with another secret, or without one)"
@@ -38,8 +38,56 @@ _MAYBE_SIGNED = " (or they were signed, and secret= is missing: give the one tha
 _CHANGED = "this call can't be restored: its saved data were changed"
 
 
-def restore_plan(toolset: Toolset[Any], data: object, secret: bytes | None) -> ToolRoundPlan[Any]:
-    """Return the plan that data say; see `Toolset.restore_plan`.
+RestoreProblemCode = Literal[
+    "not_a_round", "newer_format", "older_format", "data_changed", "tool_gone", "input_does_not_fit"
+]
+"""Why saved data can't be restored: they have another form · a newer or an older version of this package
+wrote them · they were changed · the toolset has no such tool any more · the tool doesn't take the input any
+more, or makes something else of it."""
+
+
+class RestoreProblem(Value):
+    """One thing that no longer fits.
+
+    Attributes:
+        code: what kind of problem it is.
+        call_id: of the call, or None where it is about the data as a whole.
+        name: of its tool, or None.
+        message: one line that says what is wrong.
+    """
+
+    code: RestoreProblemCode
+    call_id: str | None
+    name: str | None
+    message: str
+
+    def __str__(self) -> str:
+        """Write the call and the message on one line."""
+        message = clip(escape(self.message), _MESSAGE_LENGTH)
+        return message if self.name is None else f"{shown_call(self.name, self.call_id or '')}: {message}"
+
+
+class RestoreError(ValueError):
+    """Saved data don't give back the round that was saved.
+
+    Attributes:
+        problems: everything that no longer fits.
+        round: the round in which each call that no longer fits is an issue, and all others are as they
+            were; None where the data as a whole can't be used.
+    """
+
+    def __init__(self, problems: Sequence[RestoreProblem], so_far: Round[Any] | None = None) -> None:
+        super().__init__(tuple(problems), so_far)
+        self.problems: tuple[RestoreProblem, ...] = tuple(problems)
+        self.round = so_far
+
+    def __str__(self) -> str:
+        """Write the problems, one a line."""
+        return fault_list("the saved round doesn't fit any more", self.problems)
+
+
+def restore_round(toolset: NamedTools, data: object, secret: bytes | None) -> Round[Any]:
+    """Return the round that data say; see `Toolset.restore_round`.
 
     Raises:
         RestoreError: something no longer fits.
@@ -47,25 +95,25 @@ def restore_plan(toolset: Toolset[Any], data: object, secret: bytes | None) -> T
     digest = digest_with(secret)
     head = _head(data, digest, _SIGNED_OTHERWISE if secret else _MAYBE_SIGNED)
     problems: list[RestoreProblem] = []
-    states = [_restored(toolset, index, call, digest, problems) for index, call in enumerate(head.calls)]
-    plan = ToolRoundPlan(toolset, tuple(head.offered), tuple(states), head.assistant, Settlement(head.round))
+    calls = [_restored(toolset, index, call, digest, problems) for index, call in enumerate(head.calls)]
+    found = Round(toolset, tuple(head.offered), tuple(calls), head.assistant, Settlement(head.round))
     if problems:
-        raise RestoreError(problems, plan)
-    return plan
+        raise RestoreError(problems, found)
+    return found
 
 
 # --- the data as a whole -------------------------------------------------------------------------
 
 
 def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
-    """Return a saved plan whose calls aren't checked yet; each has an id and a name.
+    """Return a saved round whose calls aren't checked yet; each has an id and a name.
 
     Raises:
         RestoreError: the data as a whole can't be used.
     """
     own = _own(data)
     if not is_object(own):
-        _refuse("not_a_plan", f"a saved plan is a JSON object, not {received(own)}")
+        _refuse("not_a_round", f"a saved round is a JSON object, not {received(own)}")
     version = own.get("format")
     if isinstance(version, (int, float)) and version > FORMAT:
         _refuse(
@@ -81,18 +129,18 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
     try:
         head = HEADS.decode(without_texts(own, ("assistant",)))
     except DecodeError as error:
-        _refuse("not_a_plan", "; ".join([str(problem) for problem in error.problems[:5]]))
+        _refuse("not_a_round", "; ".join([str(problem) for problem in error.problems[:5]]))
     except (RecursionError, TypeError, ValueError) as error:
-        _refuse("not_a_plan", exception_text(error))
+        _refuse("not_a_round", exception_text(error))
     if head.format < 1:
-        _refuse("not_a_plan", f"there is no format {head.format}")
+        _refuse("not_a_round", f"there is no format {head.format}")
     for index, call in enumerate(head.calls):
         if (
             not is_object(call)
             or not isinstance(call.get("id"), str)
             or not isinstance(call.get("name"), str)
         ):
-            _refuse("not_a_plan", f"calls[{index}] isn't an object with id and name")
+            _refuse("not_a_round", f"calls[{index}] isn't an object with id and name")
     if not is_same_digest(digest(what_is_signed(own)), head.digest):
         _refuse("data_changed", f"the data were changed after they were saved{or_else}")
     return head
@@ -100,16 +148,18 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
 
 def _own(data: object) -> Any:
     """Return a copy of the data, of JSON values alone."""
-    if issubclass(type(data), ToolRoundPlan):  # not by its `__class__`, which may be code
-        _refuse("not_a_plan", "this is a plan, which needs no restoring; what is restored is plan.as_dict()")
+    if issubclass(type(data), Round):  # not by its `__class__`, which may be code
+        _refuse(
+            "not_a_round", "this is a round, which needs no restoring; what is restored is round.as_dict()"
+        )
     try:
         if type(data) in {str, bytes, bytearray}:
             data = _read(cast("str", data))
         return own_json(data, DEPTH)
     except DecodeError as error:
-        _refuse("not_a_plan", str(error.problems[0]))
+        _refuse("not_a_round", str(error.problems[0]))
     except ValueError as error:
-        _refuse("not_a_plan", str(error))
+        _refuse("not_a_round", str(error))
 
 
 def _read(text: str | bytes) -> Any:
@@ -134,16 +184,16 @@ def _refuse(code: RestoreProblemCode, message: str) -> NoReturn:
 
 
 def _restored(
-    toolset: Toolset[Any], index: int, data: dict[str, Any], digest: Digest, problems: list[RestoreProblem]
-) -> State:
-    """Return the state of a saved call, or an issue if it doesn't fit any more."""
+    toolset: NamedTools, index: int, data: dict[str, Any], digest: Digest, problems: list[RestoreProblem]
+) -> ToolCall[Any]:
+    """Return a saved call in its state, or an issue if it doesn't fit any more."""
     is_unchanged = is_same_digest(digest(data), data.get("digest"))
     data = _as_sent(data)
     raw = RawCall(data["id"], data["name"], data.get("arguments"), data.get("is_cut_off") is True)
     try:
         if not is_unchanged:
             _damaged("its data were changed after they were saved")
-        return _state(toolset, index, raw, _checked(data))
+        return _in_state(toolset, index, raw, _checked(data))
     except _MisfitError as misfit:
         problems.append(RestoreProblem(misfit.code, raw.id, raw.name, misfit.message))
         return _issue(toolset, index, raw, misfit)
@@ -206,21 +256,19 @@ _NEEDED: dict[str, tuple[str, ...]] = {
 """What a saved call has to have, beside what all have."""
 
 
-def _state(toolset: Toolset[Any], index: int, raw: RawCall, saved: Any) -> State:
+def _in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) -> ToolCall[Any]:
     reason = saved.reason or ""
     match saved.state:
         case "issue":
-            return CallIssue(index, raw, raw.arguments, saved.code, saved.content)
+            return call_issue(index, raw, raw.arguments, _no_result(raw, saved.code, saved.content))
         case "handled":
             try:
                 result = read_result(raw, saved.result)
             except (TypeError, ValueError) as error:
                 _damaged(str(error))
-            call, kept = _decided(toolset, index, raw, saved)
-            return HandledCall(index, raw, raw.arguments, call, result, saved.by, kept)
+            return _decided(toolset, index, raw, saved).replace(state="handled", by=saved.by, _result=result)
         case "rejected":
-            call, kept = _decided(toolset, index, raw, saved)
-            return RejectedCall(index, raw, raw.arguments, call, reason, saved.by, kept)
+            return _decided(toolset, index, raw, saved).replace(state="rejected", by=saved.by, reason=reason)
         case "deferred":
             call = _call(toolset, index, raw, saved)
             return call.defer(reason, _question(call, saved))
@@ -228,20 +276,19 @@ def _state(toolset: Toolset[Any], index: int, raw: RawCall, saved: Any) -> State
             return _call(toolset, index, raw, saved)
 
 
-def _decided(
-    toolset: Toolset[Any], index: int, raw: RawCall, saved: SavedCall
-) -> tuple[ToolCall[Any] | None, dict[str, Any] | None]:
-    """Return a decided call with its input; if it no longer fits, None and what is saved of it."""
+def _decided(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any]:
+    """Return a decided call with its input; if that no longer fits, with what is saved of it instead."""
+    without = ToolCall(index, raw, raw.arguments, None, None)
     if saved.issue:
-        return None, None
+        return without
     try:
-        return _call(toolset, index, raw, saved), None
+        return _call(toolset, index, raw, saved)
     except _MisfitError:  # its result counts all the same
         names = ("input", "source", "schema", "approved", "answers", "runs")
-        return None, {name: getattr(saved, name) for name in names}
+        return without.replace(_saved={name: getattr(saved, name) for name in names})
 
 
-def _call(toolset: Toolset[Any], index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any]:
+def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any]:
     """Return a call with its input.
 
     Raises:
@@ -252,7 +299,9 @@ def _call(toolset: Toolset[Any], index: int, raw: RawCall, saved: SavedCall) -> 
     tool = toolset[raw.name]
     try:
         given, answers = _input(tool, raw, saved), _answers(tool, saved)
-        call = ToolCall(index, raw, raw.arguments, tool, given, saved.approved, answers, saved.runs)
+        call = ToolCall(
+            index, raw, raw.arguments, tool, given, "pending", saved.approved, answers, saved.runs
+        )
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
         _misfit("input_does_not_fit", error)
     return call
@@ -303,15 +352,19 @@ def _question(call: ToolCall[Any], saved: SavedCall) -> Question | None:
     return Question(asked.text, asked.parameter, asked.answer_schema)
 
 
-def _issue(toolset: Toolset[Any], index: int, raw: RawCall, misfit: _MisfitError) -> CallIssue:
+def _issue(toolset: NamedTools, index: int, raw: RawCall, misfit: _MisfitError) -> ToolCall[Any]:
     """Return the issue that stands for a call which no longer fits, with what the model reads about it."""
     match misfit.error:
         case None:
-            return CallIssue(index, raw, raw.arguments, "execution_failed", _CHANGED)
+            result: Any = _no_result(raw, "execution_failed", _CHANGED)
         case ToolNotFoundError() as error:
-            result: Any = FAILURES.not_found(raw, error, toolset.names)
+            result = FAILURES.not_found(raw, error, toolset.names)
         case DecodeError() as error:
             result = FAILURES.invalid(raw, error)
         case error:
             result = FAILURES.failed(raw, error)
-    return CallIssue(index, raw, raw.arguments, result.code, result.content, misfit.error)
+    return call_issue(index, raw, raw.arguments, result.replace(details={"exception": misfit.error}))
+
+
+def _no_result(raw: RawCall, code: ResultCode, content: str) -> ToolResult:
+    return ToolResult(raw.id, raw.name, content, is_error=True, code=code)

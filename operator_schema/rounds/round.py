@@ -1,98 +1,128 @@
-"""One turn of the model: its calls, decoded, and those that can't be run."""
+"""A round: the calls of one turn of the model, from the first decision to the commit."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..immutable import Value
-from ..tools.execution.checks import checked_calls
-from ..wording import received
-from .decoding import decode_call
-from .errors import RoundError
-from .offer import Offer
-from .own_json import MESSAGE_DEPTH, NotJSONError, own_json
-from .plan import ToolRoundPlan
-from .settlement import Settlement
+from ..json_values import copy_json
+from ..tools.calls import ToolResult, class_name_of, exception_text
+from ..wording import clip, escape, quote, received
+from .commit import INTERRUPTED, find_call, matched, refuse, settled
+from .errors import RoundError, shown_call
+from .hooks import CONFIRM, FailedHookError, Hooks, after_hooks, decide, unless_confirmed
+from .tool_call import ToolCall, continue_suggestion, shortened
+from .transcript import Turn, append_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Self, TypeAlias
 
-    from ..tools.calls import RawCall
     from ..tools.execution.rounds import Asking, Limited, RunAll, Wording
-    from .commit import Given
-    from .plan import AnyHooks
-    from .tool_call import CallIssue, ToolCall
-    from .toolset import Toolset
-    from .transcript import Transcript, Turn
+    from .commit import Given, Settlement, WhichCall
+    from .named_tools import NamedTools
+    from .tool_call import CallState
+    from .transcript import History
 
-__all__ = ["ModelAnswer", "ToolRound", "make_round"]
+    AnyHooks: TypeAlias = "Hooks | Callable[[ToolCall[Any]], Any]"
+
+__all__ = ["HookError", "InterruptedRoundError", "Round"]
 
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
-
-class ModelAnswer(Protocol):
-    """What a provider reads of a response: calls, and the message that they are a part of."""
-
-    @property
-    def calls(self) -> Iterable[RawCall]:
-        """The calls, in the order of the turn."""
-        ...
-
-    @property
-    def message(self) -> Any:
-        """The rest of the model's turn, as JSON."""
-        ...
+_MESSAGE_LENGTH = 500
+_NAME_LENGTH = 100
+_QUESTION_LENGTH = 200
 
 
-class ToolRound(Value, Generic[Input]):
-    """One turn of the model that called tools; made by `toolset.round`. It runs nothing by itself.
+class Round(Value, Generic[Input]):
+    """The calls of one turn of the model, each in its state; made by `offer.round`. It runs nothing.
 
-    Run the calls yourself and `commit` their results, let hooks decide first (`apply`), or leave the
-    whole turn to an executor (`executor.execute_round`).
+    Run the calls yourself and `commit` their results, let hooks decide first (`apply`), or leave all of it
+    to an executor (`executor.run`).
+
+    A round is immutable: what changes something returns another one, of which you keep the last. It can be
+    saved at any time (`as_dict`) and restored in another process (`toolset.restore_round`). Two are equal if
+    the same would be saved.
+
+    Attributes:
+        toolset: whose tools are called.
+        offered: the names of the tools that the request offered.
+        calls: all of them, in the order of the turn.
     """
 
-    _plan: ToolRoundPlan[Input]
+    toolset: NamedTools
+    offered: tuple[str, ...]
+    calls: tuple[ToolCall[Input], ...]
+    _assistant: Any
+    _settlement: Settlement
+    _revision: int | None = None  # that it has in a store
 
-    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`
+    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every turn makes some
 
-        def __new__(cls, _plan):
+        def __new__(cls, toolset, offered, calls, _assistant, _settlement, _revision):
             self = cls._draft()
-            self._plan = _plan
+            self.toolset = toolset
+            self.offered = offered
+            self.calls = calls
+            self._assistant = _assistant
+            self._settlement = _settlement
+            self._revision = _revision
             self.__class__ = cls
             return self
 
+    # --- reading ---------------------------------------------------------------------------------
+
     @property
     def id(self) -> str:
-        """The id of the round, made at random."""
-        return self._plan.id
+        """The id of the round, made at random; it stays the same, whatever is decided."""
+        return self._settlement.round_id
 
     @property
-    def toolset(self) -> Toolset[Input]:
-        """The toolset whose tools are called."""
-        return self._plan.toolset
+    def pending(self) -> tuple[ToolCall[Input], ...]:
+        """The calls that are to be run."""
+        return self._in_state("pending")
 
     @property
-    def offered(self) -> tuple[str, ...]:
-        """The names of the tools that the request offered."""
-        return self._plan.offered
+    def handled(self) -> tuple[ToolCall[Input], ...]:
+        """The calls that have their result."""
+        return self._in_state("handled")
 
     @property
-    def calls(self) -> tuple[ToolCall[Input], ...]:
-        """The calls whose arguments fit, in the order of the turn."""
-        return self._plan.pending
+    def rejected(self) -> tuple[ToolCall[Input], ...]:
+        """The calls that a hook or a person refused."""
+        return self._in_state("rejected")
 
     @property
-    def issues(self) -> tuple[CallIssue, ...]:
+    def deferred(self) -> tuple[ToolCall[Input], ...]:
+        """The calls that wait for a person or another system."""
+        return self._in_state("deferred")
+
+    @property
+    def issues(self) -> tuple[ToolCall[Input], ...]:
         """The calls that can't be run, each with what the model reads about it."""
-        return self._plan.issues
+        return self._in_state("issue")
+
+    def _in_state(self, state: CallState) -> tuple[ToolCall[Input], ...]:
+        return tuple([call for call in self.calls if call.state == state])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each call has its result, so that `commit` needs no more."""
+        return not any(call.state in _OPEN for call in self.calls)
 
     @property
     def continue_suggestion(self) -> str | None:
         """Why the model should get another turn: some of its calls could not be used. Otherwise None."""
-        return self._plan.continue_suggestion
+        return continue_suggestion(self.calls)
+
+    @property
+    def assistant(self) -> Any:
+        """The rest of the model's turn, as it was given to `offer.round`; a copy at each reading."""
+        return copy_json(self._assistant)
 
     def expect_one(self) -> ToolCall[Input]:
-        """Return the only call.
+        """Return the only call that is pending.
 
         Raises:
             RoundError: there are more or fewer; `count` says how many.
@@ -104,12 +134,12 @@ class ToolRound(Value, Generic[Input]):
         return call
 
     def expect_at_most_one(self) -> ToolCall[Input] | None:
-        """Return the only call, or None if there is none.
+        """Return the only call that is pending, or None if there is none.
 
         Raises:
             RoundError: there are more; `count` says how many.
         """
-        calls = self.calls
+        calls = self.pending
         if len(calls) > 1:
             message = f"expected one call, and there are {len(calls)}{self._and_issues()}"
             raise RoundError(message, len(calls))
@@ -119,25 +149,266 @@ class ToolRound(Value, Generic[Input]):
         number = len(self.issues)
         return f" (and {number} that can't be run: see issues)" if number else ""
 
-    def plan(self) -> ToolRoundPlan[Input]:
-        """Return the plan without any hooks: calls of tools that say `confirm=True` are deferred.
+    # --- decisions of hooks ----------------------------------------------------------------------
+
+    async def apply(self, hooks: AnyHooks | None = None, /) -> Round[Input]:
+        """Let hooks decide about the calls that are pending, one call after the other.
+
+        A call that is still pending afterwards, and not approved, is deferred if its tool says
+        `confirm=True`. So it is without hooks.
+
+        Args:
+            hooks: for this toolset, or for one that is nested in it; or one function for every call.
+                Don't apply the same ones twice: those that change an input would change it again, unless
+                a person has approved it.
+
+        Returns:
+            The round with their decisions.
+
+        Raises:
+            HookError: one failed. Its `round` has what was decided before.
+            RoundError: the round was committed or discarded.
+            ToolNotFoundError: a hook is for a tool that isn't in the toolset.
+            ValueError: hooks are for a toolset that isn't nested in this one.
+        """
+        self._check_open()
+        if hooks is None:
+            return self.confirmed()
+        resolved = _as_hooks(hooks).for_calls(self.toolset)
+        calls = list(self.calls)
+        for call in self.pending:
+            try:
+                calls[call.index] = await decide(call, resolved)
+            except FailedHookError as failed:
+                cause: Any = failed.__cause__
+                why = exception_text(cause)
+                raise HookError(failed.hook.name, call.id, call.name, self._with(calls), why) from cause
+        return self._with(calls)
+
+    def confirmed(self) -> Round[Input]:
+        """Return the round in which pending calls of tools that say `confirm=True` are deferred."""
+        self._check_open()
+        return self._with(
+            [unless_confirmed(call) if call.state == "pending" else call for call in self.calls]
+        )
+
+    # --- decisions of people ---------------------------------------------------------------------
+
+    def approve(self, call: WhichCall, /, *, input: Any = None, arguments: object = None) -> Round[Input]:
+        """Return the round in which a call that was deferred is to be run.
+
+        Hooks still see it, and may complete or reject it. They can't defer it again, and can't change its
+        input: what is run is what was approved.
+
+        Args:
+            call: its id, its position in the turn, or the call itself.
+            input: another input with which it is to be run, or None.
+            arguments: the same as JSON, such as from a form, in place of `input`, or None.
+
+        Raises:
+            DecodeError: the arguments don't fit.
+            EncodeError: the input can't be written as JSON.
+            RoundError: no such call is deferred, several share the id, or it has a question.
+            ToolError: the input is that of another tool.
+            TypeError: there is both an input and arguments.
+        """
+        if input is not None and arguments is not None:
+            message = "approve takes input= or arguments=, not both: they may say two different things"
+            raise TypeError(message)
+        waiting = self._find(call, "deferred")
+        if waiting.question is not None:
+            asked = quote(waiting.question.text, _QUESTION_LENGTH)
+            message = (
+                f"{shown_call(waiting.name, waiting.id)} asks {asked}: give the answer with round.answer"
+            )
+            raise RoundError(message)
+        given = input if arguments is None else waiting.tool.decode(arguments)
+        approved = waiting if given is None else waiting.with_input(given)
+        return self._replaced(approved.as_pending().replace(approved=True))
+
+    def answer(self, call: WhichCall, answer: object, /) -> Round[Input]:
+        """Return the round in which a call whose tool had a question is to be run again, with the answer.
+
+        Args:
+            call: its id, its position in the turn, or the call itself.
+            answer: a JSON value.
+
+        Raises:
+            DecodeError: the answer doesn't fit.
+            RoundError: no such call is deferred, several share the id, or it has no question.
+        """
+        waiting = self._find(call, "deferred")
+        if waiting.question is None:
+            message = (
+                f"{shown_call(waiting.name, waiting.id)} has no question: use round.approve or round.reject"
+            )
+            raise RoundError(message)
+        from .questions import answered
+
+        return self._replaced(answered(waiting, waiting.question, answer))
+
+    def reject(self, call: WhichCall, reason: str = "", /) -> Round[Input]:
+        """Return the round in which a call that is deferred, or pending, isn't run.
+
+        So a person may take an approval back, as long as the call hasn't run.
+
+        Args:
+            call: its id, its position in the turn, or the call itself.
+            reason: for the model; it may be empty.
+
+        Raises:
+            RoundError: no such call is deferred or pending, or several share the id.
+        """
+        return self._replaced(self._find(call, "deferred or pending").reject(reason))
+
+    def reject_open(self, reason: str = "", /) -> Round[Input]:
+        """Return the round in which no call that is deferred or pending is run any more.
+
+        So a turn can end when the user writes something else while calls wait.
+
+        Args:
+            reason: for the model; it may be empty.
 
         Raises:
             RoundError: the round was committed or discarded.
         """
-        return self._plan.confirmed()
+        self._check_open()
+        calls = list(self.calls)
+        for call in self.calls:
+            if call.state in _OPEN:
+                self._settlement.check_not_run(call)
+                calls[call.index] = call.reject(reason)
+        return self._with(calls)
 
-    async def apply(self, hooks: AnyHooks | None = None, /) -> ToolRoundPlan[Input]:
-        """Let hooks decide about the calls; see `ToolRoundPlan.apply`."""
-        return await self._plan.apply(hooks)
+    def with_results(self, results: Iterable[Given], /) -> Round[Input]:
+        """Return the round in which calls that were pending have their results.
 
-    def commit(self, transcript: Transcript, results: Iterable[Given] = (), /) -> Turn:
-        """Append the turn with these results to a transcript; see `ToolRoundPlan.commit`."""
-        return self._plan.commit(transcript, results)
+        So a round can be saved when some calls have been run and others wait.
+
+        Args:
+            results: of some of the pending calls, or for issues.
+
+        Raises:
+            CommitError: with everything that doesn't fit.
+            EncodeError: a result can't be written as JSON, so the round could not be saved.
+            RoundError: the round was committed or discarded.
+            TypeError: something isn't a result.
+        """
+        from .saved import save_result
+
+        self._check_open()
+        given, faults = matched(self.calls, results)
+        refuse(self.calls, faults)
+        calls = list(self.calls)
+        for index, result in given.items():
+            calls[index] = result if isinstance(result, ToolCall) else calls[index].with_result(result)
+            own: Any = calls[index].result
+            save_result(own)
+        return self._with(calls)
+
+    def revise(self, call: WhichCall, result: ToolResult, /) -> Round[Input]:
+        """Return the round in which a call that was handled has another result.
+
+        So your program can shorten a result, or take a secret out of it, before the commit.
+
+        Args:
+            call: its id, its position in the turn, or the call itself.
+            result: such as `call.complete(…)`, `call.fail(…)` or `call.result.replace(content=…)`.
+
+        Raises:
+            EncodeError: the result can't be written as JSON, so the round could not be saved.
+            RoundError: no such call is handled, several share the id, or the round has ended.
+            TypeError: it isn't a result.
+            ValueError: it is the result of another call.
+        """
+        from .saved import save_result
+
+        self._check_open()
+        found = find_call(self.calls, call, "handled")
+        if not isinstance(result, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+            message = f"a call is revised with a ToolResult, such as call.complete(…), not {received(result)}"
+            raise TypeError(message)
+        if (result.call_id, result.name) != (found.id, found.name):
+            message = f"this is the result of {shown_call(result.name, result.call_id)}"
+            raise ValueError(message)
+        save_result(result)
+        return self._replaced(found.replace(_result=result, by="host"))
+
+    def current(self) -> Round[Input]:
+        """Return the round with what has come of its calls meanwhile.
+
+        Take it where `execute_round` didn't return: it was cancelled, or it is still running. A call that has
+        ended has its result, also if another state of this round ran it. A call that was interrupted is
+        deferred, because nobody knows whether it did its work: `approve` runs it again. One that is still
+        running stays as it is.
+
+        A round that was restored doesn't know the results of the one in memory that it was saved from, only
+        that they exist: such calls stay as they are, and can't be run.
+        """
+        calls = list(self.calls)
+        for call in self.calls:
+            if call.state in _OPEN:
+                calls[call.index] = self._settlement.state_after(call) or call
+        return self._with(calls)
+
+    def interrupted(self) -> Round[Input]:
+        """Return the round in which calls that were to be run wait: nobody knows whether they did their work.
+
+        For what a process began that died. An executor would run such calls again.
+        """
+        return self._with(
+            [
+                call.again().defer(INTERRUPTED)
+                if call.state == "pending" and call.tool.has_function
+                else call
+                for call in self.calls
+            ]
+        )
+
+    # --- the end ---------------------------------------------------------------------------------
+
+    def commit(self, history: History, /, *, results: Iterable[Given] = ()) -> Turn:
+        """Append the turn to a history: all calls, and a result for each, or nothing at all.
+
+        Handled and rejected calls and issues bring their results along.
+
+        Args:
+            history: anything with `append`, such as a `Transcript` or a list.
+            results: of the calls that are pending. One for an issue counts in place of its own.
+
+        Returns:
+            What was appended.
+
+        Raises:
+            CommitError: with everything that doesn't fit.
+            RoundError: the round was committed or discarded, or a call that was rejected here was run by
+                another state of it.
+            TypeError: something isn't a result, or `history` has no `append`, or an async one.
+            Exception: what `append` raises; then the round is still open.
+        """
+        self._check_open()
+        for call in self.rejected:
+            if call.has_input:
+                self._settlement.check_not_run(call)
+        found = settled(self.calls, results)
+        turn = Turn(self.id, tuple([call.raw for call in self.calls]), found, self.assistant)
+        self._settlement.settle("committed")
+        try:
+            append_turn(history, turn, self._revision)
+        except BaseException:
+            self._settlement.reopen()
+            raise
+        return turn
 
     def discard(self) -> None:
-        """Drop the turn; see `ToolRoundPlan.discard`."""
-        self._plan.discard()
+        """Drop the turn: no state of this round can be committed any more.
+
+        Raises:
+            RoundError: the round was committed or discarded.
+        """
+        self._settlement.settle("discarded")
+
+    # --- with an executor ------------------------------------------------------------------------
 
     async def execute_with(
         self,
@@ -147,51 +418,250 @@ class ToolRound(Value, Generic[Input]):
         wording: Wording | None = None,
         limited: Limited | None = None,
         /,
-    ) -> ToolRoundPlan[Input]:
-        """Let hooks decide, then run what is pending; for `executor.execute_round`."""
-        return await self._plan.execute_with(run_all, hooks, asking, wording, limited)
+    ) -> Round[Input]:
+        """Let hooks decide, then run what is pending; for `executor.run`.
+
+        Calls of tools without a function (`tool_input`) stay pending: they are your program's to run.
+
+        Args:
+            run_all: runs calls side by side, gives each result to a function as it comes, which returns the
+                result that counts or None to run the call again; returns a result or an exception for each.
+            hooks: as for `apply`.
+            asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
+            wording: writes what the model reads of arguments that could not be decoded; None to leave it.
+            limited: cuts the results that hooks and people give; None to leave them.
+
+        Returns:
+            The round with the results. A call whose function has a question is deferred.
+
+        Raises:
+            HookError: a hook failed; nothing was run.
+            InterruptedRoundError: functions raised what the executor passes through.
+            RoundError: the round was committed or discarded, or a call was run before; nothing was run.
+        """
+        from .questions import after_run, decoded_call
+
+        settlement = self._settlement
+        looking = [] if hooks is None else _as_hooks(hooks).for_results(self.toolset)
+        for call in self.pending:
+            settlement.check_not_run(call)
+        after = await (self if wording is None else self._worded(wording)).apply(hooks)
+        if asking is not None:
+            after = await after._asked(self.calls, asking)  # noqa: SLF001  # its own class
+        if limited is not None:
+            after = after._shortened(self.calls, limited)  # noqa: SLF001  # as above
+        self._check_open()  # it may have ended while hooks were asked
+        pending = [call for call in after.pending if call.tool.has_function]
+        decoded = [decoded_call(call) for call in pending]
+        runs = settlement.begin(pending)
+
+        counts = [1] * len(pending)
+
+        async def settle(position: int, result: ToolResult) -> ToolResult | None:
+            call = after_run(pending[position], result)
+            if looking and call.result is not None:
+                looked = await after_hooks(call, looking, counts[position])
+                if looked is None:
+                    counts[position] += 1
+                    return None
+                call = looked if looked is call or limited is None else shortened(looked, limited)
+            settlement.keep(pending[position], call)
+            return call.result or result
+
+        try:
+            outcomes = await run_all(decoded, settle)
+        finally:
+            for run in runs:
+                run.is_going_on = False
+        raised: dict[int, BaseException] = {}
+        for call, outcome in zip(pending, outcomes, strict=True):
+            if isinstance(outcome, BaseException):
+                raised[call.index] = outcome
+                settlement.forget(call)
+        after = after.current()
+        if raised:
+            raise InterruptedRoundError(after, raised) from next(iter(raised.values()))
+        return after
+
+    def _worded(self, wording: Wording) -> Self:
+        """Return the round in which the issues about arguments have other texts."""
+        calls = list(self.calls)
+        for issue in self.issues:
+            result = issue.result
+            if result is not None and issue.error is not None and result.code in _WORDED:
+                text = wording(issue.raw, issue.error)
+                calls[issue.index] = issue.replace(_result=result.replace(content=text, details=None))
+        return self._with(calls)
+
+    def _shortened(self, before: tuple[ToolCall[Input], ...], limited: Limited) -> Round[Input]:
+        """Return the round in which what was decided since then is as long as a model may read."""
+        return self._with(
+            [
+                call if call is earlier else shortened(call, limited)
+                for earlier, call in zip(before, self.calls, strict=True)
+            ]
+        )
+
+    async def _asked(self, before: tuple[ToolCall[Input], ...], asking: Asking) -> Round[Input]:
+        """Ask about the calls that were pending and now wait because their tool says so.
+
+        Raises:
+            HookError: the function that asks failed. Its `round` has what was decided before.
+        """
+        from .questions import WHO, ask_about
+
+        calls = list(self.calls)
+        for earlier, call in zip(before, self.calls, strict=True):
+            if not (earlier.state == "pending" and call.state == "deferred"):
+                continue
+            if call.reason != CONFIRM or call.question is not None:
+                continue
+            try:
+                calls[call.index] = await ask_about(call.as_pending(), asking)
+            except Exception as error:
+                why = exception_text(error)
+                raise HookError(WHO, call.id, call.name, self._with(calls), why) from error
+        return self._with(calls)
+
+    # --- as data ---------------------------------------------------------------------------------
+
+    def as_dict(self, *, secret: bytes | None = None) -> dict[str, Any]:
+        """Return the round as JSON values, for a database or a file; `toolset.restore_round` reads it.
+
+        It holds the calls as the model sent them, what was offered, all decisions, edited inputs, answers
+        and results. It doesn't hold your context, the objects that functions returned
+        (`ToolResult.value`) and details of failures (`ToolResult.details`).
+
+        Args:
+            secret: a key of your own, such as 32 random bytes. Without it, restoring notices data that
+                were damaged. With it, also data that somebody changed on purpose (HMAC, RFC 2104).
+
+        Raises:
+            EncodeError: an input that was changed in place, or the `json` of a result that your program
+                made, can't be written as JSON.
+            ToolError: an input was changed in place, and doesn't keep all that it was made of (`InitVar`).
+            TypeError: the secret isn't bytes.
+            ValueError: it is shorter than 16 bytes.
+        """
+        from .saved import save_round
+
+        return save_round(self.id, self.offered, self.assistant, self.calls, secret)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Round):
+            return NotImplemented
+        if self is other:
+            return True
+        others: Round[Any] = other
+        own_head = (self.toolset, self.id, self.offered, self.assistant, len(self.calls))
+        if own_head != (others.toolset, others.id, others.offered, others.assistant, len(others.calls)):
+            return False
+        from .saved import is_same_call
+
+        return all(map(is_same_call, self.calls, others.calls))
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __copy__(self) -> Self:
+        return self  # a copy must not be committed beside it
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
     def __repr__(self) -> str:
-        calls, issues = len(self.calls), len(self.issues)
-        shown = f"{calls} call{'' if calls == 1 else 's'}, {issues} issue{'' if issues == 1 else 's'}"
-        return f"<ToolRound: {shown}>"
+        kinds = ("pending", "handled", "rejected", "deferred", "issues")
+        found = [(len(getattr(self, kind)), kind) for kind in kinds if getattr(self, kind)]
+        failed = sum(call.code is not None for call in self.handled)
+        more = {"handled": f" ({failed} failed)"} if failed else {}
+        counts = [
+            f"{number} {kind.removesuffix('s') if number == 1 else kind}{more.get(kind, '')}"
+            for number, kind in found
+        ]
+        return f"<Round: {', '.join(counts) or 'no calls'}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        toolset: Any = self.toolset
+        return toolset.restore_round, (self.as_dict(),)
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _with(self, calls: Iterable[ToolCall[Any]]) -> Self:
+        return self.replace(calls=tuple(calls))
+
+    def _replaced(self, call: ToolCall[Any]) -> Self:
+        calls = list(self.calls)
+        calls[call.index] = call
+        return self._with(calls)
+
+    def _check_open(self) -> None:
+        how = self._settlement.how
+        if how is not None:
+            message = f"this round was {how} already"
+            raise RoundError(message)
+
+    def _find(self, call: WhichCall, kind: str) -> ToolCall[Any]:
+        """Return the one call that is meant, if it can be decided on.
+
+        Raises:
+            RoundError: there is none, there are several, or it was run by another state of the round.
+        """
+        self._check_open()
+        found = find_call(self.calls, call, kind)
+        self._settlement.check_not_run(found)
+        return found
 
 
-def make_round(
-    toolset: Toolset[Input], calls: Iterable[RawCall] | ModelAnswer, offer: Offer[Any], assistant: Any
-) -> ToolRound[Input]:
-    """Decode the calls of one turn; see `Toolset.round`."""
-    if type(calls) is not list and type(calls) is not tuple:
-        calls, assistant = _said(calls, assistant)
-    if not isinstance(offer, Offer):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
-        message = f"offer is what toolset.offer returns, not {received(offer)}"
-        raise TypeError(message)
-    if offer.toolset != toolset:
-        message = f"the offer is one of {offer.toolset!r}, not of this toolset"
-        raise ValueError(message)
-    try:
-        own = assistant if assistant is None else own_json(assistant, MESSAGE_DEPTH)
-    except NotJSONError as error:
-        message = f"assistant is JSON: {error}"
-        raise TypeError(message) from None
-    except ValueError as error:
-        message = f"the message of the model (assistant) can't be kept: {error}"
-        raise RoundError(message) from None
-    states = tuple([decode_call(i, raw, offer) for i, raw in enumerate(checked_calls(calls))])
-    plan = ToolRoundPlan(toolset, offer.names, states, own, Settlement())
-    return ToolRound(plan)
+def _as_hooks(hooks: AnyHooks) -> Hooks:
+    return hooks if isinstance(hooks, Hooks) else Hooks(hooks)
 
 
-def _said(calls: Any, assistant: Any) -> tuple[Any, Any]:
-    """Return the calls of an answer and its message; anything else as it is.
+_OPEN = frozenset({"pending", "deferred"})
+"""The states of calls that have no result yet."""
 
-    Raises:
-        TypeError: there is an answer, and another message beside it.
+_WORDED = frozenset({"invalid_params", "execution_failed"})
+"""The issues whose text an executor may word otherwise."""
+
+
+class HookError(RoundError):
+    """A hook failed. Nothing is lost: the call is still pending, and `round` has what was decided before.
+
+    Attributes:
+        hook: name of the function.
+        call_id: of the call that it was asked about.
+        tool: that the call names.
+        round: the round so far. This call, and those after it, are pending as they were.
     """
-    kind: Any = cast("Any", type(calls))
-    if not (hasattr(kind, "calls") and hasattr(kind, "message")):
-        return calls, assistant
-    if assistant is not None:
-        message = "an answer brings its message along: leave assistant out, or give answer.calls"
-        raise TypeError(message)
-    return calls.calls, calls.message
+
+    def __init__(self, hook: str, call_id: str, tool: str, round: Round[Any], why: str) -> None:
+        hook_name = clip(escape(hook), _NAME_LENGTH)
+        super().__init__(f"the hook {hook_name} failed for {shown_call(tool, call_id)}: {why}")
+        self.hook = hook
+        self.call_id = call_id
+        self.tool = tool
+        self.round = round
+        self._why = why
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.hook, self.call_id, self.tool, self.round, self._why)
+
+
+class InterruptedRoundError(RoundError):
+    """Functions raised exceptions that the executor passes through. The other results are in `round`.
+
+    Attributes:
+        round: the round with the results of the other calls. The calls that raised are pending.
+        exceptions: what was raised, by the position of the call in the turn. The first one is also the
+            `__cause__`.
+    """
+
+    def __init__(self, round: Round[Any], exceptions: Mapping[int, BaseException]) -> None:
+        number = len(exceptions)
+        calls = "1 call" if number == 1 else f"{number} calls"
+        kinds = ", ".join(dict.fromkeys([class_name_of(error) for error in exceptions.values()]))
+        super().__init__(f"{calls} raised {clip(escape(kinds), _MESSAGE_LENGTH)}", number)
+        self.round = round
+        self.exceptions: Mapping[int, BaseException] = dict(exceptions)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.round, self.exceptions)

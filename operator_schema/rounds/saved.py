@@ -1,4 +1,4 @@
-"""Plans as data: the form in which they are saved, and how it is made."""
+"""Rounds as data: the form in which they are saved, and how it is made."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from ..errors import EncodeError, ToolError
 from ..json_values import copy_json, has_surrogate, is_array, is_object, to_json_text, without_surrogates
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.content import Audio, File, Image, Resource, Text
-from .digests import digest_with, what_is_signed
-from .inputs import gives_back, makes, schema_digest
-from .own_json import MESSAGE_DEPTH, own_json
-from .tool_call import CallIssue, DecidedBy, DeferredCall, HandledCall, RejectedCall, ToolCall
+from .inputs import MESSAGE_DEPTH, digest_with, gives_back, makes, own_json, schema_digest, what_is_signed
+from .tool_call import CallState, DecidedBy  # noqa: TC001  # the codecs below read them
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from ..tools.content import Part
-    from .plan import ToolRoundPlan
-    from .tool_call import State
+    from .tool_call import ToolCall
 
 __all__ = [
     "CALLS",
@@ -29,10 +26,10 @@ __all__ = [
     "HEADS",
     "SavedCall",
     "SavedHead",
-    "is_same_plan",
+    "is_same_call",
     "read_result",
     "save_call",
-    "save_plan",
+    "save_round",
     "save_result",
     "without_texts",
     "writable",
@@ -97,7 +94,7 @@ class SavedCall:
     `issue` says that a call which is handled was an issue before.
     """
 
-    state: Literal["pending", "handled", "rejected", "deferred", "issue"]
+    state: CallState
     id: str
     name: str
     arguments: Any = None
@@ -120,7 +117,7 @@ class SavedCall:
 
 @dataclass
 class SavedHead:
-    """The header of a saved plan."""
+    """The header of a saved round."""
 
     format: int
     round: str
@@ -131,10 +128,10 @@ class SavedHead:
 
 
 DEPTH = MESSAGE_DEPTH + 10
-"""Levels of arrays and objects in a saved plan: the message of the model and schemas are the deepest."""
+"""Levels of arrays and objects in a saved round: the message of the model and schemas are the deepest."""
 
 _ABOVE_RESULTS = 3
-"""Levels of a saved plan above a result: the plan, its calls, the call."""
+"""Levels of a saved round above a result: the round, its calls, the call."""
 
 HEADS: Codec[SavedHead] = Codec(SavedHead, unknown_fields="reject", max_depth=DEPTH)
 CALLS: Codec[SavedCall] = Codec(SavedCall, unknown_fields="reject", max_depth=DEPTH)
@@ -143,14 +140,20 @@ _RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH - _ABOVE_RESUL
 # --- saving --------------------------------------------------------------------------------------
 
 
-def save_plan(plan: ToolRoundPlan[Any], secret: bytes | None) -> dict[str, Any]:
-    """Return a plan as JSON values; see `ToolRoundPlan.as_dict`."""
+def save_round(
+    round_id: str,
+    offered: Sequence[str],
+    assistant: Any,
+    calls: Sequence[ToolCall[Any]],
+    secret: bytes | None,
+) -> dict[str, Any]:
+    """Return a round as JSON values; see `Round.as_dict`."""
     digest = digest_with(secret)
-    calls = [_with_texts(_saved_state(state)) for state in plan.states]
-    for call in calls:
+    saved = [_with_texts(_saved_call(call)) for call in calls]
+    for call in saved:
         call["digest"] = digest(call)
-    message = _with_texts({"assistant": plan.assistant})
-    head = {"format": FORMAT, "round": plan.id, "offered": list(plan.offered), **message, "calls": calls}
+    message = _with_texts({"assistant": assistant})
+    head = {"format": FORMAT, "round": round_id, "offered": list(offered), **message, "calls": saved}
     return {**head, "digest": digest(what_is_signed(head))}
 
 
@@ -228,9 +231,23 @@ def _saved_part(part: Part) -> SavedPart:
     return SavedPart(_PART_TYPES[type(part)], **content)
 
 
-def _saved_state(state: State) -> dict[str, Any]:
-    name, details = _KINDS[type(state)]
-    return {"state": name, **save_call(state.metadata), **_short(details(state))}
+def _saved_call(call: ToolCall[Any]) -> dict[str, Any]:
+    return {"state": call.state, **save_call(call.raw), **_short(_details(call))}
+
+
+def _details(call: ToolCall[Any]) -> dict[str, Any]:
+    match call.state:
+        case "pending":
+            return _open(call)
+        case "deferred":
+            return {**_open(call), "reason": call.reason, "question": _saved_question(call)}
+        case "handled":
+            result: Any = call.result
+            return {**_decided(call), "result": save_result(result)}
+        case "rejected":
+            return {**_decided(call), "reason": call.reason}
+        case "issue":
+            return {"code": call.code, "content": call.content}
 
 
 def _short(saved: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,7 +259,7 @@ def _short(saved: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _pending(call: ToolCall[Any]) -> dict[str, Any]:
+def _open(call: ToolCall[Any]) -> dict[str, Any]:
     return {**_saved_input(call), **_of_call(call)}
 
 
@@ -250,46 +267,23 @@ def _of_call(call: ToolCall[Any]) -> dict[str, Any]:
     return {"approved": call.approved, "answers": call.answers, "runs": call.run[1]}
 
 
-def _deferred(state: DeferredCall[Any]) -> dict[str, Any]:
-    question = state.question
-    shown = question and {
-        "text": question.text,
-        "parameter": question.parameter,
-        "answer_schema": question.answer_schema,
-    }
-    return {**_pending(state.call), "reason": state.reason, "question": shown}
+def _saved_question(call: ToolCall[Any]) -> dict[str, Any] | None:
+    question = call.question
+    if question is None:
+        return None
+    schema = question.answer_schema
+    return {"text": question.text, "parameter": question.parameter, "answer_schema": schema}
 
 
-def _handled(state: HandledCall) -> dict[str, Any]:
-    return {**_decided(state), "result": save_result(state.result)}
-
-
-def _rejected(state: RejectedCall) -> dict[str, Any]:
-    return {**_decided(state), "reason": state.reason}
-
-
-def _decided(state: HandledCall | RejectedCall) -> dict[str, Any]:
-    if state.call is None:
-        kept = state._saved  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a state of this room
-        return {**({"issue": True} if kept is None else kept), "by": state.by}
+def _decided(call: ToolCall[Any]) -> dict[str, Any]:
+    if not call.has_input:
+        kept = call._saved  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a call of this room
+        return {**({"issue": True} if kept is None else kept), "by": call.by}
     try:
-        given = _saved_input(state.call)
+        given = _saved_input(call)
     except Exception:  # noqa: BLE001  # the function may have left anything in it, and its result counts
         given = {}
-    return {**given, **_of_call(state.call), "by": state.by}
-
-
-def _issue(state: CallIssue) -> dict[str, Any]:
-    return {"code": state.code, "content": state.content}
-
-
-_KINDS: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
-    ToolCall: ("pending", _pending),
-    DeferredCall: ("deferred", _deferred),
-    HandledCall: ("handled", _handled),
-    RejectedCall: ("rejected", _rejected),
-    CallIssue: ("issue", _issue),
-}
+    return {**given, **_of_call(call), "by": call.by}
 
 
 def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
@@ -309,7 +303,7 @@ def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
         if _is_as_sent(call):
             return {"schema": schema_digest(tool)}
         raise
-    sent = arguments_to_decode(call.metadata)
+    sent = arguments_to_decode(call.raw)
     is_stable = gives_back(tool, now, now)
     if (is_stable and makes(tool, now, call.input)) or not gives_back(tool, sent, now):
         return {"input": now}
@@ -322,7 +316,7 @@ def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
 
 def _is_as_sent(call: ToolCall[Any]) -> bool:
     try:
-        return _is_same(call.input, call.tool.decode(arguments_to_decode(call.metadata)))
+        return _is_same(call.input, call.tool.decode(arguments_to_decode(call.raw)))
     except Exception:  # noqa: BLE001  # a class's own code may see another state of the world by now
         return False
 
@@ -340,30 +334,20 @@ def _is_same(one: Any, other: Any) -> bool:
 # --- comparing -----------------------------------------------------------------------------------
 
 
-def is_same_plan(one: ToolRoundPlan[Any], other: ToolRoundPlan[Any]) -> bool:
-    """Return whether two plans of a toolset are equal: the same would be saved."""
-    is_same_head = (one.id, one.offered, one.assistant) == (other.id, other.offered, other.assistant)
-    if not is_same_head or len(one.states) != len(other.states):
-        return False
-    return all(map(_is_same_state, one.states, other.states))
-
-
-def _is_same_state(one: State, other: State) -> bool:
+def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
+    """Return whether two calls are equal: the same would be saved."""
     if one == other:
         return True
     try:
-        saved, others = _saved_state(one), _saved_state(other)
+        saved, others = _saved_call(one), _saved_call(other)
     except (EncodeError, ToolError):
         return False
-    if _is_same(_input_of(one), _input_of(other)):  # equal sets may be written in another order
+    # Equal sets may be written in another order.
+    if one.has_input and other.has_input and _is_same(one.input, other.input):
         for name in ("input", "source"):
             saved.pop(name, None)
             others.pop(name, None)
     return saved == others
-
-
-def _input_of(state: State) -> Any:
-    return getattr(getattr(state, "call", state), "input", None)
 
 
 # --- reading -------------------------------------------------------------------------------------

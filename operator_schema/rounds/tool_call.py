@@ -1,32 +1,36 @@
-"""One call of a turn, decoded, and what was decided about it."""
+"""One call of a turn, in each of its states: pending, deferred, handled, rejected, or an issue."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from ..errors import DecodeError
 from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import RawCall, ToolResult
+from ..tools.execution.failures import Failures
+from ..tools.execution.passing import ClassSet
 from ..wording import checked_text, clip, escape, excerpt, listed, writable_text
-from .inputs import checked_input
+from .errors import RoundError, shown_call
+from .inputs import checked_input, own_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
+    from ..errors import Problem
     from ..tools.calls import ResultCode
     from ..tools.execution.rounds import Limited
     from ..tools.tool import Tool
 
 __all__ = [
-    "CallIssue",
+    "FAILURES",
+    "CallState",
     "DecidedBy",
-    "DeferredCall",
-    "HandledCall",
     "Question",
-    "RejectedCall",
-    "State",
     "ToolCall",
+    "call_issue",
+    "call_with_input",
     "continue_suggestion",
     "rejection_reason",
     "rejection_text",
@@ -35,227 +39,18 @@ __all__ = [
 
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
+CallState = Literal["pending", "handled", "rejected", "deferred", "issue"]
+"""It is to be run · it has its result · a hook or a person refused it · a person or another system has to
+decide first · it can't be run."""
+
 DecidedBy = Literal["hook", "host", "executor"]
 """Who gave the result of a call, or refused it."""
 
+FAILURES = Failures("type", str, ClassSet(()))
+"""What the model and the log get where a call can't be run: the same as from an executor."""
+
 _REJECTION = "This call was rejected"
 """What the model reads of a rejected call begins with this."""
-
-
-class _OfTurn:
-    """What all calls of a turn have, whatever was decided about them."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-        index: int
-        _raw: RawCall  # whose arguments somebody else may change
-        _arguments: Any  # our own copy of them
-
-    @property
-    def id(self) -> str:
-        """The id by which the provider matches call and result; calls of one turn may share it."""
-        return self._raw.id
-
-    @property
-    def name(self) -> str:
-        """The name of the tool, as the model wrote it."""
-        return self._raw.name
-
-    @property
-    def metadata(self) -> RawCall:
-        """The call as the model sent it, with a copy of the arguments at each reading."""
-        raw = self._raw
-        return RawCall(raw.id, raw.name, copy_json(self._arguments), raw.is_cut_off)
-
-    def __repr__(self) -> str:
-        about = [repr(getattr(self, name)) for name in ("input", "reason", "content") if hasattr(self, name)]
-        return f"{type(self).__name__}({', '.join([repr(self.id), repr(self.name), *about, *self._more()])})"
-
-    def _more(self) -> Sequence[str]:
-        """Return what only some of them show."""
-        return ()
-
-
-class ToolCall(_OfTurn, Value, Generic[Input]):
-    """A call of a turn, with its arguments decoded; `match call.input:` dispatches on it.
-
-    Attributes:
-        index: position in the turn, the first being 0.
-        tool: that it calls.
-        input: of `tool.input_type`.
-        approved: whether a person, or a hook, has agreed to it; it isn't deferred again.
-        answers: names of injected parameters, each with the answer of a person as a JSON value.
-    """
-
-    index: int
-    _raw: RawCall
-    _arguments: Any
-    tool: Tool[..., Any]
-    input: Input
-    approved: bool = False
-    _answers: tuple[tuple[str, Any], ...] = ()
-    _runs: int = 0  # how often it was run before: it asked something, or was interrupted
-
-    if not TYPE_CHECKING:  # for speed alone: it saves a quarter of what a call of a round costs
-
-        def __new__(cls, index, _raw, _arguments, tool, input, approved, _answers, _runs):
-            self = cls._draft()
-            self.index = index
-            self._raw = _raw
-            self._arguments = _arguments
-            self.tool = tool
-            self.input = input
-            self.approved = approved
-            self._answers = _answers
-            self._runs = _runs
-            self.__class__ = cls
-            return self
-
-    @property
-    def answers(self) -> dict[str, Any]:
-        """The answers of people, as JSON values, by the name of the injected parameter."""
-        return {name: copy_json(answer) for name, answer in self._answers}
-
-    @property
-    def run(self) -> tuple[int, int]:
-        """Which run of which call of the turn it would be, for the rest of this package."""
-        return self.index, self._runs
-
-    def again(self) -> ToolCall[Input]:
-        """Return the call as one that may be run once more, for the rest of this package."""
-        return self.replace(approved=False, _runs=self._runs + 1)
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The input as arguments: with what hooks and people changed.
-
-        Raises:
-            EncodeError: the input can't be written as JSON.
-            ToolError: the input doesn't keep all that it was made of (`InitVar`).
-        """
-        return self.tool.encode_input(self.input)
-
-    def with_input(self, given: Any, /) -> ToolCall[Any]:
-        """Return the call with a copy of another input; `metadata` stays as the model sent it.
-
-        The input is checked as the arguments of a model are.
-
-        Args:
-            given: of `tool.input_type`.
-
-        Raises:
-            DecodeError: it doesn't fit the types or the limits of the tool.
-            EncodeError: it can't be written as JSON, so the plan could not be saved.
-            ToolError: it isn't an input of this tool.
-        """
-        return self.replace(input=checked_input(self.tool, given))
-
-    def complete(self, output: object, /) -> ToolResult:
-        """Return the result of a call that your program has run.
-
-        Args:
-            output: of `tool.output_type`, where one is declared.
-
-        Raises:
-            EncodeError: it doesn't fit, or has no JSON form.
-        """
-        written = self.tool.write_output(output)
-        return ToolResult(
-            self.id,
-            self.name,
-            written.text,
-            parts=written.parts,
-            json=written.json,
-            value=output,
-            _index=self.index,
-        )
-
-    def fail(self, message: str, /) -> ToolResult:
-        """Return the result of a call that your program could not run.
-
-        Args:
-            message: what the model reads.
-        """
-        text = writable_text("the message", message)
-        return ToolResult(self.id, self.name, text, is_error=True, code="execution_failed", _index=self.index)
-
-    def handled(self, output: object, /, by: DecidedBy = "host") -> HandledCall:
-        """Return the call with its output, for `commit`.
-
-        Raises:
-            EncodeError: the output doesn't fit, or has no JSON form.
-        """
-        return HandledCall(self.index, self._raw, self._arguments, self, self.complete(output), by)
-
-    def reject(self, reason: str = "", /, by: DecidedBy = "host") -> RejectedCall:
-        """Return the call as one that is refused, for `commit`.
-
-        Args:
-            reason: for the model; it may be empty.
-            by: who refuses it.
-        """
-        return RejectedCall(
-            self.index, self._raw, self._arguments, self, writable_text("the reason", reason), by
-        )
-
-    def defer(self, reason: str = "", question: Question | None = None) -> DeferredCall[Input]:
-        """Return the call as one about which somebody has to decide first.
-
-        Args:
-            reason: for whoever decides.
-            question: that the tool has, or None.
-        """
-        reason = writable_text("the reason", reason)
-        return DeferredCall(self.index, self._raw, self._arguments, self, reason, question)
-
-
-class HandledCall(_OfTurn, Value):
-    """A call that has its result.
-
-    Attributes:
-        index: position in the turn.
-        call: with the input that was run; None if it was an issue before, or was restored and no longer
-            fits its tool.
-        result: that goes into the transcript.
-        by: who gave it: a hook, your program, or the executor.
-    """
-
-    index: int
-    _raw: RawCall
-    _arguments: Any
-    call: ToolCall[Any] | None
-    result: ToolResult
-    by: DecidedBy
-    _saved: Any = None  # of a call that no longer fits: what is saved of it
-
-    def _more(self) -> Sequence[str]:
-        code = [f"code={self.result.code!r}"] if self.result.is_error else []
-        return excerpt(self.result.content), *code
-
-
-class RejectedCall(_OfTurn, Value):
-    """A call that a hook or a person refused; it isn't run.
-
-    Attributes:
-        index: position in the turn.
-        call: with the input that was refused; None if it was restored and no longer fits its tool.
-        reason: for the model; it may be empty.
-        by: who refused it.
-    """
-
-    index: int
-    _raw: RawCall
-    _arguments: Any
-    call: ToolCall[Any] | None
-    reason: str
-    by: DecidedBy
-    _saved: Any = None  # of a call that no longer fits: what is saved of it
-
-    @property
-    def result(self) -> ToolResult:
-        """What goes into the transcript; `rejection_reason` reads the reason back."""
-        return ToolResult(self.id, self.name, rejection_text(self.reason), is_error=True, code="rejected")
 
 
 class Question(Value):
@@ -282,95 +77,361 @@ class Question(Value):
         return f"Question({self.text!r}, {self.parameter!r})"
 
 
-class DeferredCall(_OfTurn, Value, Generic[Input]):
-    """A call about which a person or another system has to decide first.
+class ToolCall(Value, Generic[Input]):
+    """A call of a turn, in its state; `match call.input:` dispatches on what is to be run.
 
     Attributes:
-        index: position in the turn.
-        call: as it will be run when it is approved.
-        reason: why it waits, for whoever decides.
-        question: that the tool has, or None: then the call is to be approved or rejected.
+        index: position in the turn, the first being 0.
+        state: `pending`: it is to be run; `handled`: it has its result; `rejected`: a hook or a person
+            refused it; `deferred`: a person or another system decides first; `issue`: it can't be run.
+        approved: whether a person, or a hook, has agreed to it; it isn't deferred again.
+        by: who gave its result, or refused it: `hook`, `host` (your program) or `executor`; else None.
+        reason: of a rejected call, for the model; of a deferred one, for whoever decides. It may be empty.
+            None in other states.
+        question: that the tool of a deferred call has; None where it is to be approved or rejected.
     """
 
     index: int
-    _raw: RawCall
-    _arguments: Any
-    call: ToolCall[Input]
-    reason: str
+    _raw: RawCall  # whose arguments somebody else may change
+    _arguments: Any  # our own copy of them
+    _tool: Tool[..., Any] | None
+    _input: Input
+    state: CallState = "pending"
+    approved: bool = False
+    _answers: tuple[tuple[str, Any], ...] = ()
+    _runs: int = 0  # how often it was run before: it asked something, or was interrupted
+    by: DecidedBy | None = None
+    reason: str | None = None
     question: Question | None = None
+    _result: ToolResult | None = None
+    _error: Exception | None = None  # of an issue; it takes no part in equality and hash
+    _saved: Any = None  # of a call that no longer fits its tool: what is saved of it
+
+    if not TYPE_CHECKING:  # for speed alone: it saves a quarter of what a call of a round costs
+
+        def __new__(
+            cls,
+            index,
+            _raw,
+            _arguments,
+            _tool,
+            _input,
+            state,
+            approved,
+            _answers,
+            _runs,
+            by,
+            reason,
+            question,
+            _result,
+            _error,
+            _saved,
+        ):
+            self = cls._draft()
+            self.index = index
+            self._raw = _raw
+            self._arguments = _arguments
+            self._tool = _tool
+            self._input = _input
+            self.state = state
+            self.approved = approved
+            self._answers = _answers
+            self._runs = _runs
+            self.by = by
+            self.reason = reason
+            self.question = question
+            self._result = _result
+            self._error = _error
+            self._saved = _saved
+            self.__class__ = cls
+            return self
+
+    # --- as the model sent it --------------------------------------------------------------------
 
     @property
-    def input(self) -> Input:
-        """The input with which it will be run."""
-        return self.call.input
+    def id(self) -> str:
+        """The id by which the provider matches call and result; calls of one turn may share it."""
+        return self._raw.id
 
     @property
-    def arguments(self) -> dict[str, Any]:
-        """The input as arguments: with what hooks changed.
+    def name(self) -> str:
+        """The name of the tool, as the model wrote it."""
+        return self._raw.name
 
-        Raises:
-            EncodeError: the input can't be written as JSON.
-            ToolError: the input doesn't keep all that it was made of (`InitVar`).
-        """
-        return self.call.arguments
+    @property
+    def raw(self) -> RawCall:
+        """The call as the model sent it, with a copy of the arguments at each reading."""
+        raw = self._raw
+        return RawCall(raw.id, raw.name, copy_json(self._arguments), raw.is_cut_off)
+
+    # --- what is run -----------------------------------------------------------------------------
+
+    @property
+    def has_input(self) -> bool:
+        """Whether it has a tool and an input: an issue has none, nor a call that no longer fits its tool."""
+        return self._tool is not None
 
     @property
     def tool(self) -> Tool[..., Any]:
-        """The tool that it calls."""
-        return self.call.tool
+        """The tool that it calls.
 
-    def _more(self) -> Sequence[str]:
-        return () if self.question is None else (repr(self.question),)
-
-
-class CallIssue(_OfTurn, Value):
-    """A call that can't be run, and what the model reads about it.
-
-    Attributes:
-        index: position in the turn.
-        code: why: the tool wasn't offered, isn't known, or the arguments don't fit.
-        content: for the model.
-        error: with all data, such as the problems of a `DecodeError`; None after a restart, and where
-            there is no more to say. It takes no part in equality and hash.
-    """
-
-    index: int
-    _raw: RawCall
-    _arguments: Any
-    code: ResultCode
-    content: str
-    error: Exception | None = None
+        Raises:
+            RoundError: it has none.
+        """
+        if self._tool is None:
+            raise self._without_input()
+        return self._tool
 
     @property
-    def result(self) -> ToolResult:
-        """What goes into the transcript, unless `commit` gets another result."""
-        details = None if self.error is None else {"exception": self.error}
-        return ToolResult(self.id, self.name, self.content, is_error=True, code=self.code, details=details)
+    def input(self) -> Input:
+        """The input with which it runs, of `tool.input_type`.
 
-    def _key(self) -> tuple[Any, ...]:
-        return self.index, self.id, self.name, self.code, self.content
+        Raises:
+            RoundError: it has none.
+        """
+        if self._tool is None:
+            raise self._without_input()
+        return self._input
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The input as arguments: with what hooks and people changed.
+
+        Raises:
+            EncodeError: the input can't be written as JSON.
+            RoundError: it has none.
+            ToolError: the input doesn't keep all that it was made of (`InitVar`).
+        """
+        return self.tool.encode_input(self.input)
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        """The answers of people, as JSON values, by the name of the injected parameter."""
+        return {name: copy_json(answer) for name, answer in self._answers}
+
+    @property
+    def run(self) -> tuple[int, int]:
+        """Which run of which call of the turn it would be, for the rest of this package."""
+        return self.index, self._runs
+
+    def _without_input(self) -> RoundError:
+        why = "can't be run" if self.state == "issue" else "doesn't fit its tool"
+        message = (
+            f"{shown_call(self.name, self.id)} {why}, so it has no input: call.raw has what the model sent"
+        )
+        return RoundError(message)
+
+    # --- what came of it -------------------------------------------------------------------------
+
+    @property
+    def result(self) -> ToolResult | None:
+        """What goes into the transcript; None as long as it is pending or deferred.
+
+        `commit` may get another result for an issue. `rejection_reason` reads the reason of a refusal back.
+        """
+        if self.state == "rejected":
+            text = rejection_text(self.reason or "")
+            return ToolResult(self.id, self.name, text, is_error=True, code="rejected")
+        if self._error is None or self._result is None:
+            return self._result
+        return self._result.replace(details={"exception": self._error})
+
+    @property
+    def error(self) -> Exception | None:
+        """What was raised, such as the `DecodeError` of an issue.
+
+        None where nothing was, where there is no result, and after a restart.
+        """
+        details = None if self.result is None else self.result.details
+        return None if details is None else details.get("exception")
+
+    @property
+    def code(self) -> ResultCode | None:
+        """Why it has no output, as in its result; None where it has one, or no result."""
+        return None if self.result is None else self.result.code
+
+    @property
+    def content(self) -> str | None:
+        """What the model reads of it; None as long as it has no result."""
+        return None if self.result is None else self.result.content
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the arguments of an issue; empty in other states, and after a restart."""
+        return tuple(self._error.problems) if isinstance(self._error, DecodeError) else ()
+
+    # --- results and other states ----------------------------------------------------------------
+
+    def with_input(self, given: Any, /) -> ToolCall[Any]:
+        """Return the call with a copy of another input; `raw` stays as the model sent it.
+
+        The input is checked as the arguments of a model are.
+
+        Args:
+            given: of `tool.input_type`.
+
+        Raises:
+            DecodeError: it doesn't fit the types or the limits of the tool.
+            EncodeError: it can't be written as JSON, so the round could not be saved.
+            RoundError: the call has no tool.
+            ToolError: it isn't an input of this tool.
+        """
+        return self.replace(_input=checked_input(self.tool, given))
+
+    def complete(self, output: object, /) -> ToolResult:
+        """Return the result of a call that your program has run.
+
+        Args:
+            output: of `tool.output_type`, where one is declared.
+
+        Raises:
+            EncodeError: it doesn't fit, or has no JSON form.
+            RoundError: the call has no tool.
+        """
+        written = self.tool.write_output(output)
+        return ToolResult(
+            self.id,
+            self.name,
+            written.text,
+            parts=written.parts,
+            json=written.json,
+            value=output,
+            _index=self.index,
+        )
+
+    def fail(self, message: str, /) -> ToolResult:
+        """Return the result of a call that your program could not run.
+
+        Args:
+            message: what the model reads.
+        """
+        text = writable_text("the message", message)
+        return ToolResult(self.id, self.name, text, is_error=True, code="execution_failed", _index=self.index)
+
+    def handled(self, output: object, /, by: DecidedBy = "host") -> ToolCall[Input]:
+        """Return the call with its output, for `commit`.
+
+        Raises:
+            EncodeError: the output doesn't fit, or has no JSON form.
+            RoundError: the call has no tool.
+        """
+        return self.with_result(self.complete(output), by)
+
+    def with_result(self, result: ToolResult, /, by: DecidedBy = "host") -> ToolCall[Input]:
+        """Return the call with a result, for `commit`.
+
+        Args:
+            result: such as what `complete` or `fail` returns.
+            by: who gives it.
+        """
+        return self.replace(
+            state="handled", by=by, reason=None, question=None, _result=result, _error=None, _saved=None
+        )
+
+    def reject(self, reason: str = "", /, by: DecidedBy = "host") -> ToolCall[Input]:
+        """Return the call as one that is refused, for `commit`.
+
+        Args:
+            reason: for the model; it may be empty.
+            by: who refuses it.
+        """
+        text = writable_text("the reason", reason)
+        return self.replace(
+            state="rejected", by=by, reason=text, question=None, _result=None, _error=None, _saved=None
+        )
+
+    def defer(self, reason: str = "", question: Question | None = None) -> ToolCall[Input]:
+        """Return the call as one about which somebody has to decide first.
+
+        Args:
+            reason: for whoever decides.
+            question: that the tool has, or None.
+
+        Raises:
+            RoundError: the call has no tool.
+        """
+        if self._tool is None:
+            raise self._without_input()
+        text = writable_text("the reason", reason)
+        return self.replace(state="deferred", by=None, reason=text, question=question, _result=None)
+
+    def as_pending(self) -> ToolCall[Input]:
+        """Return a deferred call as one that is to be run, for the rest of this package."""
+        if self.state == "pending":
+            return self
+        return self.replace(state="pending", reason=None, question=None)
+
+    def again(self) -> ToolCall[Input]:
+        """Return the call as one that may be run once more, for the rest of this package."""
+        return self.as_pending().replace(approved=False, _runs=self._runs + 1)
+
+    # --- as a value ------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CallIssue):
+        if not isinstance(other, ToolCall):
             return NotImplemented
-        return self._key() == other._key()
+        for name in _COMPARED:
+            own, others = getattr(self, name), getattr(other, name)
+            if own is not others and own != others:
+                return False
+        return True
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash((self.index, self.id, self.name, self.state))
+
+    def __repr__(self) -> str:
+        shown = [repr(self.id), repr(self.name)]
+        if self.state != "pending":
+            shown.append(repr(self.state))
+        if self.state in {"pending", "deferred"}:
+            shown.append(repr(self._input))
+        if self.reason is not None:
+            shown.append(repr(self.reason))
+        if self.question is not None:
+            shown.append(repr(self.question))
+        if self._result is not None:
+            shown.append(excerpt(self._result.content))
+            shown += [f"code={self._result.code!r}"] if self._result.is_error else []
+        return f"ToolCall({', '.join(shown)})"
 
 
-State: TypeAlias = "ToolCall[Any] | HandledCall | RejectedCall | DeferredCall[Any] | CallIssue"
-"""The state of a call of a turn: pending (as a `ToolCall`), or one of the others."""
+_COMPARED = tuple([name for name in ToolCall.__slots__ if name != "_error"])
 
 
-def shortened(state: State, limited: Limited) -> State:
-    """Return a state with a result as long as a model may read; one without a result stays as it is."""
-    if not isinstance(state, (HandledCall, RejectedCall)) or state.call is None:
-        return state
-    result = limited(state.call.tool, state.metadata, state.result)
-    if isinstance(state, HandledCall):
-        return state.replace(result=result)
-    return state.replace(reason=rejection_reason(result) or "")
+def call_with_input(index: int, raw: RawCall, tool: Tool[..., Any], given: Any) -> ToolCall[Any]:
+    """Return a pending call with its input, and with arguments that nobody else can change.
+
+    Raises:
+        DecodeError: the arguments aren't JSON, although they fit the types.
+    """
+    arguments = raw.arguments
+    own = arguments if arguments.__class__ is str else own_arguments(raw)
+    return ToolCall(index, raw, own, tool, given)
+
+
+def call_issue(index: int, raw: RawCall, arguments: Any, result: ToolResult) -> ToolCall[Any]:
+    """Return a call that can't be run.
+
+    Args:
+        index: position in the turn.
+        raw: as the model sent it.
+        arguments: our own copy of its arguments.
+        result: what the model reads about it; its details may hold the exception.
+    """
+    error = (result.details or {}).get("exception")
+    own = ToolResult(raw.id, raw.name, result.content, is_error=True, code=result.code)
+    return ToolCall(index, raw, arguments, None, None, "issue", _result=own, _error=error)
+
+
+def shortened(call: ToolCall[Any], limited: Limited) -> ToolCall[Any]:
+    """Return a call with a result as long as a model may read; one without a result stays as it is."""
+    result = call.result if call.state in {"handled", "rejected"} and call.has_input else None
+    if result is None:
+        return call
+    short = limited(call.tool, call.raw, result)
+    if call.state == "handled":
+        return call.replace(_result=short)
+    return call.replace(reason=rejection_reason(short) or "")
 
 
 def rejection_text(reason: str) -> str:
@@ -409,9 +470,9 @@ def rejection_reason(result: ToolResult | Mapping[str, Any] | str, /) -> str | N
     return reason if head == _REJECTION and separator else None
 
 
-def continue_suggestion(states: Iterable[State]) -> str | None:
+def continue_suggestion(calls: Iterable[ToolCall[Any]]) -> str | None:
     """Return why the model should get another turn: some of its calls could not be used."""
-    issues = [state for state in states if isinstance(state, CallIssue)]
+    issues = [call for call in calls if call.state == "issue"]
     if not issues:
         return None
     found = [f"{clip(escape(issue.name), 100)} ({issue.code})" for issue in issues]

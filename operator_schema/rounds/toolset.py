@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..immutable import Value
 from ..tools.snapshot import Snapshot
-from .entries import Entry, Source, entries_of, merged, switches_of
-from .named_tools import NamedTools
+from .named_tools import Entry, NamedTools, Source, entries_of, merged, switches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import TypeAlias, Unpack
 
     from ..schema.style import StyleOptions
-    from ..tools.calls import RawCall
     from ..tools.options import ToolChanges
     from ..tools.tool import ToolDefinition
-    from .entries import Member
-    from .named_tools import Selection
-    from .offer import Available, Offer, Required
-    from .plan import ToolRoundPlan
-    from .round import ModelAnswer, ToolRound
+    from .named_tools import Member, Selection
+    from .offer import Offer, Required, Selections, Strict
+    from .round import Round
 
     Context: TypeAlias = Mapping[Any, Any]
 
@@ -38,11 +33,11 @@ class Toolset(NamedTools, Value, Generic[Input]):
     each turn: what a request offers, what hooks decide, and which calls wait for a person.
 
     Toolsets inside are flattened. Wherever a tool has to be named, give its name or the tool itself.
-    Two toolsets are equal if they have the same tools in the same order, with the same ones off.
+    Two toolsets are equal if they have the same tools in the same order, with the same ones hidden.
 
     Args:
         members: tools made by `@tool` and `@tool_input`, other toolsets, registries (the tools that they
-            have now, with their switches), and any of these in `off(…)`.
+            have now, with their switches), and lists of these.
 
     Raises:
         DuplicateToolError: two tools have the same name; `prefix` helps.
@@ -74,20 +69,25 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     def offer(
         self,
-        available: Available = "default",
-        required: Required = "optional",
         *,
+        only: Selections | None = None,
+        also: Selections = (),
+        required: Required = None,
+        strict: Strict = False,
         descriptions: Mapping[str, str] | None = None,
         context: Context | None = None,
     ) -> Offer[Input]:
-        """Resolve what one request offers to the model.
+        """Say what one request offers to the model: all tools that aren't hidden, unless told otherwise.
+
+        Tools that are switched off (`enabled=False`) are never offered.
 
         Args:
-            available: `"default"` for the tools that aren't off, `"all"`, `Only([…])` for exactly these,
-                or `DefaultPlus([…])` for these beside the default ones. Tools that are switched off
-                (`enabled=False`) are never offered.
-            required: `"optional"` if the model may answer without a call, `"at_least_one"` if it has to
-                call a tool, `Specific(tool)` for this one.
+            only: a tool, name or toolset, or several: exactly these are offered, hidden or not.
+            also: a tool, name or toolset, or several: hidden ones that are offered too.
+            required: None if the model may answer without a call, `"any"` if it has to call a tool, a tool or
+                name for this one.
+            strict: whether the provider has to hold the model to the schemas; `"auto"` for the tools that its
+                strict mode takes.
             descriptions: names of tools to descriptions for this request; what
                 `await hooks.descriptions(toolset)` returns, with changes of your own.
             context: for switches that take one.
@@ -95,87 +95,71 @@ class Toolset(NamedTools, Value, Generic[Input]):
         Raises:
             OfferError: what is required isn't available.
             ToolNotFoundError: there is no tool of a name.
-            TypeError: an argument is of another kind.
+            TypeError: an argument is of another kind, or both `only` and `also` are given.
         """
-        if available == "default" and required == "optional" and not descriptions and context is None:
+        if (
+            only is None
+            and also == ()
+            and required is None
+            and strict is False
+            and not descriptions
+            and context is None
+        ):
             return self._default_offer.get(None) or self._offer_by_default()
-        from .offer import offer
+        from .offer import make_offer
 
-        return offer(self, self._entries, available, required, descriptions or {}, context)
+        return make_offer(
+            self, only, also, required, strict=strict, descriptions=descriptions, context=context
+        )
 
     def definitions(
         self,
-        available: Available = "default",
         *,
+        only: Selections | None = None,
+        also: Selections = (),
         context: Context | None = None,
         **options: Unpack[StyleOptions],
     ) -> list[ToolDefinition]:
         """List name, description and input schema of the tools that a request offers.
 
         Args:
-            available: as for `offer`.
+            only: as for `offer`.
+            also: as for `offer`.
             context: for switches that take one.
             inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
         """
-        return self.offer(available, context=context).definitions(**options)
-
-    def round(
-        self,
-        calls: Iterable[RawCall] | ModelAnswer,
-        /,
-        offer: Offer[Any] | None = None,
-        *,
-        assistant: Any = None,
-    ) -> ToolRound[Input]:
-        """Decode the calls of one turn of the model; nothing is run.
-
-        Args:
-            calls: the answer of a provider, with its message; or calls as the model sent them, whose ids may
-                repeat.
-            offer: what the request offered; None for what `self.offer()` says now.
-            assistant: beside calls alone, the rest of the model's turn, as JSON: its text, or the provider's
-                own message. It is kept, and comes back in `Turn.assistant`.
-
-        Raises:
-            RoundError: `assistant` nests deeper than 200 levels, or has a number that isn't JSON.
-            TypeError: one isn't a `RawCall`, `assistant` isn't JSON, or the offer isn't one.
-            ValueError: the offer is that of another toolset.
-        """
-        if offer is None:
-            offer = self.offer()
-        made: ToolRound[Input] = _make_round()(self, calls, offer, assistant)
-        return made
+        return self.offer(only=only, also=also, context=context).definitions(**options)
 
     def _offer_by_default(self) -> Offer[Any]:
         """Return what `offer()` says, and keep it if no switch is a function that may say otherwise later."""
-        from .offer import offer
+        from .offer import make_offer
 
-        found = offer(self, self._entries, "default", "optional", {}, None)
-        shown = [name for name in self.names if not self.is_off(name)]
+        found = make_offer(self)
+        shown = [name for name in self.names if not self.is_hidden(name)]
         if all(isinstance(self._entries.switch_of(name), bool) for name in shown):
             self._default_offer[None] = found
         return found
 
-    def restore_plan(self, data: object, /, *, secret: bytes | None = None) -> ToolRoundPlan[Input]:
-        """Make a plan of what `plan.as_dict` returned, also in another process; nothing is run.
+    def restore_round(self, data: object, /, *, secret: bytes | None = None) -> Round[Input]:
+        """Make a round of what `round.as_dict` returned, also in another process; nothing is run.
 
         Args:
             data: JSON values, or the text of them.
             secret: that was given to `as_dict`.
 
         Returns:
-            A plan equal to the saved one. `NeedsInput(answer_type=…)` isn't saved: the answer to a
+            A round equal to the saved one. `NeedsInput(answer_type=…)` isn't saved: the answer to a
             question then has the type of its parameter.
 
         Raises:
-            RestoreError: something no longer fits. Its `plan` is the plan in which the calls that no
+            RestoreError: something no longer fits. Its `round` is the round in which the calls that no
                 longer fit are issues, if the rest can be used.
             TypeError: the secret isn't bytes.
             ValueError: it is shorter than 16 bytes.
         """
-        from .restore import restore_plan
+        from .restore import restore_round
 
-        return restore_plan(self, data, secret)
+        return restore_round(self, data, secret)
 
     # --- making others ---------------------------------------------------------------------------
 
@@ -213,6 +197,26 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """
         names = set(self.names_of(*selections))
         return self._made([entry for entry in self._derived() if entry.tool.name not in names])
+
+    def hide(self, *selections: Selection) -> Toolset[Any]:
+        """Return the same tools with these hidden: requests offer them only if they are asked to.
+
+        `offer(also=…)` and `offer(only=…)` ask for them. Whoever lists the tools without an offer, such as a
+        framework, doesn't get them.
+
+        Args:
+            selections: names, tools, and toolsets for all of their tools.
+
+        Raises:
+            ToolNotFoundError: one isn't there.
+        """
+        names = set(self.names_of(*selections))
+        return self._made(
+            [
+                entry.replace(is_hidden=True) if entry.tool.name in names else entry
+                for entry in self._derived()
+            ]
+        )
 
     def prefix(self, names: str = "", descriptions: str = "") -> Toolset[Any]:
         """Return the same tools under longer names, or with longer descriptions.
@@ -261,13 +265,6 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (tuple(self._named.values()),)
-
-
-@cache  # asking for the import each time takes a fifth of a round with one call
-def _make_round() -> Any:
-    from .round import make_round
-
-    return make_round
 
 
 def _restored(entries: tuple[Entry, ...]) -> Toolset[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..immutable import Value
 from ..tools.awaitables import close_awaitable, is_awaitable
-from ..wording import clip, escape, received
+from ..wording import clip, escape, quote, received
 from .errors import RoundError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..tools.calls import RawCall, ToolResult
 
-__all__ = ["ListTranscript", "Transcript", "Turn", "append_turn"]
+__all__ = ["History", "Transcript", "Turn", "append_turn"]
 
 
 _NAME_LENGTH = 100
@@ -30,7 +30,7 @@ class Turn(Value):
         id: of the round; two turns never share it.
         calls: as the model sent them, in order.
         results: one for each call, in the order of the calls.
-        assistant: the rest of the model's turn as JSON, as it was given to `toolset.round`.
+        assistant: the rest of the model's turn as JSON, as it was given to `offer.round`.
     """
 
     id: str
@@ -57,7 +57,7 @@ class Turn(Value):
         return cast("dict[str, Any]", writable(data))
 
 
-class Transcript(Protocol):
+class History(Protocol):
     """Where committed turns go; a `list` is one too."""
 
     def append(self, turn: Turn, /) -> None:
@@ -65,36 +65,50 @@ class Transcript(Protocol):
         ...
 
 
-def append_turn(transcript: Transcript, turn: Turn) -> None:
+def append_turn(history: History, turn: Turn, revision: int | None = None) -> None:
     """Append a turn.
+
+    Args:
+        history: to which it is appended.
+        turn: that is appended.
+        revision: of its round in a store; None where it is in none.
 
     Raises:
         TypeError: it has no `append`, or one that is async, so that nothing was appended yet.
         Exception: what `append` raises.
     """
-    if not callable(getattr(transcript, "append", None)):
-        known = "a ListTranscript, a list, or anything else with append"
-        message = f"a transcript is {known}, not {received(transcript)}"
+    stored: Any = getattr(type(history), "commit_turn", None)
+    if stored is not None:
+        stored(history, turn, revision)
+        return
+    if not callable(getattr(history, "append", None)):
+        known = "a Transcript, a list, or anything else with append"
+        message = f"a transcript is {known}, not {received(history)}"
         raise TypeError(message)
-    returned: object = transcript.append(turn)  # type: ignore[func-returns-value]  # what callers promise, some do not
+    returned: object = history.append(turn)  # type: ignore[func-returns-value]  # what callers promise, some do not
     if is_awaitable(returned):
         close_awaitable(returned)
-        name = clip(escape(type(transcript).__name__), _NAME_LENGTH)
+        name = clip(escape(type(history).__name__), _NAME_LENGTH)
         message = (
-            f"{name}.append is async, and commit doesn't wait for it: commit to a ListTranscript or a list, "
+            f"{name}.append is async, and commit doesn't wait for it: commit to a Transcript or a list, "
             "and await the turn's way into your store yourself"
         )
         raise TypeError(message)
 
 
-class ListTranscript:
-    """A conversation in memory: committed turns, and whatever else your program adds.
+class Transcript:
+    """A conversation in memory: messages of the user, committed turns, and whatever else your program adds.
+
+    A string is a message of the user, a dict a message in the form of a provider.
 
     Any number of threads may append at once. A turn goes in once: a second commit of the same round,
     also of one that was restored twice, is refused.
 
     Args:
         items: what there is so far, such as messages of the user.
+
+    Raises:
+        TypeError: `items` is a string.
     """
 
     __slots__ = ("_items", "_lock", "_turns")
@@ -103,6 +117,9 @@ class ListTranscript:
         self._lock = RLock()
         self._items: list[Any] = []
         self._turns: set[str] = set()
+        if isinstance(items, str):
+            message = f"a transcript takes a list of messages: Transcript([{quote(items, _NAME_LENGTH)}])"
+            raise TypeError(message)
         for item in items:
             self.append(item)
 
@@ -132,4 +149,4 @@ class ListTranscript:
         return self._items[index]
 
     def __repr__(self) -> str:
-        return f"<ListTranscript of {len(self)}>"
+        return f"<Transcript of {len(self)}>"

@@ -156,8 +156,8 @@ def test_a_tool_of_a_program_that_needs_a_person_runs_as_any_other(
 
 def test_an_approval_after_a_restart_reaches_the_program(confirmed: dict[str, Any]) -> None:
     toolset = Toolset(*confirmed.values())
-    plan = toolset.round([RawCall("1", "delete", {"name": "a"})]).plan().approve("1")
-    plan = Executor(toolset).execute_round_sync(toolset.restore_plan(plan.as_dict()))
+    plan = toolset.offer().round([RawCall("1", "delete", {"name": "a"})]).confirmed().approve("1")
+    plan = Executor(toolset).execute_round_sync(toolset.restore_round(plan.as_dict()))
     assert plan.handled[0].result.content == "deleted a"
 
 
@@ -314,7 +314,7 @@ def test_questions_of_a_program_reach_a_person(tools: dict[str, Any]) -> None:
     executor = Executor(Registry(tools.values()))
 
     async def main() -> str:
-        plan = toolset.round([RawCall("1", "drop", {"table": "t"})]).plan()
+        plan = toolset.offer().round([RawCall("1", "drop", {"table": "t"})]).confirmed()
         plan = await executor.execute_round(plan)
         assert plan.deferred[0].question.text == "Really drop t?"
         assert plan.deferred[0].question.answer_schema == {"type": "boolean"}

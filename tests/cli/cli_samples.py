@@ -187,7 +187,7 @@ def vague(level: Level, note: Any) -> str:
 
 HOST = """
 from typing import Annotated
-from operator_schema import Registry, Toolset, off, skip, tool
+from operator_schema import Registry, Toolset, skip, tool
 
 class Db:
     def __init__(self):
@@ -225,7 +225,7 @@ def count_named(table: str) -> str:
     return table
 
 toolset = Toolset(registry, count)
-hiding = Toolset(count, off(count_named))
+hiding = Toolset(count, count_named).hide(count_named)
 """
 
 

@@ -538,7 +538,7 @@ def test_a_call_whose_arguments_may_lack_their_end_never_runs_with_its_defaults(
     (call,) = answer.calls
     assert (answer.is_cut_off, call.is_cut_off) == (True, True)
     assert Executor([wipe]).execute_sync(call).code == "cut_off"
-    assert [issue.code for issue in Toolset(wipe).round(answer.calls).issues] == ["cut_off"]
+    assert [issue.code for issue in Toolset(wipe).offer().round(answer.calls).issues] == ["cut_off"]
 
 
 def test_an_empty_function_call_is_no_call():

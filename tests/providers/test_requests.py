@@ -11,14 +11,12 @@ from provider_traffic import exchanges, provider_of
 
 from operator_schema import (
     Executor,
-    ListTranscript,
     RawCall,
     Registry,
     SchemaError,
-    Specific,
     ToolChoice,
     Toolset,
-    off,
+    Transcript,
     tool,
     tool_input,
 )
@@ -61,7 +59,7 @@ SCHEMA = {
     "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "default": 5}},
     "required": ["query"],
 }
-TOOLS = Toolset(search, off(now))
+TOOLS = Toolset(search, now).hide(now)
 
 
 def test_each_provider_has_its_envelope():
@@ -95,7 +93,7 @@ def test_tools_may_be_an_offer_a_toolset_a_registry_or_a_list(provider):
     )
     sent.clear()
     assert provider.request([search])
-    assert provider.request([]) == provider.request(Toolset(off(now))) == {}
+    assert provider.request([]) == provider.request(Toolset(now).hide(now)) == {}
 
 
 @pytest.mark.parametrize(
@@ -111,12 +109,12 @@ def test_tools_may_be_an_offer_a_toolset_a_registry_or_a_list(provider):
     ],
 )
 def test_the_choice_of_an_offer_is_in_the_request(provider, required, named):
-    assert provider.request(TOOLS.offer("all", "at_least_one"))["tool_choice"] == required
-    assert provider.request(TOOLS.offer("all", Specific(now)))["tool_choice"] == named
+    assert provider.request(TOOLS.offer(only=TOOLS, required="any"))["tool_choice"] == required
+    assert provider.request(TOOLS.offer(only=TOOLS, required=now))["tool_choice"] == named
 
 
 def test_the_choice_where_it_has_another_place():
-    required, named = TOOLS.offer("all", "at_least_one"), TOOLS.offer("all", Specific(now))
+    required, named = TOOLS.offer(only=TOOLS, required="any"), TOOLS.offer(only=TOOLS, required=now)
     assert gemini.request(required)["toolConfig"]["functionCallingConfig"] == {"mode": "ANY"}
     assert gemini.request(named)["toolConfig"]["functionCallingConfig"] == {
         "mode": "ANY",
@@ -129,7 +127,7 @@ def test_the_choice_where_it_has_another_place():
 
 @pytest.mark.parametrize("provider", [cohere, ollama])
 def test_one_tool_alone_is_offered_where_none_can_be_named(provider):
-    (sent,) = provider.request(TOOLS.offer("all", Specific(now)))["tools"]
+    (sent,) = provider.request(TOOLS.offer(only=TOOLS, required=now))["tools"]
     assert sent["function"]["name"] == "now"
 
 
@@ -239,14 +237,14 @@ def test_what_isnt_a_tool_is_refused(provider):
 @pytest.mark.needs_threads
 def test_arguments_of_another_kind_are_refused():
     result = Executor(TOOLS).execute_sync(RawCall("1", "now", {}))
-    turn_round = TOOLS.round([RawCall("1", "now", {})])
+    turn_round = TOOLS.offer().round([RawCall("1", "now", {})])
     with pytest.raises(TypeError, match='strict is True, False or "auto", not string "yes"'):
         openai_chat.request(offer_of(TOOLS, strict="yes"))
     with pytest.raises(TypeError, match=r"results takes a list: write \[result\]"):
         openai_chat.results(result)
     with pytest.raises(TypeError, match='ToolResults, not string "noon"'):
         openai_chat.results(["noon"])
-    with pytest.raises(TypeError, match=r"what plan.commit\(…\) returns, a Turn, not ToolRound"):
+    with pytest.raises(TypeError, match=r"what plan.commit\(…\) returns, a Turn, not Round"):
         openai_chat.turn(turn_round)
     with pytest.raises(TypeError, match="the name of a provider is a string, not integer 5"):
         openai_compatible(5)
@@ -258,10 +256,10 @@ def test_arguments_of_another_kind_are_refused():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (lambda plan: plan, r"not ToolRoundPlan: turn\(plan\.commit\(…\)\) writes a round$"),
+        (lambda plan: plan, r"not Round: turn\(plan\.commit\(…\)\) writes a round$"),
         (lambda plan: plan.commit([]), r"not Turn: turn\(…\) writes it$"),
-        (lambda plan: plan.handled, "not HandledCall: give its result$"),
-        (lambda plan: plan.handled[0], "not HandledCall: give its result$"),
+        (lambda plan: plan.handled, "not ToolCall: give its result$"),
+        (lambda plan: plan.handled[0], "not ToolCall: give its result$"),
         (lambda _: None, "not null$"),
         (lambda _: 5, "not integer 5$"),
     ],
@@ -269,7 +267,7 @@ def test_arguments_of_another_kind_are_refused():
 )
 def test_results_of_a_round_are_told_from_what_holds_them(given, said):
     tools = Toolset(now)
-    plan = Executor(tools).execute_round_sync(tools.round([RawCall("1", "now", {})]))
+    plan = Executor(tools).execute_round_sync(tools.offer().round([RawCall("1", "now", {})]))
     with pytest.raises(TypeError, match=f"^results takes what an executor returns, ToolResults, {said}"):
         openai_chat.results(given(plan))
 
@@ -399,7 +397,7 @@ def test_one_turn_goes_round(provider, response):
     assert answer.stop == "calls"
     turn_round = offer.round(answer.calls, assistant=answer.message)
     plan = Executor(TOOLS).execute_round_sync(turn_round)
-    transcript = ListTranscript()
+    transcript = Transcript()
     turn = plan.commit(transcript)
     sent = provider.turn(turn, offer)
     assert sent == [*answer.message, *provider.results(turn.results)]
@@ -419,7 +417,7 @@ def test_calls_and_results_have_the_name_on_the_wire():
         return path
 
     tools = Toolset(render)
-    plan = Executor(tools).execute_round_sync(tools.round([RawCall("1", "3d_render", {"path": "x"})]))
+    plan = Executor(tools).execute_round_sync(tools.offer().round([RawCall("1", "3d_render", {"path": "x"})]))
     call, result = gemini.turn(plan.commit([]), tools)
     name = gemini.request(tools)["tools"][0]["functionDeclarations"][0]["name"]
     assert call["parts"][0]["functionCall"]["name"] == name
@@ -471,7 +469,7 @@ def test_a_description_may_be_for_one_request():
             usual = provider.request(offer_of(TOOLS, strict=strict))["tools"][0]["function"]
             assert changed == {**usual, "description": "Search our shop."}
             assert usual["description"] == "Search the web."
-    both = openai_chat.request(TOOLS.offer("all", descriptions={"now": "Look at the clock."}))["tools"]
+    both = openai_chat.request(TOOLS.offer(only=TOOLS, descriptions={"now": "Look at the clock."}))["tools"]
     assert [each["function"]["description"] for each in both] == ["Search the web.", "Look at the clock."]
 
 

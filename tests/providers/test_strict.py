@@ -14,7 +14,7 @@ from offers import offer_of
 from provider_traffic import exchanges
 from strategies import OBJECTS
 
-from operator_schema import Codec, SchemaError, SchemaLeaf, Toolset, off, tool, tool_input
+from operator_schema import Codec, SchemaError, SchemaLeaf, Toolset, tool, tool_input
 from operator_schema.introspect.node_kinds import json_types_of
 from operator_schema.introspect.nodes import NULL, ArrayNode, LiteralNode, ObjectNode, UnionNode
 from operator_schema.providers import (
@@ -504,7 +504,7 @@ def test_what_is_told_in_words_is_listed():
             "description": "Default a.",
         },
     }
-    losses = anthropic.report(Toolset(note, off(invite)), strict=True).tools[0].losses
+    losses = anthropic.report(Toolset(note, invite).hide(invite), strict=True).tools[0].losses
     assert Loss(("pages",), "described", "minItems") in losses
     assert not any(loss.kind == "null" for loss in losses)
     assert Loss(("seats",), "null", "required") in openai_chat.report([invite], strict=True).tools[0].losses

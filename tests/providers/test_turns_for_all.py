@@ -3,7 +3,7 @@
 import pytest
 from test_provider_laws import response_of
 
-from operator_schema import ListTranscript, RawCall, Toolset, tool
+from operator_schema import RawCall, Toolset, Transcript, tool
 from operator_schema.providers import (
     ResponseError,
     anthropic,
@@ -37,8 +37,8 @@ def answered_by(provider):
 @pytest.mark.parametrize("taker", PROVIDERS, ids=repr)
 @pytest.mark.parametrize("giver", PROVIDERS, ids=repr)
 def test_a_turn_is_told_in_the_form_of_who_gets_it(giver, taker):
-    plan = Toolset(find).round(answered_by(giver)).plan()
-    turn = plan.reject_open("no").commit(ListTranscript())
+    plan = Toolset(find).offer().round(answered_by(giver)).confirmed()
+    turn = plan.reject_open("no").commit(Transcript())
     said, *results = taker.turn(turn)
     assert taker.wire.calls_in(said) == 1
     assert results == taker.results(turn.results)
@@ -51,8 +51,8 @@ def test_a_turn_is_told_in_the_form_of_who_gets_it(giver, taker):
 @pytest.mark.parametrize("odd", [[5], ["x"], [{"content": 5}], [{"content": [5], "parts": 7}], [None]])
 @pytest.mark.parametrize("taker", PROVIDERS, ids=repr)
 def test_a_message_of_a_form_that_nobody_knows_is_made_again(taker, odd):
-    plan = Toolset(find).round(answered_by(taker).calls, assistant=odd).plan()
-    turn = plan.reject_open("no").commit(ListTranscript())
+    plan = Toolset(find).offer().round(answered_by(taker).calls, assistant=odd).confirmed()
+    turn = plan.reject_open("no").commit(Transcript())
     assert taker.turn(turn) == [*taker.wire.calls_message(turn.calls), *taker.results(turn.results)]
 
 

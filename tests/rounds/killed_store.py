@@ -1,23 +1,26 @@
-"""Run the store of docs/approvals.md, and kill the process at each line of it.
+"""Run the program of docs/approvals.md, and kill the process at each line of it and of the store.
 
 For `test_killed_processes.py`. Each place is tried in a child of its own, which writes one JSON value.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
 import signal
-import sqlite3
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
+from operator_schema.rounds import stores
+from operator_schema.tools.execution import rounds
+
 PAGE = Path(__file__).parents[2] / "docs" / "approvals.md"
 EFFECTS = ("get_booking", "cancel_booking", "send_voucher")
+TRACED = {"the page", stores.__file__, rounds.__file__}
+"""The files at whose lines the process is killed."""
 
 
 def code_of_the_page() -> str:
@@ -28,7 +31,7 @@ def code_of_the_page() -> str:
 
 def page() -> dict[str, Any]:
     """Run the code of the page, with tools that write down each run in the folder of the process."""
-    names: dict[str, Any] = {"SECRET": b"a key of more than 16 bytes", "json": json}
+    names: dict[str, Any] = {"SECRET": b"a key of more than 16 bytes"}
     source = code_of_the_page()
     for name in EFFECTS:
         head = rf"(def {name}\(.*?\"\"\"\n)"
@@ -50,7 +53,7 @@ def kill_at(place: int) -> None:
     seen = [0]
 
     def trace(frame: Any, event: str, _: Any) -> Any:
-        if frame.f_code.co_filename != "the page":
+        if frame.f_code.co_filename not in TRACED:
             return None
         if event in {"line", "return"}:
             seen[0] += 1
@@ -65,7 +68,6 @@ def kill_at(place: int) -> None:
 def a_day(names: dict[str, Any], place: int) -> None:
     """Begin a turn and decide about it, until the process is killed."""
     raw = names["RawCall"]
-    store = names["Store"]("desk.db")
     kill_at(place)
     calls = [
         raw("1", "get_booking", {"booking": "7KQ"}),
@@ -73,9 +75,9 @@ def a_day(names: dict[str, Any], place: int) -> None:
         raw("3", "send_voucher", {"amount": 80}),
         raw("4", "send_voucher", {"amount": 5}),
     ]
-    plan_id = asyncio.run(names["begin"](store, calls)).split()[0]
-    asyncio.run(names["decide"](store, plan_id, "2", approved=True))
-    asyncio.run(names["decide"](store, plan_id, "3", approved=False))
+    round_id = names["begin"]("desk.db", calls).split()[0]
+    names["decide"]("desk.db", round_id, "2", approved=True)
+    names["decide"]("desk.db", round_id, "3", approved=False)
     sys.settrace(None)
 
 
@@ -83,15 +85,16 @@ def the_day_after(names: dict[str, Any]) -> dict[str, Any]:
     """Decide again about all that is left, and return what was found and what is there afterwards."""
     ran = Path("ran")
     found = ran.read_text(encoding="utf-8").split() if ran.exists() else []
-    store = names["Store"]("desk.db")
-    plans = store.db.execute("SELECT id, state FROM plans").fetchall()
-    turns = store.db.execute("SELECT turn FROM turns").fetchall()
-    for plan_id, _ in plans:
+    store, _ = names["opened"]("desk.db")
+    waiting, stuck = store.waiting(), [one.id for one in store.stuck()]
+    turns = len(store.transcript("customer 1"))
+    for round_id in [*waiting, *stuck]:
         for call_id, approved in [("2", True), ("3", False)]:
-            asyncio.run(names["decide"](store, plan_id, call_id, approved=approved))
+            names["decide"]("desk.db", round_id, call_id, approved=approved)
     after = ran.read_text(encoding="utf-8").split() if ran.exists() else []
-    store.db.close()
-    return {"ran": found, "states": [state for _, state in plans], "turns": len(turns), "ran after": after}
+    states = ["waiting" for _ in waiting] + ["stuck" for _ in stuck]
+    turns_after = len(store.transcript("customer 1"))
+    return {"ran": found, "states": states, "turns": turns, "ran after": after, "turns after": turns_after}
 
 
 def main(root: Path) -> None:
@@ -101,7 +104,6 @@ def main(root: Path) -> None:
         folder = root / str(place)
         folder.mkdir()
         os.chdir(folder)
-        sqlite3.connect("desk.db").executescript(names["SCHEMA"]).connection.close()
         child = os.fork()
         if child == 0:
             a_day(names, place)

@@ -29,7 +29,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.rounds.digests import digest_with, what_is_signed
+from operator_schema.rounds.inputs import digest_with, what_is_signed
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt " + bytes(20)
@@ -254,7 +254,7 @@ def calls(*given: tuple[str, Any]) -> list[RawCall]:
 
 def planned(*given: tuple[str, Any], toolset: Toolset[Any] = TOOLS, hooks: Any = None) -> Any:
     """Return the plan of a turn after its hooks."""
-    return done(toolset.round(calls(*given)).apply(hooks))
+    return done(toolset.offer().round(calls(*given)).apply(hooks))
 
 
 def executed(plan: Any, **options: Any) -> Any:
@@ -290,13 +290,13 @@ def through_text(data: Any) -> Any:
 
 def restored(plan: Any, toolset: Toolset[Any] = TOOLS, secret: bytes | None = None) -> Any:
     """Return a plan after it was saved as text and restored."""
-    return toolset.restore_plan(through_text(plan.as_dict(secret=secret)), secret=secret)
+    return toolset.restore_round(through_text(plan.as_dict(secret=secret)), secret=secret)
 
 
 def refused(data: Any, toolset: Toolset[Any] = TOOLS, secret: bytes | None = None) -> RestoreError:
     """Return why data aren't restored."""
     try:
-        toolset.restore_plan(data, secret=secret)
+        toolset.restore_round(data, secret=secret)
     except RestoreError as error:
         return error
     message = "it was restored"

@@ -44,12 +44,12 @@ def double(call):
 
 
 def approved(**given):
-    plan = TOOLS.round([RawCall("1", "pay", {"amount": 5})]).plan()
+    plan = TOOLS.offer().round([RawCall("1", "pay", {"amount": 5})]).confirmed()
     return plan.approve("1", **given)
 
 
 def test_a_hook_changes_an_input_before_it_is_approved_and_not_after():
-    sent = TOOLS.round([RawCall("1", "pay", {"amount": 5})])
+    sent = TOOLS.offer().round([RawCall("1", "pay", {"amount": 5})])
     plan = done(sent.apply(double))
     assert plan.deferred[0].input.amount == 10
     plan = done(plan.approve("1").apply(double))
@@ -72,7 +72,7 @@ def test_a_change_may_come_as_json_from_a_form():
 
 def test_all_that_is_open_can_be_rejected_at_once():
     calls = [RawCall("1", "pay", {"amount": 5}), RawCall("2", "move", {"to": "Rome"}), RawCall("3", "x", {})]
-    plan = TOOLS.round(calls).plan().reject_open("the user changed their mind")
+    plan = TOOLS.offer().round(calls).confirmed().reject_open("the user changed their mind")
     assert [(call.id, call.reason) for call in plan.rejected] == [
         ("1", "the user changed their mind"),
         ("2", "the user changed their mind"),
@@ -97,7 +97,7 @@ def test_a_hook_that_approves_leaves_later_hooks_their_changes():
     def small(call):
         return RunNormally(approved=call.input.amount < 10)
 
-    plan = done(TOOLS.round([RawCall("1", "pay", {"amount": 5})]).apply(Hooks(small, double)))
+    plan = done(TOOLS.offer().round([RawCall("1", "pay", {"amount": 5})]).apply(Hooks(small, double)))
     assert (plan.pending[0].input.amount, plan.pending[0].approved) == (10, True)
 
 
@@ -106,6 +106,8 @@ def test_an_answered_call_runs_with_its_input():
     from operator_schema import Executor
 
     executor = Executor(TOOLS)
-    plan = executor.execute_round_sync(TOOLS.round([RawCall("1", "move", {"to": "Rome"})])).answer("1", True)
+    plan = executor.execute_round_sync(TOOLS.offer().round([RawCall("1", "move", {"to": "Rome"})])).answer(
+        "1", True
+    )
     plan = executor.execute_round_sync(plan, hooks=lambda call: RunNormally(type(call.input)("Oslo")))
     assert plan.handled[0].result.content == "Rome True"

@@ -26,7 +26,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.rounds.digests import canonical_text
+from operator_schema.rounds.inputs import canonical_text
 from operator_schema.testing import arguments
 
 
@@ -38,10 +38,10 @@ def same_or_refused(approved: Any, toolset: Toolset[Any]) -> bool:
     """Check the law for the one call of a plan; return whether the call was restored."""
     written = saved(approved)["calls"][0]["input"]
     try:
-        (call,) = toolset.restore_plan(saved(approved)).pending
+        (call,) = toolset.restore_round(saved(approved)).pending
     except RestoreError as error:
         assert problems(error) == [("input_does_not_fit", "c0")]
-        assert not error.plan.pending
+        assert not error.round.pending
         return False
     assert canonical_text(call.arguments) == canonical_text(written)
     return True
@@ -83,7 +83,7 @@ def changed(annotation: Any, draw: Any) -> Any:
 @given(DATACLASSES, DATACLASSES, st.data())
 def test_of_any_type_that_changed_the_same_input_runs_or_none(cls, other, data):
     sent = data.draw(arguments(cls))
-    plan = toolset_of(cls).round([RawCall("c0", "run", sent)]).plan().approve("c0")
+    plan = toolset_of(cls).offer().round([RawCall("c0", "run", sent)]).confirmed().approve("c0")
     if "input" not in saved(plan)["calls"][0]:
         return  # it can't be written
     assert same_or_refused(plan, toolset_of(cls))
@@ -163,18 +163,18 @@ def with_options(annotation: Any) -> Toolset[Any]:
 def test_a_parameter_that_was_renamed_removed_or_added_refuses_the_call(around, state, before, after, fits):
     wrapped, value = AROUND[around]
     earlier, later = with_options(wrapped(before)), with_options(wrapped(after))
-    sent = earlier.round([RawCall("c0", "run", {"path": "/x", "options": value({"dry": True})})])
-    plan = sent.plan()
+    sent = earlier.offer().round([RawCall("c0", "run", {"path": "/x", "options": value({"dry": True})})])
+    plan = sent.confirmed()
     if state == "pending":
-        plan = plan.replace(_states=tuple(sent.calls))
+        plan = plan.replace(calls=tuple(sent.calls))
     if state == "approved":
         plan = plan.approve("c0")
     if fits:
-        assert later.restore_plan(saved(plan)).as_dict() == plan.as_dict()
+        assert later.restore_round(saved(plan)).as_dict() == plan.as_dict()
         return
     error = refused(saved(plan), later)
     assert problems(error) == [("input_does_not_fit", "c0")]
-    (issue,) = error.plan.issues
+    (issue,) = error.round.issues
     assert issue.code == "invalid_params"
     key = "dry_run" if after in {DryRun, OtherMap} else "all"
     if after in {DryRun, All}:
@@ -200,11 +200,15 @@ def test_a_parameter_that_was_left_out_and_is_none_counts_only_where_it_was_give
     wrapped, value = AROUND[around]
     earlier, later = with_options(wrapped(MaybeDry)), with_options(wrapped(after))
     for options in ({}, {"dry": True}):
-        sent = earlier.round([RawCall("c0", "run", {"path": "/x", "options": value(options)})]).plan()
+        sent = (
+            earlier.offer()
+            .round([RawCall("c0", "run", {"path": "/x", "options": value(options)})])
+            .confirmed()
+        )
         if options and after is not MaybeDry:
             assert problems(refused(saved(sent), later)) == [("input_does_not_fit", "c0")]
         else:
-            assert later.restore_plan(saved(sent)).deferred[0].arguments == sent.deferred[0].arguments
+            assert later.restore_round(saved(sent)).deferred[0].arguments == sent.deferred[0].arguments
 
 
 def test_another_default_in_a_document_changes_nothing_about_what_runs():
@@ -216,37 +220,38 @@ def test_another_default_in_a_document_changes_nothing_about_what_runs():
 
         return Toolset(document_tool(run, schema, description="Run it.", confirm=True))
 
-    plan = documented(1).round([RawCall("c0", "run", {})]).plan()
-    (call,) = documented(2).restore_plan(saved(plan.approve("c0"))).pending
+    plan = documented(1).offer().round([RawCall("c0", "run", {})]).confirmed()
+    (call,) = documented(2).restore_round(saved(plan.approve("c0"))).pending
     assert call.tool.call(call.input) == "{}"
 
 
 def test_what_the_model_sent_and_the_tool_ignored_does_not_count():
     toolset = toolset_of(Dry)
-    plan = toolset.round([RawCall("c0", "run", {"dry": True, "why": "because"})]).plan()
-    assert toolset.restore_plan(saved(plan)) == plan
+    plan = toolset.offer().round([RawCall("c0", "run", {"dry": True, "why": "because"})]).confirmed()
+    assert toolset.restore_round(saved(plan)) == plan
 
 
 def test_a_value_that_would_be_read_as_another_one_is_named():
     plan = (
         toolset_of(make_dataclass("Run", [("amount", int | str)]))
+        .offer()
         .round([RawCall("c0", "run", '{"amount": "5"}')])
-        .plan()
+        .confirmed()
     )
     changed = Toolset(tool_input(name="run", repair=True)(make_dataclass("Run", [("amount", int)])))
     error = refused(saved(plan), changed)
     assert 'amount: this was "5" in the call, and would be 5 now' in str(error)
     lists = toolset_of(make_dataclass("Run", [("names", list[str])]))
     sets = toolset_of(make_dataclass("Run", [("names", set[str])]))
-    plan = lists.round([RawCall("c0", "run", {"names": ["b", "a"]})]).plan()
+    plan = lists.offer().round([RawCall("c0", "run", {"names": ["b", "a"]})]).confirmed()
     assert "names[0]" in str(refused(saved(plan), sets))
 
 
 def test_what_a_database_does_to_numbers_and_keys_is_not_a_change():
     toolset = toolset_of(make_dataclass("Run", [("x", float), ("y", Any)]))
-    plan = toolset.round([RawCall("c0", "run", {"x": 1.0, "y": {"b": 2.0, "a": 1e20}})]).plan()
+    plan = toolset.offer().round([RawCall("c0", "run", {"x": 1.0, "y": {"b": 2.0, "a": 1e20}})]).confirmed()
     text = json.dumps(plan.as_dict(), sort_keys=True).replace("1.0", "1").replace("2.0", "2")
-    assert toolset.restore_plan(text).deferred[0].input.x == 1
+    assert toolset.restore_round(text).deferred[0].input.x == 1
 
 
 @pytest.mark.needs_process
@@ -261,9 +266,9 @@ from operator_schema import RawCall, Toolset, tool_input
 T = Toolset(tool_input(name="run", confirm=True)(make_dataclass("Run", [("names", set[str])])))
 if sys.argv[1] == "save":
     names = [str(n) for n in range(50)]
-    print(json.dumps(T.round([RawCall("c0", "run", {"names": names})]).plan().as_dict()))
+    print(json.dumps(T.offer().round([RawCall("c0", "run", {"names": names})]).confirmed().as_dict()))
 else:
-    print(len(T.restore_plan(sys.stdin.read()).deferred[0].input.names))
+    print(len(T.restore_round(sys.stdin.read()).deferred[0].input.names))
 """
 
     def ran(how: str, seed: str, text: str = "") -> str:
@@ -294,8 +299,8 @@ class Doubled:
 
 def test_an_input_that_is_another_one_after_writing_comes_back_from_its_arguments():
     toolset = toolset_of(Doubled)
-    plan = toolset.round([RawCall("c0", "run", {"amount": 1})]).plan()
-    assert toolset.restore_plan(saved(plan)).deferred[0].input.amount == 2
+    plan = toolset.offer().round([RawCall("c0", "run", {"amount": 1})]).confirmed()
+    assert toolset.restore_round(saved(plan)).deferred[0].input.amount == 2
     later = toolset_of(make_dataclass("Doubled", [("amount", int)]))
     assert problems(refused(saved(plan), later)) == [("input_does_not_fit", "c0")]
     with pytest.raises(DecodeError, match="this was 4 in the call, and would be 8 now"):
@@ -324,8 +329,8 @@ class SeededOtherwise:
 
 def test_an_input_that_can_not_be_written_needs_a_tool_with_the_same_schema():
     toolset = toolset_of(Seeded)
-    plan = toolset.round([RawCall("c0", "run", {"path": "/x", "dry": True})]).plan()
-    assert toolset.restore_plan(saved(plan)) == plan
+    plan = toolset.offer().round([RawCall("c0", "run", {"path": "/x", "dry": True})]).confirmed()
+    assert toolset.restore_round(saved(plan)) == plan
     error = refused(saved(plan), toolset_of(SeededOtherwise))
     assert problems(error) == [("input_does_not_fit", "c0")]
     assert "its schema has changed" in str(error)
@@ -333,10 +338,10 @@ def test_an_input_that_can_not_be_written_needs_a_tool_with_the_same_schema():
 
 def test_an_input_of_arguments_that_no_text_can_hold_may_be_replaced_and_saved():
     toolset = toolset_of(make_dataclass("Run", [("x", Any)]))
-    plan = toolset.round([RawCall("c0", "run", {"x": "\ud800"})]).plan()
-    assert toolset.restore_plan(saved(plan)) == plan
+    plan = toolset.offer().round([RawCall("c0", "run", {"x": "\ud800"})]).confirmed()
+    assert toolset.restore_round(saved(plan)) == plan
     approved = plan.approve("c0", arguments={"x": "b"})
-    assert toolset.restore_plan(saved(approved)).pending[0].input.x == "b"
+    assert toolset.restore_round(saved(approved)).pending[0].input.x == "b"
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -360,11 +365,11 @@ def test_an_answer_that_would_be_read_as_another_one_refuses_the_call(after, fit
     from operator_schema import Executor
 
     toolset = asking(Dry)
-    plan = Executor(toolset).execute_round_sync(toolset.round([RawCall("c0", "run", {"path": "/x"})]))
+    plan = Executor(toolset).execute_round_sync(toolset.offer().round([RawCall("c0", "run", {"path": "/x"})]))
     for answer in ({"dry": True}, {}, {"dry": True, "ignored": 1}):
         answered = plan.answer("c0", answer)
         if fits:
-            again = asking(after).restore_plan(saved(answered))
+            again = asking(after).restore_round(saved(answered))
             assert again.pending[0].answers == {"answer": {"dry": answer.get("dry", False)}}
         else:
             assert problems(refused(saved(answered), asking(after))) == [("input_does_not_fit", "c0")]
@@ -372,7 +377,7 @@ def test_an_answer_that_would_be_read_as_another_one_refuses_the_call(after, fit
 
 def test_an_answer_that_can_not_be_written_is_kept_as_it_came():
     toolset = asking(Seeded)
-    (call,) = toolset.round([RawCall("c0", "run", {"path": "/x"})]).calls
+    (call,) = toolset.offer().round([RawCall("c0", "run", {"path": "/x"})]).calls
     from operator_schema.rounds.questions import answered, check_answer
     from operator_schema.rounds.tool_call import Question
 
@@ -384,7 +389,7 @@ def test_an_answer_that_can_not_be_written_is_kept_as_it_came():
 
 def test_what_cannot_be_written_is_refused_when_it_is_given():
     toolset = toolset_of(make_dataclass("Run", [("x", Any)]))
-    plan = toolset.round([RawCall("c0", "run", {"x": 1})]).plan()
+    plan = toolset.offer().round([RawCall("c0", "run", {"x": 1})]).confirmed()
     for value in (float("nan"), object(), {1: 2}):
         with pytest.raises((EncodeError, ToolError)):
             plan.approve("c0", input=type(plan.deferred[0].input)(value))
@@ -393,7 +398,7 @@ def test_what_cannot_be_written_is_refused_when_it_is_given():
 def test_a_pending_call_without_its_input_is_not_restored():
     from saving_samples import resealed
 
-    plan = toolset_of(Dry).round([RawCall("c0", "run", {"dry": True})]).plan()
+    plan = toolset_of(Dry).offer().round([RawCall("c0", "run", {"dry": True})]).confirmed()
     data = saved(plan)
     del data["calls"][0]["input"]
     error = refused(resealed(data), toolset_of(Dry))

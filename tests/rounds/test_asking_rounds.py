@@ -16,7 +16,7 @@ pytestmark = pytest.mark.needs_threads
 def run(tools, *calls, hooks=None, context=None, **options):
     """Execute a round of these calls, in a loop of its own."""
     executor = Executor(tools, **options)
-    found = tools.round(calls)
+    found = tools.offer().round(calls)
     return asyncio.run(executor.execute_round(found, hooks=hooks, context=context))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from operator_schema import RawCall, tool
-from operator_schema.rounds.call_text import call_text
-from operator_schema.rounds.decoding import call_with_input
+from operator_schema.rounds.questions import call_text
+from operator_schema.rounds.tool_call import call_with_input
 
 
 def text_of(made, arguments, sent=None):

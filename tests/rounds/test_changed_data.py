@@ -45,9 +45,9 @@ def test_a_call_that_was_changed_is_an_issue_and_the_others_stay(index, field_na
         assert problems(error) == [("data_changed", None)]
         return
     assert problems(error) == [("data_changed", f"c{index}")]
-    others = [state for state in error.plan.states if state.index != index]
-    assert others == [state for state in plan.states if state.index != index]
-    issue = error.plan.states[index]
+    others = [state for state in error.round.calls if state.index != index]
+    assert others == [state for state in plan.calls if state.index != index]
+    issue = error.round.calls[index]
     assert (issue.code, issue.id) == ("execution_failed", f"c{index}")
     assert issue.content == "this call can't be restored: its saved data were changed"
 
@@ -105,7 +105,7 @@ def deferred_made_pending(data):
 def test_with_a_secret_changes_on_purpose_are_noticed(change):
     error = refused(change(saved(mixed(), SECRET)), secret=SECRET)
     assert problems(error) == [("data_changed", None)]
-    assert error.plan is None
+    assert error.round is None
     assert "(or they were saved with another secret, or without one)" in str(error)
 
 
@@ -136,4 +136,4 @@ def test_a_call_of_another_form_is_an_issue_also_with_right_digests(index, chang
     error = refused(resealed(data))
     assert problems(error) == [("data_changed", f"c{index}")]
     assert complaint in str(error)
-    assert len(error.plan.states) == 8
+    assert len(error.round.calls) == 8

@@ -13,10 +13,10 @@ from round_samples import Odd, fetch, raw, toolset
 from operator_schema import (
     CommitError,
     Executor,
-    ListTranscript,
     RoundError,
     ToolResult,
     Toolset,
+    Transcript,
     Turn,
     rejection_reason,
     tool,
@@ -24,7 +24,7 @@ from operator_schema import (
 
 
 def started(*calls):
-    return toolset.round([raw("fetch", call_id, url=url) for call_id, url in calls])
+    return toolset.offer().round([raw("fetch", call_id, url=url) for call_id, url in calls])
 
 
 def result(call_id="a", name="fetch", content="page"):
@@ -33,9 +33,9 @@ def result(call_id="a", name="fetch", content="page"):
 
 def faults(plan, *results):
     """Return the faults of a commit that is refused and changes nothing."""
-    transcript = ListTranscript(["before"])
+    transcript = Transcript(["before"])
     with pytest.raises(CommitError) as caught:
-        plan.commit(transcript, results)
+        plan.commit(transcript, results=results)
     assert list(transcript) == ["before"]
     assert caught.value.count == len(caught.value.faults)
     return [(fault.code, fault.call_id) for fault in caught.value.faults]
@@ -46,22 +46,22 @@ def faults(plan, *results):
 
 def test_results_go_in_in_the_order_of_the_calls():
     found = started(("a", "1"), ("b", "2"), ("c", "3"))
-    transcript = ListTranscript()
-    turn = found.commit(transcript, [result("c"), result("a"), result("b")])
+    transcript = Transcript()
+    turn = found.commit(transcript, results=[result("c"), result("a"), result("b")])
     assert [entry.call_id for entry in turn.results] == ["a", "b", "c"]
     assert turn.calls == tuple([raw("fetch", name, url=url) for name, url in ["a1", "b2", "c3"]])
     assert list(transcript) == [turn]
     assert (len(transcript), transcript[0], transcript[-1]) == (1, turn, turn)
     assert (turn.id, turn.assistant) == (found.id, None)
-    assert repr(transcript) == "<ListTranscript of 1>"
+    assert repr(transcript) == "<Transcript of 1>"
 
 
 def test_what_is_decided_already_goes_in_by_itself():
-    found = toolset.round(
+    found = toolset.offer().round(
         [raw("pay", "a", amount=1), raw("fetch", "b", url="u"), raw("x", "c"), raw("fetch", "d", url="v")]
     )
-    plan = found.plan().reject("a", "no").with_results([found.calls[1].complete("page b")])
-    turn = plan.commit([], [found.calls[2].complete("page d")])
+    plan = found.confirmed().reject("a", "no").with_results([found.calls[1].complete("page b")])
+    turn = plan.commit([], results=[found.calls[3].complete("page d")])
     assert [entry.call_id for entry in turn.results] == ["a", "b", "c", "d"]
     assert rejection_reason(turn.results[0]) == "no"
     assert [entry.code for entry in turn.results] == ["rejected", None, "tool_not_found", None]
@@ -71,24 +71,24 @@ def test_what_is_decided_already_goes_in_by_itself():
 def test_handled_and_rejected_calls_are_results():
     found = started(("a", "1"), ("b", "2"))
     first, second = found.calls
-    turn = found.commit([], [second.reject("no"), first.handled("page")])
+    turn = found.commit([], results=[second.reject("no"), first.handled("page")])
     assert [entry.code for entry in turn.results] == [None, "rejected"]
 
 
 def test_any_iterable_and_any_list_will_do():
     transcript = []
     found = started(("a", "1"), ("b", "2"))
-    turn = found.commit(transcript, (call.complete("p") for call in found.calls))
+    turn = found.commit(transcript, results=(call.complete("p") for call in found.calls))
     assert transcript == [turn]
 
 
 def test_an_explicit_result_for_an_issue_wins():
-    found = toolset.round([raw("x", "a"), raw("fetch", "b")])
-    turn = found.commit([], [result("a", "x", "made by hand")])
+    found = toolset.offer().round([raw("x", "a"), raw("fetch", "b")])
+    turn = found.commit([], results=[result("a", "x", "made by hand")])
     assert [entry.content == "made by hand" for entry in turn.results] == [True, False]
-    again = toolset.round([raw("x", "a")])
-    plan = again.plan().with_results([result("a", "x", "made by hand")])
-    assert (plan.issues, plan.handled[0].call, plan.is_complete) == ((), None, True)
+    again = toolset.offer().round([raw("x", "a")])
+    plan = again.confirmed().with_results([result("a", "x", "made by hand")])
+    assert (plan.issues, plan.handled[0].has_input, plan.is_complete) == ((), False, True)
     assert plan.commit([]).results[0].content == "made by hand"
 
 
@@ -100,14 +100,14 @@ def test_each_fault_alone():
     assert faults(started(("a", "1")), result(), result()) == [("duplicate", "a")]
     assert faults(started(("a", "1")), result(), result("b")) == [("unknown_call", "b")]
     assert faults(started(("a", "1")), result("a", "search")) == [("wrong_name", "a"), ("missing", "a")]
-    assert faults(toolset.round([raw("pay", "a", amount=1)]).plan()) == [("deferred", "a")]
-    assert faults(toolset.round([raw("ask", "a", topic="t")]).plan()) == [("missing", "a")]
+    assert faults(toolset.offer().round([raw("pay", "a", amount=1)]).confirmed()) == [("deferred", "a")]
+    assert faults(toolset.offer().round([raw("ask", "a", topic="t")]).confirmed()) == [("missing", "a")]
 
 
 def test_a_call_that_is_decided_takes_no_other_result():
-    handled = started(("a", "1")).plan().with_results([result()])
+    handled = started(("a", "1")).confirmed().with_results([result()])
     assert faults(handled, result(content="other")) == [("already_decided", "a")]
-    rejected = started(("a", "1")).plan().reject("a")
+    rejected = started(("a", "1")).confirmed().reject("a")
     assert faults(rejected, result()) == [("already_decided", "a")]
     for decided in (handled, rejected):
         own = started(("a", "1")).calls[0]
@@ -116,7 +116,7 @@ def test_a_call_that_is_decided_takes_no_other_result():
 
 
 def test_a_deferred_call_takes_no_result():
-    waiting = toolset.round([raw("pay", "a", amount=1)]).plan()
+    waiting = toolset.offer().round([raw("pay", "a", amount=1)]).confirmed()
     assert faults(waiting, result("a", "pay")) == [("deferred", "a"), ("deferred", "a")]
     with pytest.raises(CommitError, match="it waits for a decision: leave this one out"):
         waiting.with_results([result("a", "pay")])
@@ -129,11 +129,11 @@ def test_a_result_of_a_call_with_other_arguments_is_refused():
     elsewhere = started(("b", "0"), ("a", "1")).calls[1]
     assert faults(started(("a", "1")), elsewhere.handled("p"))[0] == ("changed_arguments", "a")
     edited = started(("a", "1")).calls[0].with_input(fetch.input_type(url="edited"))
-    assert started(("a", "1")).commit([], [edited.handled("p")]).results[0].content == "p"
+    assert started(("a", "1")).commit([], results=[edited.handled("p")]).results[0].content == "p"
 
 
 def test_all_faults_come_together_in_the_order_of_the_calls():
-    found = toolset.round(
+    found = toolset.offer().round(
         [
             raw("fetch", "a", url="1"),
             raw("fetch", "b", url="2"),
@@ -142,7 +142,7 @@ def test_all_faults_come_together_in_the_order_of_the_calls():
             raw("fetch", "e", url="5"),
         ]
     )
-    plan = found.plan().with_results([found.calls[4].complete("done")])
+    plan = found.confirmed().with_results([found.calls[4].complete("done")])
     given = [
         result("z"),
         result("e"),
@@ -166,7 +166,7 @@ def test_all_faults_come_together_in_the_order_of_the_calls():
 def test_the_message_lists_the_faults_and_is_bounded():
     found = started(*[(str(i) + "x" * 1000, "u") for i in range(1000)])
     with pytest.raises(CommitError) as caught:
-        found.commit([], [])
+        found.commit([], results=[])
     assert len(caught.value.faults) == 1000
     assert len(str(caught.value)) < 10_000
     assert "… and 990 more" in str(caught.value)
@@ -181,18 +181,18 @@ def test_the_message_lists_the_faults_and_is_bounded():
 def test_something_else_is_not_a_result(given):
     found = started(("a", "1"))
     with pytest.raises(TypeError, match="a result is a ToolResult"):
-        found.commit([], [given])
+        found.commit([], results=[given])
     with pytest.raises(TypeError, match="a result is a ToolResult"):
-        found.plan().with_results([given])
+        found.confirmed().with_results([given])
 
 
 @pytest.mark.parametrize("wrong", [None, 5, b"a", [], Odd()])
 def test_a_result_has_the_id_and_the_name_of_its_call(wrong):
     found = started(("a", "1"))
     with pytest.raises(TypeError, match="the call_id of a result is a string"):
-        found.commit([], [result(wrong)])
+        found.commit([], results=[result(wrong)])
     with pytest.raises(TypeError, match="the name of a result is a string"):
-        found.commit([], [result("a", wrong)])
+        found.commit([], results=[result("a", wrong)])
 
 
 def test_one_result_alone_is_not_a_list():
@@ -200,7 +200,7 @@ def test_one_result_alone_is_not_a_list():
     call = found.calls[0]
     for alone in (result(), call.handled("p"), call.reject()):
         with pytest.raises(TypeError, match=r"write \[result\]"):
-            found.commit([], alone)
+            found.commit([], results=alone)
 
 
 # --- ids that repeat -----------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def test_one_result_alone_is_not_a_list():
 def test_results_of_one_id_go_to_the_calls_in_order():
     found = started(("a", "1"), ("a", "2"), ("b", "3"), ("a", "4"))
     given = [result(content="1"), result("b", content="3"), result(content="2"), result(content="4")]
-    assert [entry.content for entry in found.commit([], given).results] == ["1", "2", "3", "4"]
+    assert [entry.content for entry in found.commit([], results=given).results] == ["1", "2", "3", "4"]
 
 
 MAKERS = {
@@ -229,8 +229,8 @@ def test_a_result_that_a_call_made_goes_to_this_call(call_ids, data):
     made = [MAKERS[data.draw(st.sampled_from(list(MAKERS)))](call, str(call.index)) for call in found.calls]
     given_first = data.draw(st.integers(0, len(made)))
     shuffled = data.draw(st.permutations(made[:given_first]))
-    plan = found.plan().with_results(shuffled)
-    turn = plan.commit([], data.draw(st.permutations(made[given_first:])))
+    plan = found.confirmed().with_results(shuffled)
+    turn = plan.commit([], results=data.draw(st.permutations(made[given_first:])))
     assert [entry.content for entry in turn.results] == [str(index) for index in range(len(call_ids))]
 
 
@@ -238,37 +238,39 @@ def test_a_call_that_shares_its_id_takes_one_result():
     found = started(("a", "1"), ("a", "2"))
     first, second = found.calls
     assert ("duplicate", "a") in faults(found, first.complete("1"), first.complete("2"))
-    decided = found.plan().with_results([second.complete("2")])
+    decided = found.confirmed().with_results([second.complete("2")])
     with pytest.raises(CommitError) as caught:
-        decided.commit([], [second.complete("3")])
+        decided.commit([], results=[second.complete("3")])
     assert {fault.code for fault in caught.value.faults} == {"missing", "already_decided"}
     turn = decided.commit(
-        [], [result(content="1")]
+        [], results=[result(content="1")]
     )  # one that knows only the id goes to the call that is left
     assert [entry.content for entry in turn.results] == ["1", "2"]
 
 
 def test_a_result_of_another_turn_goes_by_its_id():
     other = started(("x", "1"), ("a", "1")).calls[1]
-    assert [entry.content for entry in started(("a", "1")).commit([], [other.complete("p")]).results] == ["p"]
+    assert [
+        entry.content for entry in started(("a", "1")).commit([], results=[other.complete("p")]).results
+    ] == ["p"]
     found = started(("b", "1"), ("c", "1"), ("a", "1"))
     rest = [call.complete("q") for call in found.calls[:2]]
-    assert found.commit([], [other.complete("p"), *rest]).results[2].content == "p"
+    assert found.commit([], results=[other.complete("p"), *rest]).results[2].content == "p"
 
 
 def test_one_id_may_name_two_tools():
-    found = toolset.round([raw("fetch", "a", url="1"), raw("search", "a", query="q")])
-    turn = found.commit([], [result("a", "search"), result("a", "fetch")])
+    found = toolset.offer().round([raw("fetch", "a", url="1"), raw("search", "a", query="q")])
+    turn = found.commit([], results=[result("a", "search"), result("a", "fetch")])
     assert [entry.name for entry in turn.results] == ["fetch", "search"]
 
 
 def test_a_handled_call_of_a_repeated_id_keeps_its_place():
     found = started(("a", "1"), ("a", "2"))
     first, second = found.calls
-    turn = found.commit([], [second.handled("2"), first.handled("1")])
+    turn = found.commit([], results=[second.handled("2"), first.handled("1")])
     assert [entry.content for entry in turn.results] == ["1", "2"]
     found = started(("a", "1"), ("a", "2"))
-    turn = found.commit([], [result(content="other"), found.calls[0].handled("1")])
+    turn = found.commit([], results=[result(content="other"), found.calls[0].handled("1")])
     assert [entry.content for entry in turn.results] == ["1", "other"]
 
 
@@ -281,11 +283,11 @@ def test_two_results_for_one_of_two_calls_are_refused():
 
 
 def test_pending_calls_of_an_id_get_their_results_before_issues():
-    found = toolset.round([raw("fetch", "a"), raw("fetch", "a", url="2")])
-    turn = found.commit([], [result(content="2")])
+    found = toolset.offer().round([raw("fetch", "a"), raw("fetch", "a", url="2")])
+    turn = found.commit([], results=[result(content="2")])
     assert [entry.code for entry in turn.results] == ["invalid_params", None]
-    found = toolset.round([raw("fetch", "a"), raw("fetch", "a", url="2")])
-    turn = found.commit([], [result(content="2"), result(content="for the issue")])
+    found = toolset.offer().round([raw("fetch", "a"), raw("fetch", "a", url="2")])
+    turn = found.commit([], results=[result(content="2"), result(content="for the issue")])
     assert [entry.content for entry in turn.results] == ["for the issue", "2"]
 
 
@@ -293,8 +295,8 @@ def test_pending_calls_of_an_id_get_their_results_before_issues():
 
 
 def test_a_turn_is_a_value_and_json():
-    found = toolset.round([raw("fetch", "a", url="1"), raw("x", "b")], assistant={"text": "hm"})
-    turn = found.commit([], [result()])
+    found = toolset.offer().round([raw("fetch", "a", url="1"), raw("x", "b")], assistant={"text": "hm"})
+    turn = found.commit([], results=[result()])
     assert turn == Turn(found.id, turn.calls, turn.results, {"text": "hm"})
     data = turn.as_dict()
     assert data["id"] == found.id
@@ -319,10 +321,10 @@ def test_an_async_append_is_refused_and_the_round_stays_open():
     found = started(("a", "1"))
     later = Later()
     with pytest.raises(TypeError, match=r"Later\.append is async"):
-        found.commit(later, [result()])
+        found.commit(later, results=[result()])
     assert later.turns == []
-    transcript = ListTranscript()
-    found.commit(transcript, [result()])
+    transcript = Transcript()
+    found.commit(transcript, results=[result()])
     assert len(transcript) == 1
 
 
@@ -339,9 +341,9 @@ def test_nothing_runs_in_a_round_that_ended_while_its_hooks_were_asked():
     notes = Toolset(note)
     executor = Executor(notes)
     for end in ("commit", "discard"):
-        found = notes.round([raw("note", "a", text="x")])
+        found = notes.offer().round([raw("note", "a", text="x")])
         ends = {
-            "commit": lambda found=found: found.commit([], [result(name="note")]),
+            "commit": lambda found=found: found.commit([], results=[result(name="note")]),
             "discard": found.discard,
         }
         with pytest.raises(RoundError, match="already"):
@@ -350,9 +352,9 @@ def test_nothing_runs_in_a_round_that_ended_while_its_hooks_were_asked():
 
 
 def test_results_that_are_none_are_refused():
-    plan = toolset.round([raw("search", query="q")])
+    plan = toolset.offer().round([raw("search", query="q")])
     with pytest.raises(TypeError, match="expected a list of results, not null: leave it out"):
-        plan.commit([], None)
+        plan.commit([], results=None)
 
 
 def test_a_position_before_the_first_call_is_no_call():

@@ -7,11 +7,11 @@ import threading
 import pytest
 from round_samples import done, raw, toolset
 
-from operator_schema import CommitError, ListTranscript, RoundError, ToolResult
+from operator_schema import CommitError, RoundError, ToolResult, Transcript
 
 
 def started(*calls):
-    return toolset.round([raw("fetch", call_id, url=url) for call_id, url in calls])
+    return toolset.offer().round([raw("fetch", call_id, url=url) for call_id, url in calls])
 
 
 def result():
@@ -21,14 +21,14 @@ def result():
 def test_after_a_commit_everything_raises():
     found = started(("a", "1"))
     plan = done(found.apply())
-    transcript = ListTranscript()
-    found.commit(transcript, [result()])
+    transcript = Transcript()
+    found.commit(transcript, results=[result()])
     uses = [
-        lambda: found.commit(transcript, [result()]),
-        lambda: plan.commit(transcript, [result()]),
+        lambda: found.commit(transcript, results=[result()]),
+        lambda: plan.commit(transcript, results=[result()]),
         found.discard,
         plan.discard,
-        found.plan,
+        found.confirmed,
         lambda: done(plan.apply()),
         lambda: done(plan.apply(lambda _: None)),
         lambda: plan.with_results([result()]),
@@ -53,21 +53,21 @@ def test_a_transcript_that_refuses_leaves_the_round_open():
 
     found = started(("a", "1"))
     with pytest.raises(OSError, match="disk full"):
-        found.commit(Full(), [result()])
+        found.commit(Full(), results=[result()])
     with pytest.raises(KeyboardInterrupt):
-        found.commit(Stopped(), [result()])
-    assert found.commit([], [result()]).results[0].content == "page"
+        found.commit(Stopped(), results=[result()])
+    assert found.commit([], results=[result()]).results[0].content == "page"
 
 
 def test_a_refused_commit_leaves_the_round_open():
     found = started(("a", "1"))
     with pytest.raises(CommitError):
-        found.commit([], [])
+        found.commit([], results=[])
     with pytest.raises(TypeError):
-        found.commit([], [5])
+        found.commit([], results=[5])
     with pytest.raises(TypeError, match="a transcript is"):
-        found.commit(None, [result()])
-    found.commit([], [result()])
+        found.commit(None, results=[result()])
+    found.commit([], results=[result()])
 
 
 def test_a_commit_inside_a_commit_is_refused():
@@ -77,20 +77,20 @@ def test_a_commit_inside_a_commit_is_refused():
     class Again:
         def append(self, turn):
             with pytest.raises(RoundError, match="committed already"):
-                found.commit(seen, [result()])
+                found.commit(seen, results=[result()])
             seen.append(turn)
 
-    found.commit(Again(), [result()])
+    found.commit(Again(), results=[result()])
     assert len(seen) == 1
 
 
 def test_a_turn_goes_into_a_list_transcript_once():
     found = started(("a", "1"))
-    transcript = ListTranscript([{"role": "user"}])
-    turn = found.commit(transcript, [result()])
+    transcript = Transcript([{"role": "user"}])
+    turn = found.commit(transcript, results=[result()])
     with pytest.raises(RoundError, match="in the transcript already"):
         transcript.append(turn)
-    assert list(ListTranscript([turn])) == [turn]
+    assert list(Transcript([turn])) == [turn]
     assert list(transcript) == [{"role": "user"}, turn]
 
 
@@ -98,14 +98,14 @@ def test_a_turn_goes_into_a_list_transcript_once():
 def test_of_many_threads_one_commits():
     for _ in range(50):
         found = started(("a", "1"))
-        plans = [found.plan(), found.plan().with_results([result()])]
+        plans = [found.confirmed(), found.confirmed().with_results([result()])]
         transcript, refused = [], []
         barrier = threading.Barrier(8)
 
         def commit(plan, barrier=barrier, transcript=transcript, refused=refused):
             barrier.wait()
             try:
-                plan.commit(transcript, [] if plan.is_complete else [result()])
+                plan.commit(transcript, results=[] if plan.is_complete else [result()])
             except RoundError as error:
                 refused.append(error)
 
@@ -119,14 +119,14 @@ def test_of_many_threads_one_commits():
 
 @pytest.mark.needs_threads
 def test_turns_of_many_threads_go_in_whole():
-    transcript = ListTranscript(["hello"])
+    transcript = Transcript(["hello"])
     rounds = [started(*[(f"{n}-{i}", "u") for i in range(20)]) for n in range(40)]
     barrier = threading.Barrier(4)
 
     def commit(own):
         barrier.wait()
         for found in own:
-            found.commit(transcript, [call.complete(call.id) for call in reversed(found.calls)])
+            found.commit(transcript, results=[call.complete(call.id) for call in reversed(found.calls)])
             transcript.append("between")
 
     threads = [threading.Thread(target=commit, args=(rounds[n::4],)) for n in range(4)]

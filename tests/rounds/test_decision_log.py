@@ -19,7 +19,7 @@ def query(text):
 def logged(caplog, level, hooks, *calls):
     caplog.clear()
     with caplog.at_level(level, logger="operator_schema"):
-        done(toolset.round(calls).apply(hooks))
+        done(toolset.offer().round(calls).apply(hooks))
     return [(record.levelname, record.getMessage()) for record in caplog.records]
 
 
@@ -78,7 +78,7 @@ def test_an_input_that_can_not_be_written_is_logged_without_it(caplog):
         """Take anything."""
 
     with caplog.at_level(logging.DEBUG, logger="operator_schema"):
-        done(Toolset(anything).round([raw("anything", value="\ud800")]).apply(lambda _: None))
+        done(Toolset(anything).offer().round([raw("anything", value="\ud800")]).apply(lambda _: None))
     assert (
         caplog.records[-1].getMessage().endswith("decided RunNormally: (the input can't be written as JSON)")
     )

@@ -14,10 +14,10 @@ from operator_schema import (
     EncodeError,
     HookError,
     Hooks,
-    ListTranscript,
     Reject,
     RoundError,
     RunNormally,
+    Transcript,
     hook,
     rejection_reason,
 )
@@ -28,7 +28,7 @@ CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
 def applied(*decisions, calls=None):
     """Let hooks that give these decisions decide about a call."""
     hooks = Hooks(*[lambda call, decision=decision: decision for decision in decisions])
-    return done(toolset.round(calls or [raw("search", query="q")]).apply(hooks))
+    return done(toolset.offer().round(calls or [raw("search", query="q")]).apply(hooks))
 
 
 def query(text):
@@ -41,10 +41,10 @@ def query(text):
 def test_to_run_normally_leaves_the_call_pending():
     for decision in (None, RunNormally()):
         plan = applied(decision)
-        assert plan.pending == toolset.round([raw("search", query="q")]).calls
+        assert plan.pending == toolset.offer().round([raw("search", query="q")]).calls
     plan = applied(RunNormally(query("other")))
     assert plan.pending[0].input == query("other")
-    assert plan.pending[0].metadata == raw("search", query="q")
+    assert plan.pending[0].raw == raw("search", query="q")
     assert not plan.pending[0].approved
     assert applied(RunNormally(approved=True)).pending[0].approved
 
@@ -53,7 +53,7 @@ def test_to_complete_gives_the_result():
     plan = applied(Complete(["cached"]))
     (handled,) = plan.handled
     assert (handled.by, handled.result.content) == ("hook", '["cached"]')
-    assert handled.call.input == query("q")
+    assert handled.input == query("q")
     assert plan.is_complete
     assert plan.commit([]).results == (handled.result,)
 
@@ -94,13 +94,13 @@ def test_each_hook_sees_what_the_one_before_changed():
     seen = []
 
     def trim(call):
-        seen.append((call.input.query, call.metadata.arguments["query"]))
+        seen.append((call.input.query, call.raw.arguments["query"]))
         return RunNormally(query(call.input.query + "!"))
 
-    (call,) = done(toolset.round([raw("search", query="q")]).apply(Hooks(trim, trim, trim))).pending
+    (call,) = done(toolset.offer().round([raw("search", query="q")]).apply(Hooks(trim, trim, trim))).pending
     assert seen == [("q", "q"), ("q!", "q"), ("q!!", "q")]
     assert call.input == query("q!!!")
-    assert call.metadata.arguments == {"query": "q"}
+    assert call.raw.arguments == {"query": "q"}
 
 
 @pytest.mark.parametrize("stop", [Complete(["x"]), Reject("x")])
@@ -109,9 +109,9 @@ def test_the_first_that_decides_stops_the_pipeline(stop):
         raise AssertionError(call)
 
     hooks = Hooks(lambda call: RunNormally(query("edited")), lambda call: stop, never)
-    plan = done(toolset.round([raw("search", query="q")]).apply(hooks))
-    (state,) = plan.states
-    assert state.call.input == query("edited")
+    plan = done(toolset.offer().round([raw("search", query="q")]).apply(hooks))
+    (state,) = plan.calls
+    assert state.input == query("edited")
     assert plan.pending == ()
 
 
@@ -128,7 +128,7 @@ def test_a_call_that_is_deferred_goes_on_to_the_next_hooks():
 def test_decided_calls_and_issues_are_not_asked_about_again():
     seen = []
     calls = [raw("search", "1", query="q"), raw("x", "2"), raw("fetch", "3", url="u"), raw("search", "4")]
-    plan = done(toolset.round(calls).apply(hook("search")(lambda call: Reject())))
+    plan = done(toolset.offer().round(calls).apply(hook("search")(lambda call: Reject())))
     done(plan.apply(lambda call: seen.append(call.id)))
     assert seen == ["3"]
 
@@ -148,8 +148,8 @@ def test_an_approved_call_is_not_deferred_again_but_may_be_decided():
 
 
 def test_a_tool_that_asks_for_agreement_waits():
-    found = toolset.round([raw("pay", amount=1), raw("fetch", "2", url="u")])
-    for plan in (found.plan(), done(found.apply()), done(found.apply(lambda call: RunNormally()))):
+    found = toolset.offer().round([raw("pay", amount=1), raw("fetch", "2", url="u")])
+    for plan in (found.confirmed(), done(found.apply()), done(found.apply(lambda call: RunNormally()))):
         assert (ids(plan.deferred), ids(plan.pending)) == (["c1"], ["2"])
         assert plan.deferred[0].reason == CONFIRM
     assert ids(found.calls) == ["c1", "2"]
@@ -160,7 +160,7 @@ def test_a_hook_may_agree_in_place_of_a_person():
         return RunNormally(approved=call.input.amount < 10)
 
     calls = [raw("pay", "1", amount=5), raw("pay", "2", amount=50)]
-    plan = done(toolset.round(calls).apply(hook(pay)(small)))
+    plan = done(toolset.offer().round(calls).apply(hook(pay)(small)))
     assert (ids(plan.pending), ids(plan.deferred)) == (["1"], ["2"])
     edited = applied(
         RunNormally(pay.input_type(amount=7), approved=True), calls=[raw("pay", amount=5)]
@@ -179,7 +179,7 @@ def test_only_true_agrees():
 
 def failing(*calls, hooks):
     with pytest.raises(HookError) as caught:
-        done(toolset.round(calls).apply(hooks))
+        done(toolset.offer().round(calls).apply(hooks))
     return caught.value
 
 
@@ -196,22 +196,22 @@ def test_a_hook_that_raises_loses_nothing():
     assert isinstance(error.__cause__, ZeroDivisionError)
     assert str(error) == 'the hook boom failed for fetch (call "2"): ZeroDivisionError: no'
     assert isinstance(error, RoundError)
-    assert (ids(error.plan.handled), ids(error.plan.pending)) == (["0", "1"], ["2", "3"])
-    plan = done(error.plan.apply(lambda call: Reject("later")))
+    assert (ids(error.round.handled), ids(error.round.pending)) == (["0", "1"], ["2", "3"])
+    plan = done(error.round.apply(lambda call: Reject("later")))
     assert ids(plan.rejected) == ["2", "3"]
-    assert len(plan.commit(ListTranscript()).results) == 4
+    assert len(plan.commit(Transcript()).results) == 4
 
 
 def test_after_a_failure_the_call_is_as_it_was():
     hooks = Hooks(lambda call: RunNormally(query("edited"), approved=True), lambda call: 1 / 0)
     error = failing(raw("search", query="q"), hooks=hooks)
-    assert error.plan.pending[0] == toolset.round([raw("search", query="q")]).calls[0]
+    assert error.round.pending[0] == toolset.offer().round([raw("search", query="q")]).calls[0]
 
 
 def test_a_hook_error_is_pickled_with_its_plan():
     error = failing(raw("fetch", "2", url="u"), hooks=boom)
     again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.plan, again.hook) == (str(error), error.plan, "boom")
+    assert (str(again), again.round, again.hook) == (str(error), error.round, "boom")
 
 
 @pytest.mark.parametrize(
@@ -221,13 +221,13 @@ def test_a_decision_that_is_none_is_refused(nonsense):
     error = failing(raw("fetch", url="u"), hooks=lambda call: nonsense)
     assert isinstance(error.__cause__, TypeError)
     assert "a hook returns RunNormally, Complete, Reject, Defer or None, not" in str(error)
-    assert len(error.plan.pending) == 1
+    assert len(error.round.pending) == 1
 
 
 @pytest.mark.parametrize("given", [None, {"query": "q"}, 5, Odd(), search.input_type(query=5)])
 def test_an_input_of_another_kind_is_refused(given):
     error = failing(raw("search", query="q"), hooks=lambda call: RunNormally(given))
-    assert error.plan.pending[0].input == query("q")
+    assert error.round.pending[0].input == query("q")
 
 
 def test_an_output_that_does_not_fit_is_refused():
@@ -256,21 +256,21 @@ def test_what_ends_the_program_is_raised_as_it_is(kind):
     def stop(call):
         raise kind
 
-    found = toolset.round([raw("fetch", url="u")])
+    found = toolset.offer().round([raw("fetch", url="u")])
     with pytest.raises(kind):
         done(found.apply(stop))
-    assert len(found.plan().pending) == 1
+    assert len(found.confirmed().pending) == 1
 
 
 def test_a_hook_that_commits_the_round_ends_it():
-    found = toolset.round([raw("fetch", url="u")])
+    found = toolset.offer().round([raw("fetch", url="u")])
 
     def commit(call):
-        found.commit([], [call.complete("p")])
+        found.commit([], results=[call.complete("p")])
 
     plan = done(found.apply(commit))
     with pytest.raises(RoundError, match="committed already"):
-        plan.commit([], [])
+        plan.commit([], results=[])
 
 
 # --- async hooks ---------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ async def slow(call):
 
 @pytest.mark.needs_threads
 def test_hooks_may_be_async_under_asyncio():
-    found = toolset.round([raw("fetch", "1", url="u"), raw("fetch", "2", url="u")])
+    found = toolset.offer().round([raw("fetch", "1", url="u"), raw("fetch", "2", url="u")])
     plan = asyncio.run(found.apply(Hooks(lambda call: None, slow)))
     assert [rejected.reason for rejected in plan.rejected] == ["slowly", "slowly"]
 
@@ -296,7 +296,7 @@ def test_hooks_may_be_async_under_trio():
         await trio.sleep(0)
         return Complete("page")
 
-    plan = trio.run(toolset.round([raw("fetch", url="u")]).apply, Hooks(waits))
+    plan = trio.run(toolset.offer().round([raw("fetch", url="u")]).apply, Hooks(waits))
     assert plan.handled[0].result.content == "page"
 
 
@@ -309,7 +309,7 @@ def test_cancelling_a_hook_leaves_the_round_open():
         await asyncio.sleep(60)
 
     async def outer():
-        found = toolset.round([raw("fetch", "1", url="u"), raw("fetch", "2", url="u")])
+        found = toolset.offer().round([raw("fetch", "1", url="u"), raw("fetch", "2", url="u")])
         task = asyncio.ensure_future(found.apply(hang))
         await asked.wait()
         task.cancel()
@@ -318,8 +318,8 @@ def test_cancelling_a_hook_leaves_the_round_open():
         return found
 
     found = asyncio.run(outer())
-    assert ids(found.plan().pending) == ["1", "2"]
-    found.commit([], [call.complete("p") for call in found.calls])
+    assert ids(found.confirmed().pending) == ["1", "2"]
+    found.commit([], results=[call.complete("p") for call in found.calls])
 
 
 @pytest.mark.needs_threads
@@ -330,13 +330,13 @@ def test_a_time_limit_around_hooks_leaves_the_round_open_under_trio():
         await trio.sleep_forever()
 
     async def main():
-        found = toolset.round([raw("fetch", url="u")])
+        found = toolset.offer().round([raw("fetch", url="u")])
         with trio.move_on_after(0.01) as scope:
             await found.apply(hang)
         assert scope.cancelled_caught
         return found
 
-    assert ids(trio.run(main).plan().pending) == ["c1"]
+    assert ids(trio.run(main).confirmed().pending) == ["c1"]
 
 
 @pytest.mark.needs_threads
@@ -346,7 +346,7 @@ def test_two_tasks_may_ask_hooks_about_one_round():
         return Reject("even") if int(call.id) % 2 == 0 else None
 
     async def main():
-        found = toolset.round([raw("fetch", str(i), url="u") for i in range(10)])
+        found = toolset.offer().round([raw("fetch", str(i), url="u") for i in range(10)])
         return await asyncio.gather(found.apply(by_id), found.apply(by_id), found.apply())
 
     one, other, without = asyncio.run(main())
@@ -361,4 +361,4 @@ def test_an_object_that_can_be_awaited_is():
             return Reject("later")
             yield
 
-    assert done(toolset.round([raw("fetch", url="u")]).apply(lambda call: Later())).rejected
+    assert done(toolset.offer().round([raw("fetch", url="u")]).apply(lambda call: Later())).rejected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from round_samples import done, fetch, ids, pay, raw, search, toolset
 
-from operator_schema import Hooks, Toolset, description_hook
+from operator_schema import Hooks, Toolset, hook
 
 INNER = Toolset(search, fetch)
 
@@ -14,17 +14,17 @@ def of_all(call):
     raise AssertionError(call)
 
 
-@description_hook(search, "fetch")
+@hook.describe(search, "fetch")
 def shorter(definition):
     return f"{definition['name']}!"
 
 
-@description_hook("search")
+@hook.describe("search")
 async def last(definition):
     return definition["description"].upper()
 
 
-@description_hook(fetch)
+@hook.describe(fetch)
 def leave(definition):
     return None
 
@@ -38,9 +38,9 @@ def test_description_hooks_describe_their_tools_and_the_last_wins():
 
 
 def test_they_decide_about_no_call():
-    assert ids(done(toolset.round([raw("search", "s", query="q")]).apply(Hooks(shorter, last))).pending) == [
-        "s"
-    ]
+    assert ids(
+        done(toolset.offer().round([raw("search", "s", query="q")]).apply(Hooks(shorter, last))).pending
+    ) == ["s"]
 
 
 def test_they_describe_inner_tools_under_their_names_outside():
@@ -52,11 +52,11 @@ def test_they_describe_inner_tools_under_their_names_outside():
 
 
 def test_a_description_is_a_string():
-    wrong = description_hook(search)(lambda definition: 5)
+    wrong = hook.describe(search)(lambda definition: 5)
     with pytest.raises(TypeError, match=r"what the hook .*lambda.* returns is a string"):
         done(Hooks(wrong).descriptions(toolset))
 
-    @description_hook(search)
+    @hook.describe(search)
     def fails(definition):
         raise ZeroDivisionError
 
@@ -65,7 +65,7 @@ def test_a_description_is_a_string():
 
 
 def test_a_description_hook_may_change_what_it_gets():
-    @description_hook(search)
+    @hook.describe(search)
     def spoil(definition):
         definition["input_schema"].clear()
         definition.clear()
@@ -76,7 +76,7 @@ def test_a_description_hook_may_change_what_it_gets():
 
 
 def test_a_description_hook_takes_one_argument_too():
-    @description_hook(search)
+    @hook.describe(search)
     def none():
         """Take nothing."""
 

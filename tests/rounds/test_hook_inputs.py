@@ -49,7 +49,7 @@ TOOLS = Toolset(pay)
 
 
 def a_round() -> Any:
-    return TOOLS.round([RawCall("1", "pay", {"amount": 5, "to": {"owner": "Ada"}})])
+    return TOOLS.offer().round([RawCall("1", "pay", {"amount": 5, "to": {"owner": "Ada"}})])
 
 
 def ran(plan: Any) -> str:
@@ -82,7 +82,7 @@ def test_an_edit_in_place_that_is_not_returned_is_refused_and_leaves_no_trace(ed
     sent = a_round()
     with pytest.raises(HookError, match=r"return RunNormally\(input=call\.input\)") as caught:
         done(sent.apply(hook))
-    assert caught.value.plan.pending == sent.calls == a_round().calls
+    assert caught.value.round.pending == sent.calls == a_round().calls
     assert done(sent.apply()).pending[0].input == pay.input_type(5, Account("Ada"))
 
 
@@ -94,8 +94,8 @@ def test_where_the_call_does_not_run_an_edit_leaves_no_trace(edit, decision):
         return decision
 
     sent = a_round()
-    (state,) = done(sent.apply(hook)).states
-    assert state.call.input == sent.calls[0].input == a_round().calls[0].input
+    (state,) = done(sent.apply(hook)).calls
+    assert state.input == sent.calls[0].input == a_round().calls[0].input
 
 
 @pytest.mark.needs_threads
@@ -196,7 +196,7 @@ def test_the_function_that_asks_owns_its_input_too(edit):
 
     toolset = Toolset(guarded)
     for asked in (ask, ask_and_return):
-        sent = toolset.round([RawCall("1", "pay", {"amount": 5, "to": {"owner": "Ada"}})])
+        sent = toolset.offer().round([RawCall("1", "pay", {"amount": 5, "to": {"owner": "Ada"}})])
         if asked is ask or edit is lots:
             with pytest.raises(HookError):
                 Executor(toolset, confirm=asked).execute_round_sync(sent)
@@ -252,7 +252,7 @@ def test_what_can_not_be_copied_is_made_again():
     def rename(call):
         call.input.it.name = "other"
 
-    sent = toolset.round([RawCall("1", "take", {"it": "a"})])
+    sent = toolset.offer().round([RawCall("1", "take", {"it": "a"})])
     with pytest.raises(HookError, match="edited in place"):
         done(sent.apply(rename))
     assert sent.calls[0].input.it.name == "a"
@@ -260,7 +260,7 @@ def test_what_can_not_be_copied_is_made_again():
 
 
 def test_what_can_be_neither_copied_nor_made_again_is_shown_to_no_function():
-    sent = Toolset(TakeBare).round([RawCall("1", "take", {"it": "b"})])
+    sent = Toolset(TakeBare).offer().round([RawCall("1", "take", {"it": "b"})])
     with pytest.raises(HookError, match="its input can't be copied"):
         done(sent.apply(lambda _: None))
     assert len(done(sent.apply()).pending) == 1
@@ -290,7 +290,9 @@ def test_inputs_that_can_not_be_compared_are_compared_as_json(annotation):
         )
     else:
         made = tool_input(name="take")(NoEq)
-    sent = Toolset(made).round([RawCall("1", "take", {"it": 1} if annotation is Raising else {"x": 1})])
+    sent = (
+        Toolset(made).offer().round([RawCall("1", "take", {"it": 1} if annotation is Raising else {"x": 1})])
+    )
     assert len(done(sent.apply(Hooks(lambda _: None, lambda _: None))).pending) == 1
 
     def edit(call):
@@ -305,7 +307,7 @@ def test_inputs_that_can_not_be_compared_are_compared_as_json(annotation):
 def test_of_any_type_hooks_get_an_equal_input_of_their_own(cls, data):
     toolset = Toolset(tool_input(name="run")(cls))
     seen: list[Any] = []
-    sent = toolset.round([RawCall("1", "run", data.draw(arguments(cls)))])
+    sent = toolset.offer().round([RawCall("1", "run", data.draw(arguments(cls)))])
 
     def look(call):
         seen.append(call.input)

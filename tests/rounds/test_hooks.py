@@ -16,13 +16,12 @@ from operator_schema import (
     Reject,
     ToolNotFoundError,
     Toolset,
-    description_hook,
     hook,
 )
 
 
 def applied(hooks, *calls, tools=toolset):
-    return done(tools.round(calls).apply(hooks))
+    return done(tools.offer().round(calls).apply(hooks))
 
 
 def asked(hooks, *calls, tools=toolset):
@@ -205,7 +204,7 @@ def test_something_else_is_not_a_hook(source, said):
     with pytest.raises(TypeError, match=said):
         Hooks(source)
     with pytest.raises(TypeError, match=said):
-        done(toolset.round([A_SEARCH]).apply(source))
+        done(toolset.offer().round([A_SEARCH]).apply(source))
 
 
 def test_none_is_not_a_hook_among_others():
@@ -213,10 +212,13 @@ def test_none_is_not_a_hook_among_others():
         Hooks(of_all, None)
 
 
-@pytest.mark.parametrize("decorator", [hook, description_hook])
+DECORATORS = [("hook", hook), ("hook.describe", hook.describe), ("hook.after", hook.after)]
+
+
+@pytest.mark.parametrize(("name", "decorator"), DECORATORS)
 @pytest.mark.parametrize("marked", [print, Policy, 5, None, object()])
-def test_what_can_not_hold_a_mark_is_refused(decorator, marked):
-    with pytest.raises(TypeError, match=f"@{decorator.__name__} marks a function of your own, not"):
+def test_what_can_not_hold_a_mark_is_refused(name, decorator, marked):
+    with pytest.raises(TypeError, match=f"@{name} marks a function of your own, not"):
         decorator(search)(marked)
 
 
@@ -240,11 +242,11 @@ def test_more_parameters_with_defaults_and_functions_in_c_will_do():
     assert len(Hooks(lambda call, more=1: None, lambda *calls: None, print, getattr)) == 4
 
 
-@pytest.mark.parametrize("decorator", [hook, description_hook])
-def test_a_mark_needs_tools(decorator):
-    with pytest.raises(TypeError, match=f"{decorator.__name__} needs the tools"):
+@pytest.mark.parametrize(("name", "decorator"), DECORATORS)
+def test_a_mark_needs_tools(name, decorator):
+    with pytest.raises(TypeError, match=f"{name} needs the tools"):
         decorator()
-    for wrong in (5, None, lambda call: None, ["search"]):
+    for wrong in (5, None, lambda call: None, {"search"}):
         with pytest.raises(TypeError, match="takes names, tools or toolsets"):
             decorator(wrong)
 
@@ -262,7 +264,7 @@ def test_a_hook_for_a_tool_that_is_not_there_has_the_nearest_name():
     with pytest.raises(ToolNotFoundError, match='did you mean "search"'):
         Hooks(hooks, toolset=toolset)
 
-    @description_hook("fetsh")
+    @hook.describe("fetsh")
     def lost_too(definition):
         raise AssertionError
 

@@ -13,9 +13,9 @@ from operator_schema import CommitError, RoundError, RunNormally
 
 def test_a_huge_turn_takes_linear_time_and_short_messages():
     many = 10_000
-    found = toolset.round([raw("pay", "same", amount=1) for _ in range(many)])
+    found = toolset.offer().round([raw("pay", "same", amount=1) for _ in range(many)])
     start = time.process_time()
-    plan = found.plan()
+    plan = found.confirmed()
     with pytest.raises(RoundError) as caught:
         plan.approve("same")
     assert caught.value.count == many
@@ -24,9 +24,9 @@ def test_a_huge_turn_takes_linear_time_and_short_messages():
     agreed = done(found.apply(lambda call: RunNormally(approved=True)))
     results = [call.complete("p") for call in agreed.pending]
     with pytest.raises(CommitError) as refused:
-        agreed.commit([], [*results, *results])
+        agreed.commit([], results=[*results, *results])
     assert len(refused.value.faults) == many
     assert len(str(refused.value)) < 2000
-    turn = agreed.with_results(results[: many // 2]).commit([], results[many // 2 :])
+    turn = agreed.with_results(results[: many // 2]).commit([], results=results[many // 2 :])
     assert turn.results == tuple(results)
     assert time.process_time() - start < 20 * PATIENCE

@@ -1,4 +1,4 @@
-"""The store of docs/approvals.md when its process is killed, at each line."""
+"""The program of docs/approvals.md when its process is killed, at each line of it and of its store."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ def test_wherever_the_process_is_killed_nothing_runs_twice_and_nothing_that_ran_
     states: Counter[str] = Counter()
     for left in killed:
         assert all(number == 1 for number in Counter(left["ran after"]).values()), left
-        # What ran is known: by a plan that waits or that a person has to look at, or by the turn.
+        # What ran is known: by a round that waits or that a person has to look at, or by the turn.
         assert not left["ran"] or len(left["states"]) + left["turns"] == 1, left
         # What may have run isn't run again; what waits goes on.
-        if left["states"] == ["claimed"]:
+        if left["states"] == ["stuck"]:
             assert left["ran after"] == left["ran"], left
         if left["states"] == ["waiting"]:
             assert Counter(left["ran after"]) == EFFECTS, left
+            assert left["turns after"] == 1, left
         states[" ".join(left["states"])] += 1
-    assert set(states) == {"", "waiting", "claimed"}
+    assert set(states) == {"", "waiting", "stuck"}

@@ -6,24 +6,20 @@ import pytest
 from round_samples import Remember, Text, ask, done, fetch, pay, raw, remember, search
 
 from operator_schema import (
-    DefaultPlus,
     Hooks,
     OfferError,
-    Only,
     Registry,
     Reject,
-    Specific,
     ToolChoice,
     ToolNotFoundError,
     Toolset,
     describe_tools,
     hook,
-    off,
     tool,
 )
 
 group = Toolset(fetch, remember)
-toolset = Toolset(search, off(pay), off(group), ask)
+toolset = Toolset(search, pay, group, ask).hide(pay, group)
 
 
 def shown(offer):
@@ -35,14 +31,14 @@ def shown(offer):
 
 def test_by_default_what_is_off_is_not_offered():
     assert toolset.offer().names == ("search", "ask")
-    assert toolset.offer("default") == toolset.offer()
+    assert toolset.offer() == toolset.offer()
     assert shown(toolset.offer()) == ["search", "ask"]
     assert [definition["name"] for definition in toolset.definitions()] == ["search", "ask"]
 
 
 def test_all_offers_everything_in_the_order_of_the_toolset():
-    assert toolset.offer("all").names == toolset.names == ("search", "pay", "fetch", "remember", "ask")
-    assert [definition["name"] for definition in toolset.definitions("all")] == list(toolset.names)
+    assert toolset.offer(only=toolset).names == toolset.names == ("search", "pay", "fetch", "remember", "ask")
+    assert [definition["name"] for definition in toolset.definitions(only=toolset)] == list(toolset.names)
 
 
 @pytest.mark.parametrize(
@@ -60,44 +56,56 @@ def test_all_offers_everything_in_the_order_of_the_toolset():
     ],
 )
 def test_only_offers_exactly_these_whether_off_or_not(tools, names):
-    offer = toolset.offer(Only(tools))
+    offer = toolset.offer(only=tools)
     assert offer.names == names
     assert tuple(shown(offer)) == names
 
 
 def test_default_plus_offers_these_beside_the_others():
-    assert toolset.offer(DefaultPlus([pay])).names == ("search", "pay", "ask")
-    assert toolset.offer(DefaultPlus([group["fetch"], "search"])).names == ("search", "fetch", "ask")
-    assert toolset.offer(DefaultPlus(group)).names == ("search", "fetch", "remember", "ask")
-    assert toolset.offer(DefaultPlus([])) == toolset.offer()
+    assert toolset.offer(also=[pay]).names == ("search", "pay", "ask")
+    assert toolset.offer(also=[group["fetch"], "search"]).names == ("search", "fetch", "ask")
+    assert toolset.offer(also=group).names == ("search", "fetch", "remember", "ask")
+    assert toolset.offer(also=[]) == toolset.offer()
 
 
-@pytest.mark.parametrize("kind", [Only, DefaultPlus])
-@pytest.mark.parametrize("tools", ["search", search, remember, Remember, 5, None])
-def test_a_choice_takes_a_list(kind, tools):
-    with pytest.raises(TypeError, match=rf"{kind.__name__} takes a list of tools, names or toolsets"):
-        kind(tools)
+@pytest.mark.parametrize("tools", ["pay", pay])
+def test_one_tool_needs_no_list(tools):
+    assert toolset.offer(only=tools).names == ("pay",)
+    assert toolset.offer(also=tools).names == ("search", "pay", "ask")
 
 
-@pytest.mark.parametrize("kind", [Only, DefaultPlus])
-def test_a_choice_of_an_unknown_tool_has_the_nearest_name(kind):
+@pytest.mark.parametrize("option", ["only", "also"])
+@pytest.mark.parametrize("tools", [Remember, 5, search.input_type])
+def test_a_choice_takes_tools(option, tools):
+    with pytest.raises(TypeError, match=f"{option} takes tools, names or toolsets"):
+        toolset.offer(**{option: tools})
+
+
+@pytest.mark.parametrize("option", ["only", "also"])
+def test_a_choice_of_an_unknown_tool_has_the_nearest_name(option):
     with pytest.raises(ToolNotFoundError, match='did you mean "search"'):
-        toolset.offer(kind(["serch"]))
+        toolset.offer(**{option: ["serch"]})
     with pytest.raises(TypeError, match="chosen by its name or the tool itself"):
-        toolset.offer(kind([5]))
+        toolset.offer(**{option: [5]})
+
+
+@pytest.mark.parametrize("also", [[pay], [], "pay", group])
+def test_a_request_offers_either_some_tools_alone_or_some_besides(also):
+    with pytest.raises(TypeError, match="only= and also= exclude each other"):
+        toolset.offer(only=[search], also=also)
 
 
 # --- toolsets as a choice ------------------------------------------------------------------------
 
 
 def test_a_toolset_chooses_all_of_its_tools():
-    assert toolset.offer(DefaultPlus([group])).names == ("search", "fetch", "remember", "ask")
-    assert toolset.offer(DefaultPlus([pay, group, Toolset()])).names == toolset.names
-    assert toolset.offer(Only([group, "ask"])).names == ("fetch", "remember", "ask")
+    assert toolset.offer(also=[group]).names == ("search", "fetch", "remember", "ask")
+    assert toolset.offer(also=[pay, group, Toolset()]).names == toolset.names
+    assert toolset.offer(only=[group, "ask"]).names == ("fetch", "remember", "ask")
     assert toolset.only(group, search).names == ("search", "fetch", "remember")
     assert toolset.without(group, search).names == ("pay", "ask")
     assert group in toolset
-    assert Toolset(search, off(fetch)) in toolset  # not nested there, but its tools are
+    assert Toolset(search, fetch).hide(fetch) in toolset  # not nested there, but its tools are
     assert Toolset(search.with_(timeout=5)) not in toolset
 
 
@@ -106,7 +114,7 @@ def test_a_toolset_that_is_nested_chooses_the_names_that_it_has_there():
     twice = Toolset(group.prefix("a_"), group.prefix("b_"), search)
     assert twice.only(group).names == ("a_fetch", "a_remember", "b_fetch", "b_remember")
     assert twice.only(group.prefix("b_")).names == ("b_fetch", "b_remember")
-    assert twice.offer(Only(group)).names == twice.only(group).names
+    assert twice.offer(only=group).names == twice.only(group).names
     assert twice.without(group.prefix("a_"), search).names == ("b_fetch", "b_remember")
     with pytest.raises(ValueError, match="a_fetch and b_fetch: give the name"):
         twice.only(*group)
@@ -115,7 +123,7 @@ def test_a_toolset_that_is_nested_chooses_the_names_that_it_has_there():
 
 
 def test_a_toolset_with_a_tool_that_is_not_there_chooses_nothing():
-    for choose in (toolset.only, toolset.without, lambda chosen: toolset.offer(Only([chosen]))):
+    for choose in (toolset.only, toolset.without, lambda chosen: toolset.offer(only=[chosen])):
         with pytest.raises(ToolNotFoundError, match="deliver"):
             choose(Toolset(search, fetch.with_(name="deliver")))
         with pytest.raises(ValueError, match='"search" of this toolset is another one'):
@@ -126,7 +134,7 @@ def test_a_toolset_with_a_tool_that_is_not_there_chooses_nothing():
 
 
 def test_one_tool_is_not_chosen_by_a_toolset():
-    for choose in (lambda: toolset[group], lambda: toolset.offer(required=Specific(group))):
+    for choose in (lambda: toolset[group], lambda: toolset.offer(required=group)):
         with pytest.raises(TypeError, match="a tool is chosen by its name or the tool itself"):
             choose()
 
@@ -139,48 +147,55 @@ def test_a_hook_may_be_for_all_tools_of_a_toolset(own):
 
     hooks = Hooks(refuse, toolset=toolset if own else None)
     calls = [raw("search", "1", query="q"), raw("fetch", "2", url="u"), raw("remember", "3", note="n")]
-    plan = done(toolset.round(calls, toolset.offer("all")).apply(hooks))
+    plan = done(toolset.offer(only=toolset).round(calls).apply(hooks))
     assert [rejected.reason for rejected in plan.rejected] == ["fetch", "remember"]
     assert [call.name for call in plan.pending] == ["search"]
 
 
-@pytest.mark.parametrize("available", ["Default", None, [search], 5, search, Only])
-def test_another_availability_is_refused(available):
-    with pytest.raises(TypeError, match=r'available is "default", "all", Only'):
-        toolset.offer(available)
+@pytest.mark.parametrize("strict", [False, True, "auto"])
+def test_an_offer_says_how_strict_the_request_is(strict):
+    offer = toolset.offer(strict=strict)
+    assert offer.strict == strict
+    assert (offer == toolset.offer()) is (strict is False)
+
+
+@pytest.mark.parametrize("strict", ["yes", 1, 0, None, ""])
+def test_another_strictness_is_refused(strict):
+    with pytest.raises(TypeError, match='strict is True, False or "auto"'):
+        toolset.offer(strict=strict)
 
 
 # --- requirement ---------------------------------------------------------------------------------
 
 
 def test_the_tool_choice_says_what_the_model_has_to_do():
-    assert toolset.offer().tool_choice == ToolChoice("auto")
-    assert toolset.offer(required="optional").tool_choice == ToolChoice("auto", None)
-    assert toolset.offer(required="at_least_one").tool_choice == ToolChoice("required")
-    for required in (Specific(search), Specific("search")):
-        assert toolset.offer(required=required).tool_choice == ToolChoice("named", "search")
-    assert toolset.offer(Only([pay]), Specific(pay)).tool_choice == ToolChoice("named", "pay")
+    assert toolset.offer().choice == ToolChoice("auto")
+    assert toolset.offer().choice == ToolChoice("auto", None)
+    assert toolset.offer(required="any").choice == ToolChoice("required")
+    for required in (search, "search"):
+        assert toolset.offer(required=required).choice == ToolChoice("named", "search")
+    assert toolset.offer(only=[pay], required=pay).choice == ToolChoice("named", "pay")
 
 
 def test_without_tools_there_is_nothing_to_choose():
-    for offer in (Toolset().offer(), toolset.offer(Only([])), Toolset(off(search)).offer()):
-        assert (offer.names, offer.tool_choice) == ((), ToolChoice("none"))
+    for offer in (Toolset().offer(), toolset.offer(only=[]), Toolset(search).hide(search).offer()):
+        assert (offer.names, offer.choice) == ((), ToolChoice("none"))
         assert offer.definitions() == []
 
 
 @pytest.mark.parametrize(
-    ("available", "required", "tool", "said"),
+    ("only", "required", "tool", "said"),
     [
-        (Only([]), "at_least_one", None, "none is available"),
-        ("default", Specific(pay), "pay", r'off by default: available=DefaultPlus\(\["pay"\]\) offers it'),
-        ("default", Specific("fetch"), "fetch", 'available are "search", "ask"'),
-        (Only([pay]), Specific(search), "search", "isn't among those that this request makes available"),
-        (Only([]), Specific(search), "search", "available are none"),
+        ([], "any", None, "none is available"),
+        (None, pay, "pay", r'is hidden: also=\["pay"\] offers it'),
+        (None, "fetch", "fetch", 'available are "search", "ask"'),
+        ([pay], search, "search", "isn't among those that this request makes available"),
+        ([], search, "search", "available are none"),
     ],
 )
-def test_what_can_not_be_required_raises_before_anything_is_sent(available, required, tool, said):
+def test_what_can_not_be_required_raises_before_anything_is_sent(only, required, tool, said):
     with pytest.raises(OfferError, match=said) as caught:
-        toolset.offer(available, required)
+        toolset.offer(only=only, required=required)
     assert caught.value.tool == tool
     assert caught.value.message == str(caught.value)
     assert isinstance(caught.value, ValueError)
@@ -188,9 +203,9 @@ def test_what_can_not_be_required_raises_before_anything_is_sent(available, requ
 
 def test_a_required_tool_has_to_be_one():
     with pytest.raises(ToolNotFoundError, match='did you mean "search"'):
-        toolset.offer(required=Specific("searhc"))
-    for required in ("any", None, search, "search", 5):
-        with pytest.raises(TypeError, match=r'required is "optional"'):
+        toolset.offer(required="searhc")
+    for required in (5, True, [search], Remember):
+        with pytest.raises(TypeError, match="a tool is chosen by its name or the tool itself"):
             toolset.offer(required=required)
 
 
@@ -199,12 +214,12 @@ def test_a_required_tool_has_to_be_one():
 
 def test_a_tool_that_is_switched_off_is_never_offered():
     switched = Toolset(search.with_(enabled=False), fetch)
-    for available in ("default", "all", Only(["search", "fetch"]), DefaultPlus(["search"])):
-        assert switched.offer(available).names == ("fetch",)
+    for chosen in ({}, {"only": switched}, {"only": ["search", "fetch"]}, {"also": ["search"]}):
+        assert switched.offer(**chosen).names == ("fetch",)
     with pytest.raises(OfferError, match="switched off"):
-        switched.offer(required=Specific("search"))
+        switched.offer(required="search")
     with pytest.raises(OfferError, match="switched off"):
-        switched.offer("all", Specific("search"))
+        switched.offer(only=switched, required="search")
 
 
 def test_switches_are_asked_at_each_offer_with_its_context():
@@ -215,7 +230,7 @@ def test_switches_are_asked_at_each_offer_with_its_context():
     assert switched.offer().names == ("fetch",)
     assert switched.definitions(context={"plan": "premium"})[0]["name"] == "search"
     with pytest.raises(OfferError, match="switched off"):
-        switched.offer(required=Specific("search"), context={"plan": "free"})
+        switched.offer(required="search", context={"plan": "free"})
 
 
 def test_an_offer_remembers_what_its_switches_said():
@@ -225,9 +240,11 @@ def test_an_offer_remembers_what_its_switches_said():
     state["on"] = False
     assert shown(offer) == ["search", "fetch"]
     assert offer.round([raw("search", query="a")]).issues == ()
-    assert [issue.code for issue in switched.round([raw("search", query="a")]).issues] == ["not_available"]
+    assert [issue.code for issue in switched.offer().round([raw("search", query="a")]).issues] == [
+        "not_available"
+    ]
     state["on"] = True
-    assert switched.round([raw("search", query="a")]).issues == ()
+    assert switched.offer().round([raw("search", query="a")]).issues == ()
 
 
 def test_a_switch_that_fails_counts_as_off(caplog):
@@ -240,12 +257,12 @@ def test_a_switch_that_fails_counts_as_off(caplog):
 
 def test_the_describing_tool_counts_only_where_it_is_offered():
     inner = Toolset(search)
-    described = Toolset(inner, off(describe_tools(inner)))
+    described = Toolset(inner, describe_tools(inner)).hide("describe_tools")
     (definition,) = described.definitions()
     assert "sorted by date" in definition["description"]
-    short, _ = described.definitions("all")
+    short, _ = described.definitions(only=described)
     assert "sorted by date" not in short["description"]
-    assert described.offer("all").tools[0].described_by == "describe_tools"
+    assert described.offer(only=described).tools[0].described_by == "describe_tools"
     assert described.offer().tools[0].described_by is None
 
 
@@ -290,11 +307,11 @@ def test_the_callers_mappings_and_definitions_can_change_afterwards():
 
 
 def test_an_offer_is_a_value():
-    offer = toolset.offer(DefaultPlus([pay]), Specific(search), descriptions={"ask": "x"})
-    same = toolset.offer(DefaultPlus(["pay"]), Specific("search"), descriptions={"ask": "x"})
+    offer = toolset.offer(also=[pay], required=search, descriptions={"ask": "x"})
+    same = toolset.offer(also=["pay"], required="search", descriptions={"ask": "x"})
     assert offer == same
     assert hash(offer) == hash(same)
-    assert offer not in (toolset.offer(), toolset.offer(DefaultPlus([pay])), 5)
+    assert offer not in (toolset.offer(), toolset.offer(also=[pay]), 5)
     assert repr(offer) == "Offer(search, pay, ask; search)"
     assert repr(toolset.offer()) == "Offer(search, ask; auto)"
     assert offer.tools == (search, pay, ask)

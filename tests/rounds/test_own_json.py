@@ -9,7 +9,7 @@ import pytest
 from saving_samples import nested
 
 from operator_schema import RawCall, Toolset, tool
-from operator_schema.rounds.own_json import own_json
+from operator_schema.rounds.inputs import own_json
 
 
 class Text(StrEnum):
@@ -101,6 +101,6 @@ def test_a_round_takes_arguments_that_cannot_even_be_shown():
         return query
 
     toolset = Toolset(search)
-    plan = toolset.round([RawCall("c0", "search", {1: Overridden(query="x")})]).plan()
-    assert plan.issues[0].metadata.arguments == "dict"
-    assert toolset.restore_plan(plan.as_dict()) == plan
+    plan = toolset.offer().round([RawCall("c0", "search", {1: Overridden(query="x")})]).confirmed()
+    assert plan.issues[0].raw.arguments == "dict"
+    assert toolset.restore_round(plan.as_dict()) == plan

@@ -52,7 +52,7 @@ executor = Executor(toolset, threads=False)
 
 def call_of(plan):
     """Return the call, which a program may still hold whatever was decided about it."""
-    state = plan.states[0]
+    state = plan.calls[0]
     return getattr(state, "call", state)
 
 
@@ -76,13 +76,13 @@ DECISIONS = {
     "a hook agrees": by_hook(lambda call, said: RunNormally(approved=True)),
     "a hook changes the input": by_hook(lambda call, said: RunNormally(call.tool.input_type(said))),
     "run": lambda plan, said: executor.execute_round_sync(plan),
-    "save and restore": lambda plan, said: toolset.restore_plan(json.dumps(plan.as_dict())),
+    "save and restore": lambda plan, said: toolset.restore_round(json.dumps(plan.as_dict())),
 }
 STARTS = {
-    "pending": lambda: toolset.round([raw("look", "1", amount=0)]).plan(),
-    "asks for agreement": lambda: toolset.round([raw("pay", "1", amount=0)]).plan(),
+    "pending": lambda: toolset.offer().round([raw("look", "1", amount=0)]).confirmed(),
+    "asks for agreement": lambda: toolset.offer().round([raw("pay", "1", amount=0)]).confirmed(),
     "deferred by a hook": lambda: DECISIONS["a hook defers"](STARTS["pending"](), 0),
-    "has a question": lambda: executor.execute_round_sync(toolset.round([raw("ask", "1", amount=0)])),
+    "has a question": lambda: executor.execute_round_sync(toolset.offer().round([raw("ask", "1", amount=0)])),
 }
 
 
@@ -91,15 +91,15 @@ STARTS = {
 
 def facts(plan):
     """Return what is decided about the only call, and nothing else."""
-    state = plan.states[0]
-    match type(state).__name__:
-        case "ToolCall":
+    state = plan.calls[0]
+    match state.state:
+        case "pending":
             return "pending", state.input.amount, state.approved, state.answers
-        case "DeferredCall":
+        case "deferred":
             return "deferred", state.input.amount, state.reason, state.question is not None
-        case "HandledCall":
+        case "handled":
             return "handled", state.result.content
-        case "RejectedCall":
+        case "rejected":
             return "rejected", state.reason
     raise AssertionError(state)
 
@@ -189,7 +189,7 @@ FIRST = {
 def test_a_second_decision_that_is_refused_says_what_was_decided(first, second):
     start, said = FIRST[first]
     plan = DECISIONS[first](STARTS[start](), 1)
-    for known in (plan, toolset.restore_plan(plan.as_dict())):
+    for known in (plan, toolset.restore_round(plan.as_dict())):
         after = attempt(known, second, 2)
         if second == "reject" and known.pending:
             # As long as nothing has run, a person may take the agreement back.
@@ -207,8 +207,10 @@ def test_a_rejection_without_a_reason_says_only_that():
 
 
 def test_the_message_names_the_calls_that_wait():
-    plan = toolset.round([raw("pay", "a", amount=1), raw("look", "b", amount=1), raw("pay", "c", amount=1)])
-    plan = plan.plan()
+    plan = toolset.offer().round(
+        [raw("pay", "a", amount=1), raw("look", "b", amount=1), raw("pay", "c", amount=1)]
+    )
+    plan = plan.confirmed()
     waiting = 'these wait: pay (call "a"), pay (call "c")'
     assert str(attempt_on(plan.approve, "x")) == f'no call of this turn has the id "x"; {waiting}'
     assert str(attempt_on(plan.approve, 7)) == f"no call of this turn has the position 7; {waiting}"
@@ -223,14 +225,18 @@ def test_the_message_names_the_calls_that_wait():
 
 def test_the_message_is_short_however_many_calls_wait():
     calls = [raw("pay", "\x1b" * 5_000 + str(number), amount=1) for number in range(200)]
-    message = str(attempt_on(toolset.round(calls).plan().approve, "x" * 5_000))
+    message = str(attempt_on(toolset.offer().round(calls).confirmed().approve, "x" * 5_000))
     assert len(message) < 1_500
     assert message.isprintable()
     assert message.endswith("(195 more)")
 
 
 def test_calls_that_share_an_id_are_all_described():
-    plan = toolset.round([raw("pay", "a", amount=1), raw("look", "a", amount=1), raw("gone", "a")]).plan()
+    plan = (
+        toolset.offer()
+        .round([raw("pay", "a", amount=1), raw("look", "a", amount=1), raw("gone", "a")])
+        .confirmed()
+    )
     plan = plan.reject(0)
     assert str(attempt_on(plan.approve, "a")) == (
         'pay (call "a") was rejected already, look (call "a") is pending: nobody has to agree to it, '
@@ -259,7 +265,7 @@ def test_an_approval_takes_an_input_or_arguments_and_not_both():
 
 def test_what_is_approved_is_the_input_that_was_looked_at():
     """A deferred call that is given itself may come from another plan of the round, with another input."""
-    found = toolset.round([raw("look", "1", amount=0)])
+    found = toolset.offer().round([raw("look", "1", amount=0)])
     small, large = (
         done(found.apply(lambda call, amount=amount: RunNormally(call.tool.input_type(amount))))
         for amount in (1, 1000)
@@ -267,7 +273,7 @@ def test_what_is_approved_is_the_input_that_was_looked_at():
     small, large = (DECISIONS["a hook defers"](plan, 0) for plan in (small, large))
     for decide in (large.approve, large.reject):
         message = str(attempt_on(decide, small.deferred[0]))
-        assert "waits for something else by now: look at plan.deferred again" in message
+        assert "waits for something else by now: look at round.deferred again" in message
     assert facts(large.approve(large.deferred[0]))[1] == 1000
-    restored = toolset.restore_plan(large.as_dict())
+    restored = toolset.restore_round(large.as_dict())
     assert facts(restored.approve(large.deferred[0]))[1] == 1000

@@ -16,12 +16,12 @@ from operator_schema import (
     Defer,
     EncodeError,
     Executor,
-    ListTranscript,
     NeedsInput,
     Reject,
     RoundError,
     ToolError,
     Toolset,
+    Transcript,
     rejection_reason,
     skip,
     tool,
@@ -32,33 +32,26 @@ pytestmark = pytest.mark.needs_threads
 
 def waiting(*calls):
     """Return a plan in which every call waits."""
-    found = toolset.round(calls or [raw("pay", "a", amount=1), raw("search", "b", query="q")])
+    found = toolset.offer().round(calls or [raw("pay", "a", amount=1), raw("search", "b", query="q")])
     return done(found.apply(lambda call: Defer("wait")))
 
 
 def asking(*calls, tools=toolset):
     """Return a plan in which calls have been run that have a question."""
     return Executor(tools, threads=False).execute_round_sync(
-        tools.round(calls or [raw("ask", "a", topic="cats")])
+        tools.offer().round(calls or [raw("ask", "a", topic="cats")])
     )
 
 
 def kinds(plan):
-    names = {
-        "ToolCall": "pending",
-        "HandledCall": "handled",
-        "RejectedCall": "rejected",
-        "DeferredCall": "deferred",
-        "CallIssue": "issue",
-    }
-    return [names[type(state).__name__] for state in plan.states]
+    return [call.state for call in plan.calls]
 
 
 # --- reading -------------------------------------------------------------------------------------
 
 
 def test_every_call_is_in_one_of_five_places():
-    found = toolset.round(
+    found = toolset.offer().round(
         [
             raw("pay", "a", amount=1),
             raw("fetch", "b", url="u"),
@@ -67,9 +60,9 @@ def test_every_call_is_in_one_of_five_places():
             raw("fetch", "e", url="v"),
         ]
     )
-    plan = found.plan().reject("b").with_results([found.calls[2].complete([])])
+    plan = found.confirmed().reject("b").with_results([found.calls[2].complete([])])
     assert kinds(plan) == ["deferred", "rejected", "handled", "issue", "pending"]
-    assert [state.index for state in plan.states] == [0, 1, 2, 3, 4]
+    assert [state.index for state in plan.calls] == [0, 1, 2, 3, 4]
     assert [
         ids(getattr(plan, kind)) for kind in ("deferred", "rejected", "handled", "issues", "pending")
     ] == [
@@ -81,8 +74,8 @@ def test_every_call_is_in_one_of_five_places():
     ]
     assert not plan.is_complete
     assert plan.continue_suggestion.startswith("1 call could not be used: x")
-    assert repr(plan) == "<ToolRoundPlan: 1 pending, 1 handled, 1 rejected, 1 deferred, 1 issue>"
-    assert repr(toolset.round([]).plan()) == "<ToolRoundPlan: no calls>"
+    assert repr(plan) == "<Round: 1 pending, 1 handled, 1 rejected, 1 deferred, 1 issue>"
+    assert repr(toolset.offer().round([]).confirmed()) == "<Round: no calls>"
     assert (plan.id, plan.toolset, plan.offered) == (found.id, toolset, found.offered)
 
 
@@ -96,14 +89,14 @@ def test_a_plan_is_never_changed():
 
 
 def test_plans_are_equal_if_the_same_would_be_saved():
-    found = toolset.round([raw("pay", "a", amount=1)])
-    plan = found.plan()
+    found = toolset.offer().round([raw("pay", "a", amount=1)])
+    plan = found.confirmed()
     same = plan
     assert plan == same
-    assert plan == found.plan()
+    assert plan == found.confirmed()
     assert hash(plan) == hash(plan.reject("a"))
     assert plan != plan.reject("a")
-    assert plan != toolset.round([raw("pay", "a", amount=1)]).plan()  # another turn
+    assert plan != toolset.offer().round([raw("pay", "a", amount=1)]).confirmed()  # another turn
     assert plan != 5
     assert plan.reject("a") == plan.reject(0)
 
@@ -114,7 +107,7 @@ def test_a_copy_is_the_same_plan_and_a_pickle_a_restored_one():
     assert copy.deepcopy(plan) is plan
     again = pickle.loads(pickle.dumps(plan))
     assert again == plan
-    transcript = ListTranscript()
+    transcript = Transcript()
     for each in (plan, again):
         decided = each.reject("a").reject("b")
         if each is plan:
@@ -140,7 +133,7 @@ def test_an_approval_may_change_the_input():
     plan = waiting().approve("a", input=pay.input_type(amount=5))
     (call,) = plan.pending
     assert (call.input.amount, call.arguments) == (5, {"amount": 5})
-    assert call.metadata == raw("pay", "a", amount=1)
+    assert call.raw == raw("pay", "a", amount=1)
 
 
 @pytest.mark.parametrize("given", [5, {"amount": 1}, fetch.decode({"url": "u"}), Odd(), False])
@@ -156,7 +149,7 @@ def test_an_input_of_another_tool_is_refused(given):
 def test_a_call_is_chosen_by_id_position_or_itself():
     plan = waiting()
     second = plan.deferred[1]
-    for chosen in ("b", 1, second, second.call):
+    for chosen in ("b", 1, second, second.defer()):
         assert kinds(plan.approve(chosen)) == ["deferred", "pending"]
         assert kinds(plan.reject(chosen)) == ["deferred", "rejected"]
 
@@ -191,11 +184,11 @@ def test_a_shared_id_needs_the_position():
         (lambda plan: plan.reject("r"), "was rejected already"),
         (lambda plan: plan.reject("x"), r"can't be run \(tool_not_found\)"),
         (lambda plan: plan.answer("p", 1), "is pending: nobody has to agree to it"),
-        (lambda plan: plan.answer("d", 1), "has no question: use plan.approve or plan.reject"),
+        (lambda plan: plan.answer("d", 1), "has no question: use round.approve or round.reject"),
     ],
 )
 def test_what_can_not_be_decided_says_why(decide, said):
-    found = toolset.round(
+    found = toolset.offer().round(
         [
             raw("fetch", "p", url="u"),
             raw("fetch", "h", url="u"),
@@ -204,7 +197,7 @@ def test_what_can_not_be_decided_says_why(decide, said):
             raw("pay", "d", amount=1),
         ]
     )
-    plan = found.plan().with_results([found.calls[1].complete("p")]).reject("r")
+    plan = found.confirmed().with_results([found.calls[1].complete("p")]).reject("r")
     with pytest.raises(RoundError, match=said) as caught:
         decide(plan)
     assert caught.value.count in {0, None}
@@ -275,7 +268,7 @@ def test_an_answer_that_does_not_fit_is_refused(answer):
 def test_a_question_has_to_be_answered_or_the_call_rejected():
     plan = asking()
     with pytest.raises(
-        RoundError, match=r'asks "May I tell about cats\?": give the answer with plan\.answer'
+        RoundError, match=r'asks "May I tell about cats\?": give the answer with round\.answer'
     ):
         plan.approve("a")
     assert kinds(plan.reject("a", "no")) == ["rejected"]
@@ -316,7 +309,7 @@ def test_two_questions_one_after_the_other():
     plan = asking(raw("book", "a"), tools=tools).answer("a", "Monday")
     plan = executor.execute_round_sync(plan)
     assert plan.deferred[0].question.text == "Sure?"
-    assert plan.deferred[0].call.answers == {"day": "Monday"}
+    assert plan.deferred[0].answers == {"day": "Monday"}
     plan = executor.execute_round_sync(plan.answer("a", False))
     assert plan.handled[0].result.content == "Monday False"
 
@@ -341,10 +334,12 @@ def test_the_same_question_again_gets_the_new_answer():
 
 
 def test_with_results_gives_some_calls_theirs():
-    found = toolset.round([raw("fetch", "a", url="1"), raw("fetch", "b", url="2"), raw("pay", "c", amount=1)])
-    plan = found.plan().with_results([found.calls[1].complete("page 2")])
+    found = toolset.offer().round(
+        [raw("fetch", "a", url="1"), raw("fetch", "b", url="2"), raw("pay", "c", amount=1)]
+    )
+    plan = found.confirmed().with_results([found.calls[1].complete("page 2")])
     assert kinds(plan) == ["pending", "handled", "deferred"]
-    assert (plan.handled[0].by, plan.handled[0].call) == ("host", found.calls[1])
+    assert (plan.handled[0].by, plan.handled[0].input) == ("host", found.calls[1].input)
     plan = plan.with_results([found.calls[0].reject("no")]).reject("c")
     assert kinds(plan) == ["rejected", "handled", "rejected"]
     assert plan.is_complete
@@ -352,8 +347,8 @@ def test_with_results_gives_some_calls_theirs():
 
 
 def test_with_results_is_all_or_nothing():
-    found = toolset.round([raw("fetch", "a", url="1"), raw("fetch", "b", url="2")])
-    plan = found.plan()
+    found = toolset.offer().round([raw("fetch", "a", url="1"), raw("fetch", "b", url="2")])
+    plan = found.confirmed()
     with pytest.raises(CommitError) as caught:
         plan.with_results([found.calls[0].complete("p"), found.calls[0].complete("p")])
     assert [fault.code for fault in caught.value.faults] == ["duplicate"]
@@ -377,7 +372,7 @@ def test_two_plans_of_one_round_are_settled_once():
         for _ in range(30):
             plan = waiting()
             plans = [plan.reject("a").reject("b"), plan.reject("b").reject("a")]
-            transcript, ended, barrier = ListTranscript(), [], threading.Barrier(2)
+            transcript, ended, barrier = Transcript(), [], threading.Barrier(2)
 
             def settle(way, own, transcript=transcript, ended=ended, barrier=barrier):
                 barrier.wait()

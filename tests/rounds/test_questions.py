@@ -62,12 +62,12 @@ def asks(annotation: Any, *, answer_type: Any = None, parameter: str = "answer")
 
 
 def asked(toolset: Any, **context: Any) -> Any:
-    round_ = toolset.round(calls(("ask", {"number": 1})))
+    round_ = toolset.offer().round(calls(("ask", {"number": 1})))
     return asyncio.run(Executor(toolset).execute_round(round_, context=context or None))
 
 
 def restarted(toolset: Any, plan: Any) -> Any:
-    return toolset.restore_plan(saved(plan))
+    return toolset.restore_round(saved(plan))
 
 
 def finished(toolset: Any, plan: Any) -> Any:
@@ -161,7 +161,7 @@ def test_an_answer_has_to_fit_the_answer_type_and_the_parameter():
 
 def test_an_answer_wins_over_the_context_and_is_there_for_its_own_call_alone():
     toolset = Toolset(asks(int))
-    both = toolset.round(calls(("ask", {"number": 1}), ("ask", {"number": 2})))
+    both = toolset.offer().round(calls(("ask", {"number": 1}), ("ask", {"number": 2})))
     executor = Executor(toolset)
     plan = asyncio.run(executor.execute_round(both))
     plan = asyncio.run(executor.execute_round(restarted(toolset, plan.answer("c0", 7))))
@@ -181,14 +181,14 @@ def test_a_second_answer_takes_the_place_of_the_first_and_others_are_kept():
         return f"{first} {second}"
 
     toolset = Toolset(ask)
-    plan = asyncio.run(Executor(toolset).execute_round(toolset.round(calls(("ask", {})))))
+    plan = asyncio.run(Executor(toolset).execute_round(toolset.offer().round(calls(("ask", {})))))
     for text, answer in [("First?", -1), ("Second?", "b"), ("First again?", 3)]:
         plan = restarted(toolset, plan)
         assert plan.deferred[0].question.text == text
         plan = restarted(toolset, plan.answer("c0", answer))
         plan = asyncio.run(Executor(toolset).execute_round(plan))
     assert plan.handled[0].result.content == "3 b"
-    assert restarted(toolset, plan).handled[0].call.answers == {"second": "b", "first": 3}
+    assert restarted(toolset, plan).handled[0].answers == {"second": "b", "first": 3}
 
 
 def test_a_parameter_without_none_takes_an_answer():
@@ -200,7 +200,7 @@ def test_a_parameter_without_none_takes_an_answer():
         return str(answer)
 
     toolset = Toolset(ask)
-    plan = asyncio.run(Executor(toolset).execute_round(toolset.round(calls(("ask", {})))))
+    plan = asyncio.run(Executor(toolset).execute_round(toolset.offer().round(calls(("ask", {})))))
     assert finished(toolset, restarted(toolset, plan).answer("c0", 4)) == "4"
 
 
@@ -231,7 +231,7 @@ def test_a_question_that_nobody_could_answer_is_a_failure_of_the_tool(broken, co
 
 def test_a_result_that_only_looks_like_a_question_is_a_result():
     toolset = Toolset(asks(int))
-    plan = toolset.round(calls(("ask", {"number": 1}))).plan()
+    plan = toolset.offer().round(calls(("ask", {"number": 1}))).confirmed()
     result = ToolResult("c0", "ask", "which?", is_error=True, code="needs_input")
     assert plan.with_results([result]).handled[0].result == result
 
@@ -239,7 +239,7 @@ def test_a_result_that_only_looks_like_a_question_is_a_result():
 def test_a_question_is_answered_and_not_approved():
     toolset = Toolset(asks(int))
     plan = restarted(toolset, asked(toolset))
-    with pytest.raises(RoundError, match=r"give the answer with plan\.answer"):
+    with pytest.raises(RoundError, match=r"give the answer with round\.answer"):
         plan.approve("c0")
     assert restarted(toolset, plan.reject("c0", "no")).rejected[0].reason == "no"
 
@@ -254,19 +254,19 @@ def test_a_type_that_can_no_longer_be_read_is_said():
     answered = plan.answer("c0", 5)
     error = refused(saved(answered), Toolset(asks(Database)))
     assert problems(error) == [("input_does_not_fit", "c0")]
-    assert error.plan.issues[0].code == "execution_failed"
-    json.dumps(error.plan.as_dict())
+    assert error.round.issues[0].code == "execution_failed"
+    json.dumps(error.round.as_dict())
 
 
 def test_a_question_for_a_parameter_that_is_gone_is_refused_when_it_is_answered():
     toolset = Toolset(asks(int))
     plan = asked(toolset)
     waiting = plan.deferred[0]
-    other = waiting.replace(call=waiting.call.replace(tool=asks(int).with_(name="ask")))
-    assert plan.replace(_states=(other,)).answer("c0", 1).pending[0].answers == {"answer": 1}
+    other = waiting.replace(_tool=asks(int).with_(name="ask"))
+    assert plan.replace(calls=(other,)).answer("c0", 1).pending[0].answers == {"answer": 1}
     gone = waiting.replace(question=waiting.question.replace(parameter="gone"))
     with pytest.raises(ToolError, match="gone"):
-        plan.replace(_states=(gone,)).answer("c0", 1)
+        plan.replace(calls=(gone,)).answer("c0", 1)
 
 
 def test_an_answer_to_the_question_before_does_not_fit_the_next_one():
@@ -280,11 +280,11 @@ def test_an_answer_to_the_question_before_does_not_fit_the_next_one():
 
     tools = Toolset(wipe)
     executor = Executor(tools)
-    plan = executor.execute_round_sync(tools.round([RawCall("a", "wipe", {})]))
+    plan = executor.execute_round_sync(tools.offer().round([RawCall("a", "wipe", {})]))
     (first,) = plan.deferred
-    plan = tools.restore_plan(plan.as_dict())
+    plan = tools.restore_round(plan.as_dict())
     plan = executor.execute_round_sync(plan.answer(first, True))
-    with pytest.raises(RoundError, match=r"waits for something else by now: look at plan\.deferred"):
+    with pytest.raises(RoundError, match=r"waits for something else by now: look at round\.deferred"):
         plan.answer(first, True)
     with pytest.raises(RoundError, match="waits for something else"):
         plan.reject(first)
@@ -302,7 +302,7 @@ def test_a_question_is_shown_up_to_200_characters_with_its_quotes_where_it_is_ap
         raise NeedsInput(question)
 
     toolset = Toolset(wait)
-    plan = Executor(toolset).execute_round_sync(toolset.round([RawCall("a", "wait", {})]))
+    plan = Executor(toolset).execute_round_sync(toolset.offer().round([RawCall("a", "wait", {})]))
     with pytest.raises(RoundError) as caught:
         plan.approve("a")
     assert (question in str(caught.value)) == is_whole

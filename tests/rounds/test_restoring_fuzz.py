@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from saving_samples import SECRET, TOOLS, mixed, ran, resealed, saved
 
 from operator_schema import RestoreError
-from operator_schema.rounds.errors import RestoreProblem
+from operator_schema.rounds.restore import RestoreProblem
 from operator_schema.rounds.saved import SavedCall, SavedHead, SavedPart, SavedQuestion, SavedResult
 
 pytestmark = pytest.mark.needs_threads
@@ -44,16 +44,16 @@ SIGNED = saved(mixed(), SECRET)
 def check(data: Any, secret: bytes | None = None) -> None:
     ran.clear()
     try:
-        plan = TOOLS.restore_plan(data, secret=secret)
+        plan = TOOLS.restore_round(data, secret=secret)
     except RestoreError as error:
         assert error.problems
         assert all(type(problem) is RestoreProblem for problem in error.problems)
         assert len(str(error)) < 10_000
         str(error).encode()
-        plan = error.plan
+        plan = error.round
     if plan is not None:
         json.dumps(plan.as_dict(), allow_nan=False, ensure_ascii=False).encode()
-        assert [state.index for state in plan.states] == list(range(len(plan.states)))
+        assert [state.index for state in plan.calls] == list(range(len(plan.calls)))
     assert ran == []
 
 
@@ -124,12 +124,12 @@ def test_no_change_of_a_signed_plan_makes_another_plan(steps):
     if data == SIGNED:
         return
     try:
-        plan = TOOLS.restore_plan(data, secret=SECRET)
+        plan = TOOLS.restore_round(data, secret=SECRET)
     except RestoreError as error:
-        plan = error.plan
+        plan = error.round
     if plan is not None:
-        before = {state.index: state for state in TOOLS.restore_plan(SIGNED, secret=SECRET).states}
-        changed = [state for state in plan.states if state != before[state.index]]
+        before = {state.index: state for state in TOOLS.restore_round(SIGNED, secret=SECRET).calls}
+        changed = [state for state in plan.calls if state != before[state.index]]
         assert {state.code for state in changed} <= {"execution_failed"}
 
 

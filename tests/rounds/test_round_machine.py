@@ -24,26 +24,22 @@ from operator_schema import (
     Executor,
     HookError,
     Hooks,
-    ListTranscript,
     NeedsInput,
     Offer,
     OfferError,
-    Only,
     RawCall,
     Registry,
     Reject,
     RoundError,
     RunNormally,
-    Specific,
     ToolResult,
     Toolset,
+    Transcript,
     hook,
-    off,
     skip,
     tool,
     tool_input,
 )
-from operator_schema import DefaultPlus as Plus
 
 RAN: list[int] = []
 """The tags of the calls whose functions have run."""
@@ -98,35 +94,35 @@ def toolsets(draw: st.DrawFn, depth: int = _DEEPEST) -> Toolset[Any]:
     members: list[Any] = []
     chosen = draw(st.permutations(POOL))[: draw(st.integers(depth == _DEEPEST, 4))]
     for one in chosen:
-        form = draw(st.sampled_from(["as it is", "as it is", "as it is", "off", "registry", "disabled"]))
+        form = draw(st.sampled_from(["as it is", "as it is", "as it is", "hidden", "registry", "disabled"]))
         member: Any = one
         if form == "registry":
             member = Registry([one])
         elif form == "disabled":
             member = Registry([one], enabled=False)
-        members.append(off(member) if form == "off" else member)
+        members.append(Toolset(member).hide(member) if form == "hidden" else member)
     if depth > 1 and draw(st.booleans()):
         inner = draw(toolsets(depth=depth - 1)).prefix(f"d{depth}_")
-        members.insert(draw(st.integers(0, len(members))), draw(st.sampled_from([off(inner), inner])))
+        members.insert(
+            draw(st.integers(0, len(members))), draw(st.sampled_from([inner.hide(inner), [inner]]))
+        )
     return Toolset(*members)
 
 
 def offer_of(toolset: Toolset[Any], data: st.DataObject) -> Offer[Any]:
     names = st.lists(st.sampled_from(toolset.names), max_size=3) if toolset.names else st.just([])
-    available = data.draw(
-        st.sampled_from(["default", "all"])
-        | names.map(Only)
-        | names.map(lambda found: Plus([*found, *found]))
+    chosen: dict[str, Any] = data.draw(
+        st.sampled_from([{}, {"only": toolset}])
+        | names.map(lambda found: {"only": found})
+        | names.map(lambda found: {"also": [*found, *found]})
     )
-    required = data.draw(st.sampled_from(["optional", "at_least_one", "specific"]))
-    if required == "specific":
-        required = Specific(data.draw(st.sampled_from(toolset.names))) if toolset.names else "optional"
-    offered = toolset.offer(available).names
+    required = data.draw(st.sampled_from([None, "any", *toolset.names[:1], *toolset.names]))
+    offered = toolset.offer(**chosen).names
     try:
-        return toolset.offer(available, required)
+        return toolset.offer(**chosen, required=required)
     except OfferError:
-        assert not offered or (isinstance(required, Specific) and required.tool not in offered)
-        return toolset.offer(available)
+        assert not offered or (required != "any" and required not in offered)
+        return toolset.offer(**chosen)
 
 
 def base(name: str) -> str:
@@ -163,8 +159,8 @@ class Step:
                 return RunNormally(type(call.input)(call.input.tag, "edited"))
             case "in place":
                 call.input.text += "changed"
-                call.metadata.arguments and call.metadata.arguments.clear() if isinstance(
-                    call.metadata.arguments, dict
+                call.raw.arguments and call.raw.arguments.clear() if isinstance(
+                    call.raw.arguments, dict
                 ) else None
                 return None
             case "in place and returned":
@@ -215,7 +211,7 @@ class RoundMachine(RuleBasedStateMachine):
         RAN.clear()
         self.toolset, self.offer = toolset, offer_of(toolset, data)
         self.executor = Executor(toolset)
-        self.transcript = ListTranscript()
+        self.transcript = Transcript()
         self.is_open = True
         self.sent: list[str] = []
         self.model: list[str] = []
@@ -224,7 +220,7 @@ class RoundMachine(RuleBasedStateMachine):
         self.names: list[str] = []
         calls = [self._call(data, tag) for tag in range(data.draw(st.sampled_from([3, 4, 5, 2, 1, 6, 0])))]
         self.round = self.offer.round(iter(calls), assistant={"text": "said"})
-        self.plan = self.round._plan
+        self.plan = self.round
         for call in calls:  # what the caller does with its own objects changes nothing
             if isinstance(call.arguments, dict):
                 call.arguments["tag"] = "changed"
@@ -296,7 +292,7 @@ class RoundMachine(RuleBasedStateMachine):
             self.plan = asyncio.run(self.plan.apply(hooks))
         except HookError as error:
             assert not will_pass
-            self.plan = error.plan
+            self.plan = error.round
         else:
             assert will_pass
 
@@ -311,7 +307,7 @@ class RoundMachine(RuleBasedStateMachine):
         ran = sorted(RAN[len(before) :])
         expected = []
         for index in pending:
-            name = self.plan.states[index].name  # what it hides was asked for by the offer
+            name = self.plan.calls[index].name  # what it hides was asked for by the offer
             disabled = not self.toolset._entries.is_enabled(name, None, asked_for=True)
             if self.names[index] == "asking" and index not in self.answered and not disabled:
                 self.model[index] = "deferred"
@@ -343,7 +339,7 @@ class RoundMachine(RuleBasedStateMachine):
         self._go_on(data.draw(st.sampled_from(self._at("deferred"))), data)
 
     def _go_on(self, index: int, data: st.DataObject) -> None:
-        waiting: Any = self.plan.states[index]
+        waiting: Any = self.plan.calls[index]
         if waiting.question is not None:
             with pytest.raises(RoundError):
                 self.plan.approve(index)
@@ -358,7 +354,7 @@ class RoundMachine(RuleBasedStateMachine):
             changed = type(waiting.input)(waiting.input.tag, "by a person") if is_changed else None
             self.plan = self.plan.approve(index, input=changed)
             if is_changed:
-                assert self.plan.states[index].input == changed
+                assert self.plan.calls[index].input == changed
         self.approved.add(index)
         self.model[index] = "pending"
 
@@ -379,11 +375,11 @@ class RoundMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.is_open and self._at("pending"))
     def the_host_runs_one(self, data: st.DataObject) -> None:
         index = data.draw(st.sampled_from(self._at("pending")))
-        call: Any = self.plan.states[index]
+        call: Any = self.plan.calls[index]
         self.plan = self.plan.with_results(
             [call.handled(None, by="host") if self.names[index] == "order" else _result(call)]
         )
-        changed = [at for at, state in enumerate(self.plan.states) if type(state).__name__ == "HandledCall"]
+        changed = [at for at, state in enumerate(self.plan.calls) if state.state == "handled"]
         found = [at for at in changed if self.model[at] != "handled"]
         assert len(found) == 1  # of several with one id and one name, the first gets it
         self.model[found[0]] = "handled"
@@ -391,7 +387,7 @@ class RoundMachine(RuleBasedStateMachine):
     @rule(secret=st.sampled_from([None, b"a key of 16 bytes"]))
     def save_and_restore(self, secret: bytes | None) -> None:
         saved = self.plan.as_dict(secret=secret)
-        restored = self.toolset.restore_plan(json.loads(json.dumps(saved)), secret=secret)
+        restored = self.toolset.restore_round(json.loads(json.dumps(saved)), secret=secret)
         assert restored.as_dict(secret=secret) == saved
         assert restored == self.plan
         if self.is_open:
@@ -402,7 +398,7 @@ class RoundMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     @precondition(lambda self: self.is_open)
     def a_wrong_commit(self, data: st.DataObject) -> None:
-        results = [_result(self.plan.states[index]) for index in self._at("pending")]
+        results = [_result(self.plan.calls[index]) for index in self._at("pending")]
         wrong = data.draw(st.sampled_from(["missing", "unknown", "twice", "name", "decided"]))
         decided = self._at("handled", "rejected")
         if wrong == "missing" and results:
@@ -412,16 +408,16 @@ class RoundMachine(RuleBasedStateMachine):
         elif wrong == "name" and results:
             results[0] = results[0].replace(name="another")
         elif wrong == "decided" and decided:
-            results.append(_result(self.plan.states[decided[0]]))
-            if any(self.plan.states[decided[0]].id == self.plan.states[at].id for at in self._at("issue")):
+            results.append(_result(self.plan.calls[decided[0]]))
+            if any(self.plan.calls[decided[0]].id == self.plan.calls[at].id for at in self._at("issue")):
                 return  # it may be meant for the issue
         else:
             results.append(ToolResult("z", "nothing", ""))
         same_id = {result.call_id for result in results if result.name != "another"}
-        if wrong == "twice" and any(self.plan.states[at].id in same_id for at in self._at("issue")):
+        if wrong == "twice" and any(self.plan.calls[at].id in same_id for at in self._at("issue")):
             return  # the second one may be meant for an issue with the same id
         with pytest.raises(CommitError):
-            self.plan.commit(self.transcript, results)
+            self.plan.commit(self.transcript, results=results)
         assert len(self.transcript) == 0
 
     @rule(data=st.data())
@@ -429,8 +425,8 @@ class RoundMachine(RuleBasedStateMachine):
     def commit(self, data: st.DataObject) -> None:
         if self._at("pending") and data.draw(st.integers(0, 5)):
             return
-        results = [_result(self.plan.states[index]) for index in self._at("pending")]
-        turn = self.plan.commit(self.transcript, data.draw(st.permutations(results)))
+        results = [_result(self.plan.calls[index]) for index in self._at("pending")]
+        turn = self.plan.commit(self.transcript, results=data.draw(st.permutations(results)))
         assert list(self.transcript) == [turn]
         assert [result.call_id for result in turn.results] == [call.id for call in turn.calls]
         assert [result.name for result in turn.results] == [call.name for call in turn.calls]
@@ -451,7 +447,7 @@ class RoundMachine(RuleBasedStateMachine):
     def after_the_end(self) -> None:
         before = list(self.transcript)
         for attempt in (
-            lambda: self.plan.commit(self.transcript, []),
+            lambda: self.plan.commit(self.transcript, results=[]),
             self.plan.discard,
             lambda: self.plan.approve(0),
             lambda: asyncio.run(self.plan.apply()),
@@ -465,21 +461,19 @@ class RoundMachine(RuleBasedStateMachine):
 
     @invariant()
     def each_call_is_at_what_the_model_says(self) -> None:
-        words = {"ToolCall": "pending", "HandledCall": "handled", "RejectedCall": "rejected"}
-        words |= {"DeferredCall": "deferred", "CallIssue": "issue"}
         plan: Any = getattr(self, "plan", None)
         if plan is None:
             return
-        assert [words[type(state).__name__] for state in plan.states] == self.model
+        assert [call.state for call in plan.calls] == self.model
         parts = [plan.pending, plan.handled, plan.rejected, plan.deferred, plan.issues]
         assert sorted(state.index for part in parts for state in part) == list(range(len(self.model)))
-        assert [state.index for state in plan.states] == list(range(len(self.model)))
+        assert [state.index for state in plan.calls] == list(range(len(self.model)))
 
     @invariant()
     def the_calls_are_those_that_the_model_sent(self) -> None:
         plan: Any = getattr(self, "plan", None)
-        for state, sent in zip(plan.states if plan else (), self.sent if plan else (), strict=True):
-            call = state.metadata
+        for state, sent in zip(plan.calls if plan else (), self.sent if plan else (), strict=True):
+            call = state.raw
             if "nan" not in sent:
                 assert repr((call.id, call.name, call.arguments)) == sent
 

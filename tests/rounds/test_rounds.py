@@ -11,15 +11,13 @@ from saving_samples import nested
 
 from operator_schema import (
     DecodeError,
-    ListTranscript,
-    Only,
     RawCall,
     RoundError,
     ToolNotFoundError,
     ToolResult,
     Toolset,
+    Transcript,
     describe_tools,
-    off,
     tool,
 )
 from operator_schema.providers import anthropic
@@ -33,7 +31,7 @@ def codes(found):
 
 
 def test_calls_are_decoded_in_their_order():
-    found = toolset.round([raw("fetch", "b", url="u"), raw("search", "a", query="q")])
+    found = toolset.offer().round([raw("fetch", "b", url="u"), raw("search", "a", query="q")])
     assert (ids(found.calls), names(found.calls)) == (["b", "a"], ["fetch", "search"])
     assert [call.index for call in found.calls] == [0, 1]
     first, second = found.calls
@@ -46,21 +44,25 @@ def test_calls_are_decoded_in_their_order():
 
 
 def test_no_calls_are_a_round_too():
-    found = toolset.round([])
+    found = toolset.offer().round([])
     assert (found.calls, found.issues) == ((), ())
-    assert found.plan().is_complete
-    assert found.commit(ListTranscript()).results == ()
+    assert found.confirmed().is_complete
+    assert found.commit(Transcript()).results == ()
 
 
 def test_any_iterable_of_calls_will_do():
-    assert ids(toolset.round(raw("pay", str(i), amount=i) for i in range(3)).calls) == ["0", "1", "2"]
+    assert ids(toolset.offer().round(raw("pay", str(i), amount=i) for i in range(3)).calls) == [
+        "0",
+        "1",
+        "2",
+    ]
 
 
 def test_json_text_and_bytes_are_decoded_and_kept():
     texts = ['{"url": "u"}', b'{"url": "u"}', bytearray(b'{"url": "u"}'), ' {"url":"u"}\n']
-    found = toolset.round([RawCall(str(i), "fetch", text) for i, text in enumerate(texts)])
+    found = toolset.offer().round([RawCall(str(i), "fetch", text) for i, text in enumerate(texts)])
     assert [call.input.url for call in found.calls] == ["u"] * 4
-    assert [call.metadata.arguments for call in found.calls] == [
+    assert [call.raw.arguments for call in found.calls] == [
         '{"url": "u"}',
         '{"url": "u"}',
         '{"url": "u"}',
@@ -75,15 +77,15 @@ def test_blank_arguments_are_no_arguments(blank):
         """Answer."""
         return "pong" * times
 
-    (call,) = Toolset(ping).round([RawCall("1", "ping", blank)]).calls
+    (call,) = Toolset(ping).offer().round([RawCall("1", "ping", blank)]).calls
     assert call.input == ping.input_type(times=1)
 
 
 def test_the_tool_of_a_call_is_that_of_the_toolset_beside_a_describing_tool_too():
     inner = Toolset(search)
     described = Toolset(inner, describe_tools(inner))
-    found = described.round([raw("search", query="q"), raw("search", limit=1)])
-    (call,) = found.calls
+    found = described.offer().round([raw("search", query="q"), raw("search", limit=1)])
+    (call,) = found.pending
     assert call.tool is search
     assert described[call.tool] is search
     assert described.only(call.tool).names == ("search",)
@@ -91,7 +93,7 @@ def test_the_tool_of_a_call_is_that_of_the_toolset_beside_a_describing_tool_too(
 
 
 def test_a_tool_input_is_its_own_class():
-    (call,) = Toolset(remember).round([raw("remember", note="n", tags=["a"])]).calls
+    (call,) = Toolset(remember).offer().round([raw("remember", note="n", tags=["a"])]).calls
     assert call.input == Remember("n", ["a"])
 
 
@@ -99,19 +101,23 @@ def test_a_tool_input_is_its_own_class():
 
 
 def test_each_kind_of_issue_says_what_is_wrong():
-    inner = Toolset(search, off(fetch))
-    found = Toolset(inner, pay).round(
-        [
-            raw("fetch", "1", url="u"),
-            raw("serch", "2", query="q"),
-            raw("search", "3", query=5, limit="x"),
-            raw("search", "4", query="q"),
-        ]
+    inner = Toolset(search, fetch).hide(fetch)
+    found = (
+        Toolset(inner, pay)
+        .offer()
+        .round(
+            [
+                raw("fetch", "1", url="u"),
+                raw("serch", "2", query="q"),
+                raw("search", "3", query=5, limit="x"),
+                raw("search", "4", query="q"),
+            ]
+        )
     )
     hidden, unknown, invalid = found.issues
     assert codes(found) == ["not_available", "tool_not_found", "invalid_params"]
     assert [issue.index for issue in found.issues] == [0, 1, 2]
-    assert ids(found.calls) == ["4"]
+    assert ids(found.pending) == ["4"]
     assert hidden.content == ('tool "fetch" is not available in this turn; the tools are "search", "pay"')
     assert hidden.error is None
     assert 'did you mean "search"' in unknown.content
@@ -123,34 +129,34 @@ def test_each_kind_of_issue_says_what_is_wrong():
         "3 calls could not be used: fetch (not_available), serch (tool_not_found), search (invalid_params). "
         "Commit the turn and ask the model again"
     )
-    assert repr(found) == "<ToolRound: 1 call, 3 issues>"
+    assert repr(found) == "<Round: 1 pending, 3 issues>"
 
 
 def test_what_is_checked_first_is_reported():
-    inner = Toolset(off(search))
-    found = Toolset(inner, fetch).round([raw("search", "1", query=5), raw("unknown", "2", query=5)])
+    inner = Toolset(search).hide(search)
+    found = Toolset(inner, fetch).offer().round([raw("search", "1", query=5), raw("unknown", "2", query=5)])
     assert codes(found) == ["not_available", "tool_not_found"]
 
 
 def test_arguments_are_checked_inside_a_nested_toolset_too():
     outer = Toolset(pay, Toolset(Toolset(search).prefix("a_")).prefix("b_"))
-    found = outer.round([raw("b_a_search", limit="many")])
+    found = outer.offer().round([raw("b_a_search", limit="many")])
     (issue,) = found.issues
     assert (issue.code, issue.name) == ("invalid_params", "b_a_search")
     assert [problem.path for problem in issue.error.problems] == [("query",), ("limit",)]
     assert "b_a_search" in issue.content
-    assert codes(outer.round([raw("search", query="q")])) == ["tool_not_found"]
+    assert codes(outer.offer().round([raw("search", query="q")])) == ["tool_not_found"]
 
 
 def test_unknown_names_are_compared_with_what_was_offered():
-    found = Toolset(search, off(fetch)).round([raw("fetsh"), raw("seach")])
+    found = Toolset(search, fetch).hide(fetch).offer().round([raw("fetsh"), raw("seach")])
     assert '"fetch"' not in found.issues[0].content
     assert 'the tools are "search"' in found.issues[0].content
     assert 'did you mean "search"' in found.issues[1].content
 
 
 def test_where_nothing_is_offered_nothing_can_be_called():
-    found = toolset.round([raw("search"), raw("x")], toolset.offer(Only([])))
+    found = toolset.offer(only=[]).round([raw("search"), raw("x")])
     assert codes(found) == ["not_available", "tool_not_found"]
     assert found.issues[0].content.endswith("the tools are none")
     assert "there are no tools" in found.issues[1].content
@@ -174,11 +180,11 @@ def test_where_nothing_is_offered_nothing_can_be_called():
     ],
 )
 def test_arguments_that_can_not_be_read_are_an_issue(arguments):
-    (issue,) = toolset.round([RawCall("1", "fetch", arguments)]).issues
+    (issue,) = toolset.offer().round([RawCall("1", "fetch", arguments)]).issues
     assert issue.code == "invalid_params"
     assert len(issue.content) < 2000
     assert issue.result.is_error
-    assert issue.metadata.id == "1"
+    assert issue.raw.id == "1"
 
 
 def test_code_of_a_class_that_raises_is_an_issue_of_its_call_alone(caplog):
@@ -194,11 +200,13 @@ def test_code_of_a_class_that_raises_is_an_issue_of_its_call_alone(caplog):
         """Open."""
         return secret.key
 
-    found = Toolset(open_it, fetch).round([raw("open_it", "1", key="hidden"), raw("fetch", "2", url="u")])
+    found = (
+        Toolset(open_it, fetch).offer().round([raw("open_it", "1", key="hidden"), raw("fetch", "2", url="u")])
+    )
     (issue,) = found.issues
     assert (issue.code, issue.content) == ("execution_failed", "open_it failed: RuntimeError")
     assert isinstance(issue.error, RuntimeError)
-    assert ids(found.calls) == ["2"]
+    assert ids(found.pending) == ["2"]
     assert "open_it (call 1)" in caplog.text
 
 
@@ -222,14 +230,14 @@ def test_code_of_the_arguments_that_raises_is_an_issue_too():
     calls = [
         RawCall(str(i), name, arguments) for name in ("fetch", "unknown") for i, arguments in enumerate(sent)
     ]
-    found = toolset.round(calls)
+    found = toolset.offer().round(calls)
     assert len(found.issues) == len(calls)
     assert set(codes(found)) <= {"invalid_params", "execution_failed", "tool_not_found"}
     assert len(found.commit([]).results) == len(calls)
 
 
 def test_an_issue_has_its_result():
-    (issue,) = toolset.round([raw("nothing", "7")]).issues
+    (issue,) = toolset.offer().round([raw("nothing", "7")]).issues
     result = issue.result
     assert (result.call_id, result.name, result.is_error, result.code) == (
         "7",
@@ -238,35 +246,35 @@ def test_an_issue_has_its_result():
         "tool_not_found",
     )
     assert (result.content, result.details) == (issue.content, {"exception": issue.error})
-    (hidden,) = toolset.round([raw("pay")], toolset.offer(Only([search]))).issues
+    (hidden,) = toolset.offer(only=[search]).round([raw("pay")]).issues
     assert hidden.result.details is None
 
 
 def test_issues_are_compared_by_what_the_model_reads():
-    one, other = (toolset.round([raw("x")]).issues[0] for _ in range(2))
+    one, other = (toolset.offer().round([raw("x")]).issues[0] for _ in range(2))
     assert one == other
     assert hash(one) == hash(other)
-    assert one != toolset.round([raw("y")]).issues[0]
+    assert one != toolset.offer().round([raw("y")]).issues[0]
     assert one != 5
-    assert repr(one).startswith("CallIssue('c1', 'x', ")
+    assert repr(one).startswith("ToolCall('c1', 'x', 'issue', ")
 
 
 def test_a_long_list_of_issues_gives_a_short_suggestion():
-    found = toolset.round([raw(f"tool{i}" * 1000, str(i)) for i in range(500)])
+    found = toolset.offer().round([raw(f"tool{i}" * 1000, str(i)) for i in range(500)])
     assert len(found.issues) == 500
     assert len(found.continue_suggestion) < 20_000
     assert found.continue_suggestion.startswith("500 calls could not be used")
-    assert toolset.round([raw("x")]).continue_suggestion.startswith("1 call could")
+    assert toolset.offer().round([raw("x")]).continue_suggestion.startswith("1 call could")
 
 
 # --- one call ------------------------------------------------------------------------------------
 
 
 def test_expect_one_and_at_most_one_give_the_call():
-    found = toolset.round([raw("pay", amount=1)])
+    found = toolset.offer().round([raw("pay", amount=1)])
     assert found.expect_one() is found.expect_at_most_one() is found.calls[0]
-    assert toolset.round([]).expect_at_most_one() is None
-    assert toolset.round([raw("x")]).expect_at_most_one() is None
+    assert toolset.offer().round([]).expect_at_most_one() is None
+    assert toolset.offer().round([raw("x")]).expect_at_most_one() is None
 
 
 @pytest.mark.parametrize(
@@ -279,7 +287,7 @@ def test_expect_one_and_at_most_one_give_the_call():
     ],
 )
 def test_expect_one_says_how_many_there_are(calls, count, said):
-    found = toolset.round(calls)
+    found = toolset.offer().round(calls)
     with pytest.raises(RoundError, match=said) as caught:
         found.expect_one()
     assert caught.value.count == count
@@ -293,17 +301,17 @@ def test_expect_one_says_how_many_there_are(calls, count, said):
 
 
 def test_a_discarded_round_is_over():
-    found = toolset.round([raw("fetch", url="u")])
+    found = toolset.offer().round([raw("fetch", url="u")])
     plan = done(found.apply())
     found.discard()
     uses = [
         found.discard,
         plan.discard,
-        found.plan,
+        found.confirmed,
         lambda: done(found.apply()),
         lambda: done(found.apply(lambda _: None)),
-        lambda: found.commit(ListTranscript()),
-        lambda: plan.commit(ListTranscript(), [plan.pending[0].complete("")]),
+        lambda: found.commit(Transcript()),
+        lambda: plan.commit(Transcript(), results=[plan.pending[0].complete("")]),
         lambda: plan.with_results([]),
         lambda: plan.reject("c1"),
     ]
@@ -314,9 +322,9 @@ def test_a_discarded_round_is_over():
 
 
 def test_each_round_has_its_own_id():
-    rounds = [toolset.round([]) for _ in range(100)]
+    rounds = [toolset.offer().round([]) for _ in range(100)]
     assert len({found.id for found in rounds}) == 100
-    assert all(found.id == found.id == found.plan().id for found in rounds)
+    assert all(found.id == found.id == found.confirmed().id for found in rounds)
 
 
 # --- what is given -------------------------------------------------------------------------------
@@ -325,39 +333,35 @@ def test_each_round_has_its_own_id():
 @pytest.mark.parametrize("calls", [raw("pay"), [5], [raw("pay"), None], 5, [search]])
 def test_other_things_than_calls_are_refused(calls):
     with pytest.raises(TypeError):
-        toolset.round(calls)
+        toolset.offer().round(calls)
 
 
-def test_an_offer_has_to_be_one_of_this_toolset():
-    with pytest.raises(ValueError, match=r"the offer is one of Toolset\(search\), not of this"):
-        toolset.round([], Toolset(search).offer())
-    for offer in (5, toolset, "all", Only([search])):
-        with pytest.raises(TypeError, match=r"offer is what toolset\.offer returns"):
-            toolset.round([], offer)
-    same = Toolset(search, fetch, pay, ask).offer(Only([pay]))
-    assert toolset.round([], same).offered == ("pay",)
-    assert same.round([raw("pay", amount=1)]).calls[0].input.amount == 1
+def test_a_round_is_one_of_its_offer():
+    offer = Toolset(search, fetch, pay, ask).offer(only=[pay])
+    assert offer.round([]).offered == ("pay",)
+    assert offer.round([raw("pay", amount=1)]).calls[0].input.amount == 1
+    assert offer.round([raw("search", query="q")]).issues[0].code == "not_available"
 
 
 @pytest.mark.parametrize("assistant", [None, "text", 5, {"content": [{"text": "x"}], "role": None}, [], ""])
 def test_the_rest_of_the_turn_comes_back(assistant):
-    found = toolset.round([], assistant=assistant)
-    assert found.plan().assistant == assistant
+    found = toolset.offer().round([], assistant=assistant)
+    assert found.confirmed().assistant == assistant
     assert found.commit([]).assistant == assistant
 
 
 def test_the_rest_of_the_turn_is_a_copy():
     message = {"content": ["a"]}
-    found = toolset.round([], assistant=message)
+    found = toolset.offer().round([], assistant=message)
     message["content"].append("b")
-    found.plan().assistant["content"].append("c")
+    found.confirmed().assistant["content"].append("c")
     assert found.commit([]).assistant == {"content": ["a"]}
 
 
 @pytest.mark.parametrize("assistant", [object(), {5: 5}, b"x", (1,), {"a": {1, 2}}])
 def test_the_rest_of_the_turn_has_to_be_json(assistant):
     with pytest.raises(TypeError, match="assistant is JSON"):
-        toolset.round([], assistant=assistant)
+        toolset.offer().round([], assistant=assistant)
     with pytest.raises(TypeError, match="assistant is JSON"):
         toolset.offer().round([], assistant=assistant)
 
@@ -369,16 +373,16 @@ ENDLESS.append(ENDLESS)
 @pytest.mark.parametrize("assistant", [{"a": float("nan")}, nested(201), nested(100_000), ENDLESS])
 def test_what_a_model_can_write_into_its_message_is_an_error_of_the_round(assistant):
     with pytest.raises(RoundError, match=r"the message of the model \(assistant\) can't be kept: "):
-        toolset.round([], assistant=assistant)
+        toolset.offer().round([], assistant=assistant)
 
 
 @pytest.mark.parametrize("levels", [95, 100, 101, 190])
 def test_the_message_may_nest_deeper_than_the_arguments_in_it(levels):
     arguments = {"query": nested(levels)}
     message = {"content": [{"type": "tool_use", "id": "1", "name": "search", "input": arguments}]}
-    found = toolset.round([RawCall("1", "search", arguments)], assistant=message)
+    found = toolset.offer().round([RawCall("1", "search", arguments)], assistant=message)
     assert [issue.code for issue in found.issues] == ["invalid_params"]
-    restored = toolset.restore_plan(json.dumps(found.plan().as_dict()))
+    restored = toolset.restore_round(json.dumps(found.confirmed().as_dict()))
     assert restored.commit([]).assistant == message
 
 
@@ -398,25 +402,24 @@ RESPONSE = {
 def test_an_answer_brings_its_calls_and_its_message():
     """Otherwise it is easy to forget what the model said and thought, and providers refuse the next turn."""
     answer = anthropic.answer(RESPONSE)
-    for take in (toolset.round, toolset.offer().round):
-        found = take(answer)
-        assert [call.input.query for call in found.calls] == ["q"]
-        assert found.plan().assistant == answer.message
-    turn = toolset.round(answer).commit([], [ToolResult("1", "search", "r")])
+    found = toolset.offer().round(answer)
+    assert [call.input.query for call in found.calls] == ["q"]
+    assert found.confirmed().assistant == answer.message
+    turn = toolset.offer().round(answer).commit([], results=[ToolResult("1", "search", "r")])
     assistant, _ = anthropic.turn(turn)
     assert assistant["content"] == RESPONSE["content"]
     with pytest.raises(TypeError, match="an answer brings its message along: leave assistant out"):
-        toolset.round(answer, assistant="I search.")
-    assert toolset.round(answer.calls).plan().assistant is None
+        toolset.offer().round(answer, assistant="I search.")
+    assert toolset.offer().round(answer.calls).confirmed().assistant is None
 
 
 def test_an_answer_that_was_cut_off_is_an_issue():
     cut = {**RESPONSE, "stop_reason": "max_tokens"}
-    assert codes(toolset.round(anthropic.answer(cut))) == ["cut_off"]
+    assert codes(toolset.offer().round(anthropic.answer(cut))) == ["cut_off"]
 
 
 def test_arguments_that_are_not_json_and_fit_all_the_same_are_an_issue_about_arguments():
-    found = toolset.round([raw("fetch", url="u", more=object())])
+    found = toolset.offer().round([raw("fetch", url="u", more=object())])
     [issue] = found.issues
     assert issue.code == "invalid_params"
     assert "the arguments have to be JSON: object isn't JSON" in issue.content
@@ -424,6 +427,6 @@ def test_arguments_that_are_not_json_and_fit_all_the_same_are_an_issue_about_arg
 
 def test_three_tools_are_suggested_for_a_name_that_none_has():
     tools = Toolset(*[fetch.with_(name=f"fetch{number}") for number in range(4)])
-    [issue] = tools.round([raw("fetch", url="u")]).issues
+    [issue] = tools.offer().round([raw("fetch", url="u")]).issues
     suggested = issue.content.partition("did you mean")[2].partition("?")[0]
     assert suggested.count("fetch") == 3, issue.content

@@ -20,16 +20,16 @@ from operator_schema import (
     DecodeError,
     Executor,
     InterruptedRoundError,
-    ListTranscript,
     NeedsInput,
     RawCall,
     RestoreError,
     RoundError,
     Toolset,
+    Transcript,
     skip,
     tool,
 )
-from operator_schema.rounds import settlement
+from operator_schema.rounds import commit
 
 pytestmark = pytest.mark.needs_threads
 
@@ -67,7 +67,7 @@ EXECUTOR = Executor(TOOLS)
 
 def a_round(*names: str) -> Any:
     RAN.clear()
-    return TOOLS.round([RawCall(f"c{tag}", name, {"tag": tag}) for tag, name in enumerate(names)])
+    return TOOLS.offer().round([RawCall(f"c{tag}", name, {"tag": tag}) for tag, name in enumerate(names)])
 
 
 def executed(plan: Any) -> Any:
@@ -75,7 +75,7 @@ def executed(plan: Any) -> Any:
 
 
 def copied(plan: Any) -> Any:
-    return TOOLS.restore_plan(json.loads(json.dumps(plan.as_dict())))
+    return TOOLS.restore_round(json.loads(json.dumps(plan.as_dict())))
 
 
 # --- the law -------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def step(plan: Any, what: str, index: int) -> Any:
 
 
 def test_a_call_that_another_plan_ran_can_not_be_committed_as_rejected():
-    waiting = a_round("guarded").plan()
+    waiting = a_round("guarded").confirmed()
     rejected = waiting.reject("c0")
     executed(waiting.approve("c0"))
     with pytest.raises(RoundError, match="was run already"):
@@ -117,7 +117,7 @@ def test_a_call_that_another_plan_ran_can_not_be_committed_as_rejected():
     st.lists(st.tuples(st.integers(0, 30), st.sampled_from(STEPS), st.integers(0, 2)), max_size=25),
 )
 def test_whatever_is_done_with_whichever_plan_no_call_runs_twice(names, steps):
-    plans = [a_round(*names).plan()]
+    plans = [a_round(*names).confirmed()]
     for number, what, index in steps:
         plan = plans[number % len(plans)]
         before = Counter(RAN)
@@ -143,18 +143,18 @@ def test_whatever_is_done_with_whichever_plan_no_call_runs_twice(names, steps):
 
 @pytest.mark.parametrize("again", [lambda plan: plan, copied, lambda plan: plan.replace(), pickle.loads])
 def test_a_plan_that_was_executed_says_so(again):
-    plan = a_round("guarded", "plain").plan().approve("c0")
+    plan = a_round("guarded", "plain").confirmed().approve("c0")
     other = pickle.dumps(plan) if again is pickle.loads else plan
     after = executed(plan)
     assert len(after.handled) == 2
     with pytest.raises(RoundError) as caught:
         executed(again(other))
     assert str(caught.value) == (
-        'guarded (call "c0") was run already, from this plan or another one of the round: '
-        "go on with the plan that execute_round returned, or with plan.current()"
+        'guarded (call "c0") was run already, from this state of the round or another one: '
+        "go on with the round that the executor returned, or with round.current()"
     )
     assert set(RAN.values()) == {1}
-    assert after.commit(ListTranscript()).results[0].content == "did 0"
+    assert after.commit(Transcript()).results[0].content == "did 0"
 
 
 def test_a_round_that_was_executed_says_so_before_its_hooks_are_asked():
@@ -165,7 +165,7 @@ def test_a_round_that_was_executed_says_so_before_its_hooks_are_asked():
 
 
 def test_what_another_plan_ran_can_not_be_decided_on_any_more():
-    waiting = a_round("guarded", "asking").plan()
+    waiting = a_round("guarded", "asking").confirmed()
     asked = executed(waiting)
     executed(asked.approve("c0").answer("c1", 3))
     for decide in (
@@ -184,7 +184,7 @@ def test_what_another_plan_ran_can_not_be_decided_on_any_more():
 
 
 def test_calls_that_wait_beside_may_still_run():
-    waiting = a_round("guarded", "guarded").plan()
+    waiting = a_round("guarded", "guarded").confirmed()
     executed(waiting.approve("c0"))
     after = executed(waiting.approve("c1"))
     assert [call.id for call in after.handled] == ["c0", "c1"]
@@ -192,7 +192,7 @@ def test_calls_that_wait_beside_may_still_run():
 
 
 def test_of_tasks_that_execute_one_plan_at_once_one_runs_it():
-    plan = a_round("plain", "plain").plan()
+    plan = a_round("plain", "plain").confirmed()
 
     async def both() -> list[Any]:
         runs = [EXECUTOR.execute_round(plan), EXECUTOR.execute_round(copied(plan))]
@@ -206,7 +206,7 @@ def test_of_tasks_that_execute_one_plan_at_once_one_runs_it():
 
 def test_of_many_threads_that_execute_one_plan_one_runs_it():
     for _ in range(20):
-        plans = [a_round(*["guarded"] * 3).plan()]
+        plans = [a_round(*["guarded"] * 3).confirmed()]
         for index in range(3):
             plans.append(plans[-1].approve(index))
         plans += [copied(plans[-1]) for _ in range(4)]
@@ -240,15 +240,15 @@ def test_a_call_that_raised_what_is_passed_through_may_run_again():
     RAN.clear()
     toolset = Toolset(hand_over, plain)
     executor = Executor(toolset, pass_through=[LookupError])
-    sent = toolset.round([RawCall("c0", "hand_over", {"tag": 0}), RawCall("c1", "plain", {"tag": 1})])
+    sent = toolset.offer().round([RawCall("c0", "hand_over", {"tag": 0}), RawCall("c1", "plain", {"tag": 1})])
     with pytest.raises(InterruptedRoundError) as caught:
         executor.execute_round_sync(sent)
-    after = executor.execute_round_sync(caught.value.plan)
+    after = executor.execute_round_sync(caught.value.round)
     assert [call.result.content for call in after.handled] == ["done", "did 1"]
 
 
 def test_a_hook_that_fails_has_run_nothing():
-    plan = a_round("plain").plan()
+    plan = a_round("plain").confirmed()
 
     def fail(call):
         raise OSError
@@ -261,7 +261,7 @@ def test_a_hook_that_fails_has_run_nothing():
 def test_an_answer_that_no_longer_fits_has_run_nothing():
     plan = executed(a_round("asking", "plain")).answer("c0", 3)
     (call,) = plan.pending
-    wrong = plan.replace(_states=(call.replace(_answers=(("answer", "x"),)), plan.states[1]))
+    wrong = plan.replace(calls=(call.replace(_answers=(("answer", "x"),)), plan.calls[1]))
     with pytest.raises(DecodeError):
         executed(wrong)
     assert len(executed(plan).handled) == 2
@@ -290,7 +290,11 @@ def interrupted(*names: str) -> Any:
     """Return the plan of a round whose execution was cancelled when all its calls had begun."""
     RAN.clear()
     IS_OVER.clear()
-    plan = SLOW.round([RawCall(f"c{tag}", name, {"tag": tag}) for tag, name in enumerate(names)]).plan()
+    plan = (
+        SLOW.offer()
+        .round([RawCall(f"c{tag}", name, {"tag": tag}) for tag, name in enumerate(names)])
+        .confirmed()
+    )
 
     async def cancel() -> None:
         task = asyncio.create_task(Executor(SLOW).execute_round(plan))
@@ -326,7 +330,7 @@ def test_a_call_that_was_interrupted_runs_again_only_if_somebody_says_so():
     plan = interrupted("endless")
     with pytest.raises(RoundError, match="was begun and interrupted already"):
         Executor(SLOW).execute_round_sync(plan)
-    now = SLOW.restore_plan(json.dumps(plan.current().as_dict()))
+    now = SLOW.restore_round(json.dumps(plan.current().as_dict()))
     assert (now.pending, len(now.deferred)) == ((), 1)
     again = now.approve("c0")
 
@@ -342,22 +346,22 @@ def test_a_call_that_was_interrupted_runs_again_only_if_somebody_says_so():
 
 
 def test_only_the_last_rounds_are_remembered(monkeypatch):
-    rounds = settlement._Rounds()
-    monkeypatch.setattr(settlement, "_rounds", rounds)
+    rounds = commit._Rounds()
+    monkeypatch.setattr(commit, "_rounds", rounds)
     monkeypatch.setattr(type(rounds), "KEPT", 10)
-    first = a_round("plain").plan()
+    first = a_round("plain").confirmed()
     saved = first.as_dict()
     executed(first)
     for _ in range(100):
-        a_round("plain").plan().as_dict()
+        a_round("plain").confirmed().as_dict()
     assert len(rounds._new) + len(rounds._old) <= 21
     with pytest.raises(RoundError):
         executed(first)  # who has a plan of the round itself remembers
-    assert len(executed(TOOLS.restore_plan(saved)).handled) == 1
+    assert len(executed(TOOLS.restore_round(saved)).handled) == 1
 
 
 def test_results_live_no_longer_than_their_plans():
-    plan = a_round("plain").plan()
+    plan = a_round("plain").confirmed()
     plan.as_dict()
     after = executed(plan)
     value = after.handled[0].result
@@ -373,18 +377,21 @@ def test_results_live_no_longer_than_their_plans():
 
 
 def test_a_round_that_nobody_can_restore_is_not_remembered():
-    number = len(settlement._rounds._new)
+    number = len(commit._rounds._new)
     executed(a_round("plain"))
-    assert len(settlement._rounds._new) == number
+    assert len(commit._rounds._new) == number
 
 
 def test_a_tool_that_is_gone_meanwhile_loses_nothing_that_ran():
-    plan = a_round("guarded", "asking").plan()
+    plan = a_round("guarded", "asking").confirmed()
     after = executed(executed(plan).approve("c0").answer("c1", 1))
     with pytest.raises(RestoreError):
-        Toolset(plain).restore_plan(plan.as_dict())
-    assert [call.call for call in Toolset(plain).restore_plan(after.as_dict()).handled] == [None, None]
-    assert TOOLS.restore_plan(Toolset(plain).restore_plan(after.as_dict()).as_dict()) == after
+        Toolset(plain).restore_round(plan.as_dict())
+    assert [call.has_input for call in Toolset(plain).restore_round(after.as_dict()).handled] == [
+        False,
+        False,
+    ]
+    assert TOOLS.restore_round(Toolset(plain).restore_round(after.as_dict()).as_dict()) == after
     assert done(after.apply()) == after
 
 
@@ -393,8 +400,8 @@ def test_a_plan_of_which_one_call_is_run_meanwhile_runs_none():
     RAN.clear()
     tools = Toolset(plain)
     executor = Executor(tools)
-    found = tools.round([RawCall("c0", "plain", {"tag": 0}), RawCall("c1", "plain", {"tag": 1})])
-    second = found.plan().with_results([found.calls[0].complete("did 0")])
+    found = tools.offer().round([RawCall("c0", "plain", {"tag": 0}), RawCall("c1", "plain", {"tag": 1})])
+    second = found.confirmed().with_results([found.calls[0].complete("did 0")])
 
     async def run_the_other_plan(call):
         if call.id == "c0":
@@ -403,15 +410,15 @@ def test_a_plan_of_which_one_call_is_run_meanwhile_runs_none():
     with pytest.raises(RoundError, match=r'plain \(call "c1"\) was run already'):
         executor.execute_round_sync(found, hooks=run_the_other_plan)
     assert RAN == {(1, None): 1}
-    executor.execute_round_sync(found.plan().current())
+    executor.execute_round_sync(found.confirmed().current())
     assert RAN == {(0, None): 1, (1, None): 1}
 
 
 def test_more_rounds_at_once_than_are_remembered_leave_no_more_behind(monkeypatch):
-    rounds = settlement._Rounds()
-    monkeypatch.setattr(settlement, "_rounds", rounds)
+    rounds = commit._Rounds()
+    monkeypatch.setattr(commit, "_rounds", rounds)
     monkeypatch.setattr(type(rounds), "KEPT", 10)
     rounds._new.update({f"of another thread {number}": {} for number in range(12)})
     for _ in range(50):
-        a_round("plain").plan().as_dict()
+        a_round("plain").as_dict()
     assert len(rounds._new) <= 10

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from round_samples import done
 from saving_samples import SECRET, TOOLS, nested, problems, refused, resealed
 
-from operator_schema import EncodeError, ListTranscript, RawCall, Reject, RestoreError, ToolResult
+from operator_schema import EncodeError, RawCall, Reject, RestoreError, ToolResult, Transcript
 from operator_schema.json_values import has_surrogate
 from operator_schema.rounds.tool_call import Question
 
@@ -43,31 +43,31 @@ def written(data):
 
 @given(st.lists(CALLS, max_size=4), VALUES, st.sampled_from([None, SECRET]), st.data())
 def test_a_plan_comes_back_whatever_characters_are_in_it(calls, message, secret, data):
-    plan = TOOLS.round(calls, assistant=message).plan()
-    for state in plan.states:
+    plan = TOOLS.offer().round(calls, assistant=message).confirmed()
+    for state in plan.calls:
         step = data.draw(st.sampled_from(["leave it", "reject", "ask", "answer", "complete"]))
         is_open = state in plan.pending or state in plan.deferred
         if step == "reject" and is_open:
             plan = plan.reject(state.index, data.draw(TEXTS))
         elif step in {"ask", "answer"} and state in plan.pending and state.name == "choose":
             asked = state.defer("?", Question("?", "seat", {"type": "string"}))
-            plan = plan.replace(_states=tuple(asked if each is state else each for each in plan.states))
+            plan = plan.replace(calls=tuple(asked if each is state else each for each in plan.calls))
             plan = plan if step == "ask" else plan.answer(state.index, "window")
         elif step == "complete" and state in plan.pending and state.name == "anything":
             plan = plan.with_results([state.handled("done")])
     saved = plan.as_dict(secret=secret)
-    restored = TOOLS.restore_plan(written(saved), secret=secret)
+    restored = TOOLS.restore_round(written(saved), secret=secret)
     assert restored == plan
-    assert restored.states == plan.states
-    assert [state.metadata for state in restored.states] == [state.metadata for state in plan.states]
+    assert restored.calls == plan.calls
+    assert [state.raw for state in restored.calls] == [state.raw for state in plan.calls]
     assert restored.assistant == message
     assert restored.as_dict(secret=secret) == saved
-    written(restored.reject_open().commit(ListTranscript()).as_dict())
+    written(restored.reject_open().commit(Transcript()).as_dict())
 
 
 def test_halves_of_a_character_side_by_side_are_saved_as_the_character():
-    plan = TOOLS.round([RawCall("a", "anything", {})], assistant=LONE + "\udfff").plan()
-    assert TOOLS.restore_plan(written(plan.as_dict())).assistant == "\U000103ff"
+    plan = TOOLS.offer().round([RawCall("a", "anything", {})], assistant=LONE + "\udfff").confirmed()
+    assert TOOLS.restore_round(written(plan.as_dict())).assistant == "\U000103ff"
 
 
 def test_only_what_needs_it_is_written_as_a_text():
@@ -76,7 +76,7 @@ def test_only_what_needs_it_is_written_as_a_text():
         RawCall(LONE, "x" + LONE, {}),
         RawCall("b", "anything", {"value": "\U0001f600"}),
     ]
-    saved = TOOLS.round(calls, assistant=[LONE]).plan().as_dict()
+    saved = TOOLS.offer().round(calls, assistant=[LONE]).confirmed().as_dict()
     first, second, third = saved["calls"]
     assert (first["texts"], first["arguments"]) == (["arguments"], '{"value": "\\ud800"}')
     assert first["id"] == "a"
@@ -86,7 +86,9 @@ def test_only_what_needs_it_is_written_as_a_text():
 
 
 def test_a_turn_as_data_has_replacement_characters():
-    turn = TOOLS.round([RawCall(LONE, "x", {LONE: [LONE, 1]})], assistant={"a" + LONE: LONE}).commit([])
+    turn = (
+        TOOLS.offer().round([RawCall(LONE, "x", {LONE: [LONE, 1]})], assistant={"a" + LONE: LONE}).commit([])
+    )
     data = turn.as_dict()
     assert data["assistant"] == {"a\ufffd": "\ufffd"}
     assert data["calls"] == [{"id": "\ufffd", "name": "x", "arguments": {"\ufffd": ["\ufffd", 1]}}]
@@ -103,7 +105,7 @@ def test_a_turn_as_data_has_replacement_characters():
     ],
 )
 def test_a_result_that_can_not_be_saved_is_refused_at_once(result):
-    plan = TOOLS.round([RawCall("a", "anything", {"value": 1})]).plan()
+    plan = TOOLS.offer().round([RawCall("a", "anything", {"value": 1})]).confirmed()
     with pytest.raises(EncodeError, match="the result of anything"):
         plan.with_results([result])
 
@@ -113,7 +115,9 @@ def test_a_result_that_can_not_be_saved_is_refused_at_once(result):
 
 def call_with(texts, **changes):
     """Return a plan as data, in which one call has other texts, with right digests."""
-    plan = done(TOOLS.round([RawCall("a", "cancel", {"booking": "1"})]).apply(lambda call: Reject("no")))
+    plan = done(
+        TOOLS.offer().round([RawCall("a", "cancel", {"booking": "1"})]).apply(lambda call: Reject("no"))
+    )
     saved = plan.as_dict()
     saved["calls"][0].update(texts=texts, **changes)
     return resealed(saved)
@@ -144,8 +148,8 @@ def test_a_call_with_texts_that_are_none_is_an_issue(data):
     error = refused(data)
     assert [code for code, _ in problems(error)] == ["data_changed"]
     assert len(str(error)) < 1_000
-    assert [issue.code for issue in error.plan.issues] == ["execution_failed"]
-    written(error.plan.as_dict())
+    assert [issue.code for issue in error.round.issues] == ["execution_failed"]
+    written(error.round.as_dict())
 
 
 @pytest.mark.parametrize(
@@ -160,13 +164,13 @@ def test_a_call_with_texts_that_are_none_is_an_issue(data):
     ],
 )
 def test_a_plan_with_texts_that_are_none_is_refused(changes):
-    saved = {**TOOLS.round([]).plan().as_dict(), **changes}
+    saved = {**TOOLS.offer().round([]).confirmed().as_dict(), **changes}
     saved = resealed(saved) if isinstance(saved["calls"], list) else saved
     with pytest.raises(RestoreError) as caught:
-        TOOLS.restore_plan(saved)
-    assert [problem.code for problem in caught.value.problems] == ["not_a_plan"]
+        TOOLS.restore_round(saved)
+    assert [problem.code for problem in caught.value.problems] == ["not_a_round"]
 
 
 def test_a_text_may_also_hold_what_needs_none():
-    restored = TOOLS.restore_plan(call_with(["arguments", "id"], arguments='{"booking": "2"}', id='"b"'))
-    assert restored.states[0].metadata == RawCall("b", "cancel", {"booking": "2"})
+    restored = TOOLS.restore_round(call_with(["arguments", "id"], arguments='{"booking": "2"}', id='"b"'))
+    assert restored.calls[0].raw == RawCall("b", "cancel", {"booking": "2"})

@@ -108,10 +108,10 @@ def deep(cls: Any) -> tuple[Toolset[Any], Any]:
 @pytest.mark.parametrize("cls", LOSSY)
 def test_what_is_not_written_whole_is_shown_to_nobody_and_runs_as_it_was_sent(cls, around):
     toolset, wrap = around(cls)
-    plan = toolset.round([RawCall("c0", "run", wrap({"path": "a", "mode": "dry"}))]).plan()
+    plan = toolset.offer().round([RawCall("c0", "run", wrap({"path": "a", "mode": "dry"}))]).confirmed()
     with pytest.raises((EncodeError, ToolError)):
         _ = plan.deferred[0].arguments
-    (call,) = toolset.restore_plan(saved(plan.approve("c0"))).pending
+    (call,) = toolset.restore_round(saved(plan.approve("c0"))).pending
     assert call.tool.call(call.input) == "dry"
     name = next(iter(toolset["run"].input_schema()["properties"]))
     later = toolset["run"].with_(param_descriptions={name: "Now it says something else."})
@@ -122,10 +122,10 @@ def test_what_is_not_written_whole_is_shown_to_nobody_and_runs_as_it_was_sent(cl
 @pytest.mark.parametrize("cls", LOSSY)
 def test_where_nothing_is_lost_it_is_shown_and_saved(cls, around):
     toolset, wrap = around(cls)
-    plan = toolset.round([RawCall("c0", "run", wrap({"path": "a"}))]).plan()
+    plan = toolset.offer().round([RawCall("c0", "run", wrap({"path": "a"}))]).confirmed()
     assert "a" in str(plan.deferred[0].arguments)
     assert "source" not in saved(plan)["calls"][0]
-    (call,) = toolset.restore_plan(saved(plan.approve("c0"))).pending
+    (call,) = toolset.restore_round(saved(plan.approve("c0"))).pending
     assert call.tool.call(call.input) == "hard"
 
 
@@ -147,8 +147,8 @@ def leafy(description: str) -> Toolset[Any]:
 
 
 def test_a_leaf_that_writes_another_value_runs_as_it_was_sent_and_with_the_same_schema_alone():
-    plan = leafy("How").round([RawCall("c0", "run", {"mode": "dry"})]).plan()
-    (call,) = leafy("How").restore_plan(saved(plan.approve("c0"))).pending
+    plan = leafy("How").offer().round([RawCall("c0", "run", {"mode": "dry"})]).confirmed()
+    (call,) = leafy("How").restore_round(saved(plan.approve("c0"))).pending
     assert call.tool.call(call.input) == "dry"
     assert problems(refused(saved(plan), leafy("What"))) == [("input_does_not_fit", "c0")]
 
@@ -165,7 +165,7 @@ def test_an_input_that_cannot_be_compared_is_saved_as_it_is_written():
         """Run it."""
         return value.name
 
-    (call,) = saved(Toolset(run).round([RawCall("c0", "run", {"value": "b"})]).plan())["calls"]
+    (call,) = saved(Toolset(run).offer().round([RawCall("c0", "run", {"value": "b"})]).confirmed())["calls"]
     assert call["input"] == {"value": "b"}
     assert "source" not in call
 

@@ -36,7 +36,6 @@ from operator_schema import (
     Hooks,
     Image,
     NeedsInput,
-    Only,
     RawCall,
     Reject,
     Resource,
@@ -55,9 +54,9 @@ def test_a_plan_with_every_kind_of_call_comes_back_equal():
     plan = mixed()
     again = restored(plan)
     assert again == plan
-    assert again.states == plan.states
+    assert again.calls == plan.calls
     assert (again.id, again.offered, again.assistant) == (plan.id, plan.offered, None)
-    assert repr(again) == "<ToolRoundPlan: 1 pending, 2 handled, 1 rejected, 2 deferred, 2 issues>"
+    assert repr(again) == "<Round: 1 pending, 2 handled, 1 rejected, 2 deferred, 2 issues>"
 
 
 def test_a_plan_that_was_restored_is_saved_as_the_same_data():
@@ -77,7 +76,7 @@ def test_nothing_is_run_and_nothing_is_decided_by_restoring():
 
 def test_an_issue_keeps_its_text_although_the_tool_exists_by_now():
     plan = planned(("book", {"leg": {"origin": "X"}}), toolset=TOOLS.without("book"))
-    again = TOOLS.restore_plan(through_text(plan.as_dict()))
+    again = TOOLS.restore_round(through_text(plan.as_dict()))
     assert [(issue.code, issue.error) for issue in again.issues] == [("tool_not_found", None)]
     assert again.issues[0].content == plan.issues[0].content
 
@@ -90,7 +89,7 @@ def test_a_plan_without_calls_comes_back():
 
 def test_the_message_of_the_model_comes_back():
     said = {"role": "assistant", "content": ["text", 1.5, None, {"ü": True}]}
-    plan = TOOLS.round([], assistant=said).plan()
+    plan = TOOLS.offer().round([], assistant=said).confirmed()
     assert restored(plan).assistant == said
 
 
@@ -99,7 +98,7 @@ def test_the_data_share_nothing_with_the_plan():
     before = plan.as_dict()
     data = plan.as_dict()
     data["calls"][0]["arguments"]["value"].append(2)
-    again = TOOLS.restore_plan(before)
+    again = TOOLS.restore_round(before)
     before["calls"][0]["arguments"]["value"].append(3)
     assert plan == again
     assert again.pending[0].input.value == [1]
@@ -121,9 +120,9 @@ def test_a_plan_goes_through_a_column_of_text(secret):
     store.execute("INSERT INTO plans VALUES (?)", (json.dumps(plan.as_dict(secret=secret), allow_nan=False),))
     [(text,)] = store.execute("SELECT plan FROM plans").fetchall()
     store.close()
-    assert TOOLS.restore_plan(json.loads(text), secret=secret) == plan
-    assert TOOLS.restore_plan(text, secret=secret) == plan
-    assert TOOLS.restore_plan(text.encode(), secret=secret) == plan
+    assert TOOLS.restore_round(json.loads(text), secret=secret) == plan
+    assert TOOLS.restore_round(text, secret=secret) == plan
+    assert TOOLS.restore_round(text.encode(), secret=secret) == plan
 
 
 def reordered(value, of_number=lambda number: number):
@@ -154,7 +153,7 @@ def as_float(number):
 def test_a_store_may_reorder_keys_and_write_numbers_in_another_way(of_number, secret):
     plan = planned(("anything", {"value": NUMBERS}), ("book", {"leg": {"origin": "X"}, "seats": 2.0}))
     data = reordered(through_text(plan.as_dict(secret=secret)), of_number)
-    again = TOOLS.restore_plan(data, secret=secret)
+    again = TOOLS.restore_round(data, secret=secret)
     assert again.pending[1] == plan.pending[1]
     assert [float(number) for number in again.pending[0].input.value] == [float(n) for n in NUMBERS]
 
@@ -162,13 +161,13 @@ def test_a_store_may_reorder_keys_and_write_numbers_in_another_way(of_number, se
 def test_data_may_be_of_subclasses_of_dict_and_list():
     plan = mixed()
     text = json.dumps(plan.as_dict())
-    assert TOOLS.restore_plan(json.loads(text, object_pairs_hook=OrderedDict)) == plan
+    assert TOOLS.restore_round(json.loads(text, object_pairs_hook=OrderedDict)) == plan
 
 
 SECOND_PROCESS = """
 import json, sys
 from saving_samples import SECRET, TOOLS, executed, ran
-plan = TOOLS.restore_plan(json.load(sys.stdin), secret=SECRET)
+plan = TOOLS.restore_round(json.load(sys.stdin), secret=SECRET)
 assert ran == []
 json.dump(plan.as_dict(secret=SECRET), sys.stdout)
 """
@@ -187,7 +186,7 @@ def test_another_process_gives_an_equal_plan():
         text=True,
         check=True,
     )
-    assert TOOLS.restore_plan(json.loads(done.stdout), secret=SECRET) == plan
+    assert TOOLS.restore_round(json.loads(done.stdout), secret=SECRET) == plan
     assert json.loads(done.stdout) == plan.as_dict(secret=SECRET)
 
 
@@ -229,18 +228,18 @@ def test_results_of_the_host_and_of_hooks_come_back():
     plan = plan.with_results([failed])
     again = restored(plan)
     assert again == plan
-    assert again.states == plan.states
-    assert [state.by for state in again.states] == ["hook", "hook", "host"]
-    assert again.handled[1].call is None
+    assert again.calls == plan.calls
+    assert [state.by for state in again.calls] == ["hook", "hook", "host"]
+    assert not again.handled[1].has_input
 
 
 def test_a_result_for_a_tool_that_was_not_offered_stays_one_without_a_call():
-    narrow = TOOLS.offer(Only(["cancel"]))
-    plan = narrow.round(calls(("book", {"leg": {"origin": "X"}}))).plan()
+    narrow = TOOLS.offer(only=["cancel"])
+    plan = narrow.round(calls(("book", {"leg": {"origin": "X"}}))).confirmed()
     assert plan.issues[0].code == "not_available"
     plan = plan.with_results([ToolResult("c0", "book", "not now", is_error=True)])
     again = restored(plan)
-    assert again.states == plan.states
+    assert again.calls == plan.calls
     assert again.offered == ("cancel",)
     assert restored(again) == plan
 
@@ -301,12 +300,12 @@ def test_a_secret_that_protects_nothing_is_refused(secret, error, complaint):
         plan.as_dict(secret=secret)
     assert complaint in str(caught.value)
     with pytest.raises(error):
-        TOOLS.restore_plan(plan.as_dict(), secret=secret)
+        TOOLS.restore_round(plan.as_dict(), secret=secret)
 
 
 def test_ids_may_repeat():
     raw = [RawCall("same", "book", {"leg": {"origin": origin}}) for origin in "AB"]
-    plan = TOOLS.round(raw).plan()
+    plan = TOOLS.offer().round(raw).confirmed()
     assert restored(plan) == plan
     assert [call.input.leg.origin for call in restored(plan).pending] == ["A", "B"]
 
@@ -320,13 +319,13 @@ def paying(default):
 
 
 def test_a_default_that_changes_later_does_not_change_what_somebody_decides_about():
-    waiting = paying(1).round([RawCall("a", "pay", {})]).plan()
+    waiting = paying(1).offer().round([RawCall("a", "pay", {})]).confirmed()
     for plan in (waiting, waiting.approve("a")):
         data = json.loads(json.dumps(plan.as_dict()))
-        again = paying(1000).restore_plan(data)
+        again = paying(1000).restore_round(data)
         (call,) = [*again.pending, *again.deferred]
         assert call.input.amount == 1
-        assert call.metadata.arguments == {}
+        assert call.raw.arguments == {}
         assert again.as_dict() == data
 
 
@@ -339,7 +338,11 @@ HALF = "\ud83d"  # of an emoji that a model began
         lambda: planned(("anything", {"value": HALF})),
         lambda: planned(("anything", f'{{"value": "{HALF}"}}')),
         lambda: planned((HALF, {HALF: 1})),
-        lambda: TOOLS.round([RawCall(HALF, "anything", {"value": 1})], assistant={"text": HALF}).plan(),
+        lambda: (
+            TOOLS.offer()
+            .round([RawCall(HALF, "anything", {"value": 1})], assistant={"text": HALF})
+            .confirmed()
+        ),
         lambda: planned(("cancel", {"booking": "a"}), hooks=lambda _: Reject(HALF)),
         lambda: planned(("cancel", {"booking": "a"}), hooks=lambda _: Defer(HALF)),
         lambda: planned(("cancel", {"booking": "a"})).reject("c0", HALF),
@@ -350,7 +353,7 @@ HALF = "\ud83d"  # of an emoji that a model began
 def test_characters_that_no_encoding_can_write_lose_no_plan(plan):
     plan = plan()
     for data in (plan.as_dict(), json.dumps(plan.as_dict()), json.dumps(plan.as_dict()).encode()):
-        assert plan.toolset.restore_plan(data) == plan
+        assert plan.toolset.restore_round(data) == plan
 
 
 def failed(plan, message):

@@ -60,15 +60,15 @@ def test_inputs_of_every_kind_come_back(call):
     again = restored(plan)
     assert again == plan
     assert again.as_dict() == plan.as_dict()
-    assert [type(state) for state in again.states] == [type(state) for state in plan.states]
+    assert [type(state) for state in again.calls] == [type(state) for state in plan.calls]
     for before, after in zip(plan.pending, again.pending, strict=True):
-        assert after.metadata == before.metadata
+        assert after.raw == before.raw
         assert getattr(after.input, "__dict__", None) == getattr(before.input, "__dict__", None)
 
 
 def test_arguments_as_deep_as_they_may_be_come_back():
     plan = planned(("anything", {"value": nested(99)}), ("anything", {"value": nested(100)}))
-    assert [type(state).__name__ for state in plan.states] == ["ToolCall", "CallIssue"]
+    assert [call.state for call in plan.calls] == ["pending", "issue"]
     assert restored(plan) == plan
 
 
@@ -133,16 +133,16 @@ def test_an_input_that_was_changed_and_cannot_be_written_is_refused(plan, error,
 def test_what_a_function_did_to_its_input_does_not_lose_its_result():
     plan = planned(("anything", {"value": 1}))
     done = plan.with_results([plan.pending[0].handled("done")])
-    done.handled[0].call.input.value = object()
+    done.handled[0].input.value = object()
     again = restored(done)
     assert again.handled[0].result.content == "done"
-    assert again.handled[0].call.input.value == 1
+    assert again.handled[0].input.value == 1
 
 
 def test_neither_does_an_input_that_does_not_keep_what_it_was_made_of():
     plan = planned(("with_default_seed", {"x": 1, "seed": 4}))
     done = plan.with_results([plan.pending[0].handled("done")])
-    done.handled[0].call.input.x = 2
+    done.handled[0].input.x = 2
     assert restored(done).handled[0].result.content == "done"
 
 
@@ -152,7 +152,7 @@ def test_an_edited_input_comes_back_with_the_approval():
     given.note = "agreed"
     again = restored(plan.approve("c0", input=given))
     assert (again.pending[0].approved, again.pending[0].input.note) == (True, "agreed")
-    assert again.pending[0].metadata.arguments == {"booking": "7KQ"}
+    assert again.pending[0].raw.arguments == {"booking": "7KQ"}
     ran.clear()
     assert executed(again).handled[0].result.content == "cancelled 7KQ agreed"
     assert ran == ["cancel"]
@@ -186,27 +186,27 @@ def test_equal_sets_are_equal_in_whatever_order_they_were_made():
     names = plan.pending[0].input.names
     names |= {8, 0, 16}  # 0, 8 and 16 are in the same place of a small table
     names.discard(0)
-    other = planned(("tags", {"names": []})).pending[0].replace(input=type(plan.pending[0].input)({16, 8}))
+    other = planned(("tags", {"names": []})).pending[0].replace(_input=type(plan.pending[0].input)({16, 8}))
     assert restored(plan) == plan
-    assert plan.replace(_states=(other,)) == plan
+    assert plan.replace(calls=(other,)) == plan
     done = executed(plan.with_results([plan.pending[0].handled("done")]))
     assert restored(done) == done
 
 
 def test_plans_with_inputs_that_cannot_be_written_can_be_compared():
     plan = changed("anything", {"value": 1}, value=object())
-    other = plan.replace(_states=(plan.pending[0].with_input(type(plan.pending[0].input)(2)),))
+    other = plan.replace(calls=(plan.pending[0].with_input(type(plan.pending[0].input)(2)),))
     assert plan != other
-    assert plan == plan.replace(_states=plan.states)
+    assert plan == plan.replace(calls=plan.calls)
 
 
 def test_plans_that_differ_are_not_equal():
     plan = planned(("anything", {"value": 1}), ("tags", {"names": [1]}))
     first, second = plan.pending
     others = [
-        plan.replace(_states=(first,)),
-        plan.replace(_states=(first.replace(approved=True), second)),
-        plan.replace(_states=(first.with_input(type(first.input)(2)), second)),
+        plan.replace(calls=(first,)),
+        plan.replace(calls=(first.replace(approved=True), second)),
+        plan.replace(calls=(first.with_input(type(first.input)(2)), second)),
         plan.replace(offered=("anything",)),
         plan.replace(_assistant="text"),
         planned(("anything", {"value": 1}), ("tags", {"names": [1]})),
@@ -246,16 +246,16 @@ def a_registration(refused):
 
 def test_an_input_that_its_class_refuses_afterwards_comes_from_the_arguments():
     tools = a_registration({14})
-    plan = tools.round([RawCall("a", "register", {"number": 7})]).plan()
+    plan = tools.offer().round([RawCall("a", "register", {"number": 7})])
     [saved_call] = plan.as_dict()["calls"]
     assert saved_call["source"] == "arguments"
     assert "schema" not in saved_call  # the schema could not have told that they give something else
-    assert tools.restore_plan(plan.as_dict()).deferred[0].input == plan.deferred[0].input
+    assert tools.restore_round(plan.as_dict()).deferred[0].input == plan.deferred[0].input
 
 
 def test_arguments_that_their_class_refuses_by_now_are_not_the_source():
     refused_numbers = set()
-    plan = a_registration(refused_numbers).round([RawCall("a", "register", {"number": 7})]).plan()
+    plan = a_registration(refused_numbers).offer().round([RawCall("a", "register", {"number": 7})])
     refused_numbers.add(7)
     [saved_call] = plan.as_dict()["calls"]
     assert "source" not in saved_call

@@ -20,7 +20,7 @@ def test_inputs_of_any_type_come_back_as_sent_and_edited(cls, data):
     toolset = Toolset(tool_input(name="search")(cls))
     sent, edited = data.draw(arguments(codec)), data.draw(arguments(codec))
     calls = [RawCall("c0", "search", sent), RawCall("c1", "search", json.dumps(sent))]
-    plan = toolset.round(calls).plan()
+    plan = toolset.offer().round(calls).confirmed()
     assert restored(plan, toolset) == plan
     assert len(plan.pending) == 2
     first, second = plan.pending
@@ -28,6 +28,6 @@ def test_inputs_of_any_type_come_back_as_sent_and_edited(cls, data):
         changed = first.with_input(codec.decode(edited))
     except (DecodeError, EncodeError, ToolError):  # it can't be written, and says so before it is saved
         return
-    plan = plan.replace(_states=(changed, second))
+    plan = plan.replace(calls=(changed, second))
     again = restored(plan, toolset)
     assert again == plan

@@ -13,11 +13,12 @@ from round_samples import Odd, Remember, Text, ask, fetch, pay, raw, remember, s
 from operator_schema import (
     EncodeError,
     Image,
-    ListTranscript,
     RawCall,
+    RoundError,
     ToolError,
     ToolResult,
     Toolset,
+    Transcript,
     rejection_reason,
     tool,
     tool_input,
@@ -32,7 +33,7 @@ toolset = Toolset(search, fetch, pay, ask, remember)
 def one(entry=search, **arguments):
     """Return a call that is pending."""
     given = arguments or {search: {"query": "q"}, fetch: {"url": "u"}, pay: {"amount": 1}}[entry]
-    return toolset.round([raw(entry.name, **given)]).expect_one()
+    return toolset.offer().round([raw(entry.name, **given)]).expect_one()
 
 
 # --- dispatch ------------------------------------------------------------------------------------
@@ -49,7 +50,7 @@ def test_match_dispatches_on_the_input():
                 return f"{limit} of {query}"
         return "other"
 
-    found = toolset.round(
+    found = toolset.offer().round(
         [
             raw("remember", note="a"),
             raw("remember", note="a", tags=["x"]),
@@ -71,7 +72,7 @@ def test_inputs_made_of_classes_are_of_these_classes():
         fast: bool
 
     tools = Toolset(tool_input(Up), tool_input(Down))
-    found = tools.round([raw("down", steps=1, fast=True), raw("up", steps=2)])
+    found = tools.offer().round([raw("down", steps=1, fast=True), raw("up", steps=2)])
     assert [type(call.input) for call in found.calls] == [Down, Up]
 
 
@@ -79,8 +80,8 @@ def test_inputs_made_of_classes_are_of_these_classes():
 
 
 def test_metadata_is_the_call_as_the_model_sent_it():
-    call = toolset.round([raw("search", "x", query="q")]).expect_one()
-    assert call.metadata == RawCall("x", "search", {"query": "q"})
+    call = toolset.offer().round([raw("search", "x", query="q")]).expect_one()
+    assert call.raw == RawCall("x", "search", {"query": "q"})
     assert (call.id, call.name, call.index, call.tool) == ("x", "search", 0, search)
     assert call.arguments == {"query": "q", "limit": 10}
     assert (call.approved, call.answers) == (False, {})
@@ -88,13 +89,13 @@ def test_metadata_is_the_call_as_the_model_sent_it():
 
 def test_nobody_else_can_change_it():
     arguments = {"note": "n", "tags": ["a"]}
-    call = toolset.round([RawCall("1", "remember", arguments)]).expect_one()
+    call = toolset.offer().round([RawCall("1", "remember", arguments)]).expect_one()
     arguments["tags"].append("b")
     arguments["note"] = "changed"
-    call.metadata.arguments["tags"].append("c")
-    call.metadata.arguments.clear()
+    call.raw.arguments["tags"].append("c")
+    call.raw.arguments.clear()
     call.arguments.clear()
-    assert call.metadata.arguments == {"note": "n", "tags": ["a"]}
+    assert call.raw.arguments == {"note": "n", "tags": ["a"]}
     assert call.arguments == {"note": "n", "tags": ["a"]}
     for name in ("input", "index", "tool", "approved", "other"):
         with pytest.raises(AttributeError):
@@ -106,7 +107,7 @@ def test_with_input_changes_the_input_alone():
     other = call.with_input(search.input_type(query="other", limit=2))
     assert other.input.query == "other"
     assert other.arguments == {"query": "other", "limit": 2}
-    assert other.metadata == call.metadata
+    assert other.raw == call.raw
     assert call.input.query == "q"
     assert other != call
     assert other.with_input(call.input) == call
@@ -131,17 +132,19 @@ def test_a_call_is_compared_shown_copied_and_pickled():
     assert repr(call) == "ToolCall('c1', 'search', SearchInput(query='q', limit=10))"
     again = pickle.loads(pickle.dumps(call))
     assert again == call == copy.deepcopy(call)
-    assert repr(call.handled(["a"])) == """HandledCall('c1', 'search', "[\\"a\\"]")"""
-    plan = toolset.round([raw("search", query="q")]).plan().with_results([call.fail("x" * 10_000)])
-    assert repr(plan.handled[0]).startswith("HandledCall('c1', 'search', \"xxx")
+    assert repr(call.handled(["a"])) == """ToolCall('c1', 'search', 'handled', "[\\"a\\"]")"""
+    plan = (
+        toolset.offer().round([raw("search", query="q")]).confirmed().with_results([call.fail("x" * 10_000)])
+    )
+    assert repr(plan.handled[0]).startswith("ToolCall('c1', 'search', 'handled', \"xxx")
     assert repr(plan.handled[0]).endswith("…\", code='execution_failed')")
     assert len(repr(plan.handled[0])) < 150
-    assert repr(plan) == "<ToolRoundPlan: 1 handled (1 failed)>"
+    assert repr(plan) == "<Round: 1 handled (1 failed)>"
     asked = call.defer("Sure?", Question("Sure?", "answer", {"type": "boolean"}))
     assert repr(asked).endswith("'Sure?', Question('Sure?', 'answer'))")
-    assert repr(call.reject("no")) == "RejectedCall('c1', 'search', 'no')"
+    assert repr(call.reject("no")) == "ToolCall('c1', 'search', 'rejected', 'no')"
     assert repr(call.defer("wait")) == (
-        "DeferredCall('c1', 'search', SearchInput(query='q', limit=10), 'wait')"
+        "ToolCall('c1', 'search', 'deferred', SearchInput(query='q', limit=10), 'wait')"
     )
 
 
@@ -177,26 +180,27 @@ def test_content_parts_stay_parts():
         """Draw."""
         return PIXEL
 
-    call = Toolset(draw).round([raw("draw")]).expect_one()
+    call = Toolset(draw).offer().round([raw("draw")]).expect_one()
     assert call.complete(PIXEL).parts == (PIXEL,)
 
 
 def test_a_deferred_call_has_its_arguments():
     """What a person sees: with the defaults, and with what hooks changed."""
-    waiting = one().defer("wait")
+    call = one()
+    waiting = call.defer("wait")
     assert waiting.arguments == {"query": "q", "limit": 10}
     changed = one().with_input(search.input_type(query="z", limit=1)).defer("wait")
     assert changed.arguments == {"query": "z", "limit": 1}
-    assert changed.metadata.arguments == {"query": "q"}
-    assert (waiting.input, waiting.tool) == (waiting.call.input, waiting.call.tool)
+    assert changed.raw.arguments == {"query": "q"}
+    assert (waiting.input, waiting.tool) == (call.input, call.tool)
 
 
 def test_handled_keeps_the_call():
     call = one()
     handled = call.handled(["a"])
-    assert (handled.call, handled.index, handled.by) == (call, 0, "host")
+    assert (handled.input, handled.index, handled.by) == (call.input, 0, "host")
     assert handled.result == call.complete(["a"])
-    assert handled.metadata == call.metadata
+    assert handled.raw == call.raw
     assert (handled.id, handled.name) == ("c1", "search")
 
 
@@ -257,7 +261,7 @@ def test_a_result_of_another_code_was_not_rejected():
 
 
 def test_issues_and_outputs_have_no_reason():
-    (issue,) = toolset.round([raw("x")]).issues
+    (issue,) = toolset.offer().round([raw("x")]).issues
     assert rejection_reason(issue.result) is None
     assert rejection_reason(one(fetch).complete("This call was rejected: page")) is None
 
@@ -265,7 +269,7 @@ def test_issues_and_outputs_have_no_reason():
 def test_a_rejection_that_was_stored_can_be_told_from_a_failure():
     """By what is saved of a turn: whatever its text says, each result has its code."""
     text = "This call was rejected: not really"
-    sent = toolset.round(
+    sent = toolset.offer().round(
         [
             raw("search", "1", query="q"),
             raw("search", "2", query="q"),
@@ -273,8 +277,8 @@ def test_a_rejection_that_was_stored_can_be_told_from_a_failure():
             raw("fetch", "4", url="u"),
         ]
     )
-    first, second, page = sent.calls
-    turn = sent.commit([], [first.reject("no"), second.fail(text), page.complete(text)])
+    first, second, page = sent.pending
+    turn = sent.commit([], results=[first.reject("no"), second.fail(text), page.complete(text)])
     stored = json.loads(json.dumps(turn.as_dict()))["results"]
     assert [rejection_reason(result) for result in stored] == ["no", None, None, None]
     assert [rejection_reason(result) for result in turn.results] == ["no", None, None, None]
@@ -299,6 +303,41 @@ def test_something_else_is_not_a_result(other):
 
 def test_ids_may_be_anything_that_is_text():
     for call_id in ("", " ", "a" * 10**6, "\ud800", "\x00\n"):
-        found = toolset.round([raw("fetch", call_id, url="u")])
-        turn = found.commit(ListTranscript(), [found.calls[0].complete("p")])
+        found = toolset.offer().round([raw("fetch", call_id, url="u")])
+        turn = found.commit(Transcript(), results=[found.calls[0].complete("p")])
         assert turn.results[0].call_id == call_id
+
+
+# --- states --------------------------------------------------------------------------------------
+
+
+def test_what_a_call_does_not_have_is_none_and_an_input_that_is_not_there_raises():
+    found = toolset.offer().round([raw("search", "1", query=5), raw("fetch", "2", url="u")])
+    issue, call = found.calls
+    assert (issue.state, issue.has_input, issue.reason, issue.question, issue.by) == (
+        "issue",
+        False,
+        None,
+        None,
+        None,
+    )
+    assert [problem.path for problem in issue.problems] == [("query",)]
+    for read in ("input", "tool", "arguments"):
+        with pytest.raises(RoundError, match="can't be run, so it has no input"):
+            getattr(issue, read)
+    with pytest.raises(RoundError, match="so it has no input"):
+        issue.defer("wait")
+    assert (call.result, call.code, call.content, call.error, call.problems) == (None, None, None, None, ())
+    assert call.as_pending() is call
+    gone = Toolset(search).restore_round(found.with_results([call.complete("page")]).as_dict()).handled[0]
+    with pytest.raises(RoundError, match="doesn't fit its tool, so it has no input"):
+        gone.input  # noqa: B018  # it is asked for
+
+
+def test_calls_are_compared_by_what_is_decided():
+    call = one()
+    assert call == one().replace(_raw=call.raw)
+    assert call != call.reject()
+    assert call != call.raw
+    assert hash(call) == hash(one())
+    assert call.handled(["a"]) == call.with_result(call.complete(["a"]))

@@ -12,7 +12,6 @@ from operator_schema import (
     ToolNotFoundError,
     Toolset,
     describe_tools,
-    off,
     tool,
 )
 
@@ -105,10 +104,10 @@ def test_with_a_describing_tool_the_definitions_have_summaries_alone():
         (print, "isn't a Tool; decorate it with @tool"),
         (Remember, "the class Remember isn't a Tool"),
         (Service.load, "load"),
-        ([search], r"expected tools one by one: Toolset\(\*tools\)"),
+        ({search: 1}, r"expected tools one by one or in a list: Toolset\(\*tools\)"),
         ({"search": search}, r"Toolset\(\*tools\)"),
-        (off(5), "an int isn't a Tool"),
-        (off([search]), r"Toolset\(\*tools\)"),
+        ([5], "an int isn't a Tool"),
+        ({search}, r"Toolset\(\*tools\)"),
         (Toolset, "isn't a Tool"),
     ],
 )
@@ -133,9 +132,9 @@ def test_two_tools_of_one_name_are_refused_with_both_places():
     [
         (search, search),
         (search, Toolset(fetch, Toolset(search))),
-        (off(search), search),
+        ([search], search),
         (Registry([search]), find),
-        (Toolset(search), off(Toolset(find))),
+        (Toolset(search), [Toolset(find)]),
     ],
 )
 def test_so_are_nested_and_hidden_ones(members):
@@ -184,7 +183,7 @@ def test_a_tool_is_looked_up_by_name_or_by_itself():
     [
         lambda toolset, key: toolset[key],
         lambda toolset, key: toolset.name_of(key),
-        lambda toolset, key: toolset.is_off(key),
+        lambda toolset, key: toolset.is_hidden(key),
         lambda toolset, key: toolset.only(key),
         lambda toolset, key: toolset.without(key),
     ],
@@ -223,11 +222,11 @@ def test_a_tool_that_is_there_twice_under_other_names_has_to_be_named():
 
 
 def test_a_prefix_goes_before_names_and_summaries():
-    toolset = Toolset(off(search), fetch).prefix("web_", "Web: ")
+    toolset = Toolset(search, fetch).hide(search).prefix("web_", "Web: ")
     assert toolset.names == ("web_search", "web_fetch")
     assert toolset["web_fetch"].summary == "Web: Fetch a page."
-    assert toolset.is_off("web_search")
-    assert toolset.is_off(search)
+    assert toolset.is_hidden("web_search")
+    assert toolset.is_hidden(search)
     assert Toolset(fetch).prefix("web_")["web_fetch"].summary == fetch.summary
     assert Toolset(fetch).prefix(descriptions="Web: ").names == ("fetch",)
 
@@ -242,15 +241,15 @@ def test_a_prefix_that_providers_refuse_is_refused(prefix):
 
 
 def test_off_hides_one_tool_or_a_whole_group():
-    toolset = Toolset(search, off(Toolset(fetch, pay)), off(ask), off(off(remember)))
-    assert [toolset.is_off(name) for name in toolset.names] == [False, True, True, True, True]
-    assert repr(toolset) == "Toolset(search, off(fetch), off(pay), off(ask), off(remember))"
-    assert off(off(search)) == off(search)
+    toolset = Toolset(search, [Toolset(fetch, pay), ask], remember).hide(Toolset(fetch, pay), [ask, remember])
+    assert [toolset.is_hidden(name) for name in toolset.names] == [False, True, True, True, True]
+    assert repr(toolset) == "Toolset(search, fetch (hidden), pay (hidden), ask (hidden), remember (hidden))"
+    assert toolset.hide(search, ask) == toolset.hide(ask).hide(search)
 
 
 def test_what_is_hidden_inside_stays_hidden_outside():
-    assert Toolset(Toolset(off(search), fetch)).offer().names == ("fetch",)
-    assert Toolset(off(Registry([search])), fetch).offer().names == ("fetch",)
+    assert Toolset(Toolset(search, fetch).hide(search)).offer().names == ("fetch",)
+    assert Toolset(Registry([search]), fetch).hide(Registry([search])).offer().names == ("fetch",)
 
 
 def test_another_tool_of_the_same_name_is_not_taken_for_it():

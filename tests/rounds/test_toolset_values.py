@@ -10,16 +10,13 @@ from round_samples import Odd, ask, done, fetch, pay, raw, remember, search
 
 from operator_schema import (
     Codec,
-    DefaultPlus,
     DuplicateToolError,
     Executor,
     Hooks,
-    Only,
     Registry,
     Reject,
     Toolset,
     describe_tools,
-    off,
     tool,
 )
 
@@ -27,10 +24,10 @@ from operator_schema import (
 
 
 def test_or_joins_two_toolsets_and_takes_a_common_tool_once():
-    joined = Toolset(search, off(fetch)) | Toolset(pay, fetch)
+    joined = Toolset(search, fetch).hide(fetch) | Toolset(pay, fetch)
     assert joined.names == ("search", "fetch", "pay")
-    assert joined.is_off("fetch")  # as on the left
-    assert not (Toolset(fetch) | Toolset(off(fetch))).is_off("fetch")
+    assert joined.is_hidden("fetch")  # as on the left
+    assert not (Toolset(fetch) | Toolset(fetch).hide(fetch)).is_hidden("fetch")
     assert Toolset(search) | Toolset() == Toolset(search)
 
 
@@ -47,10 +44,10 @@ def test_or_refuses_two_tools_of_one_name_and_what_is_not_a_toolset():
 
 
 def test_only_and_without_keep_the_order_of_the_toolset():
-    toolset = Toolset(search, off(fetch), pay)
+    toolset = Toolset(search, fetch, pay).hide(fetch)
     assert toolset.only("pay", search).names == ("search", "pay")
     assert toolset.only(pay, "pay", pay).names == ("pay",)
-    assert toolset.only("fetch").is_off("fetch")
+    assert toolset.only("fetch").is_hidden("fetch")
     assert toolset.without("search", pay) == toolset.only("fetch")
     assert toolset.only() == toolset.without(*toolset) == Toolset()
     assert toolset.without() == toolset
@@ -78,18 +75,18 @@ def test_no_tools_give_no_selector():
 
 
 def test_equal_means_the_same_tools_in_the_same_order_with_the_same_ones_off():
-    toolset = Toolset(search, off(fetch))
-    assert toolset == Toolset(Toolset(search), Toolset(off(fetch)))
-    assert hash(toolset) == hash(Toolset(search, Toolset(off(fetch))))
+    toolset = Toolset(search, fetch).hide(fetch)
+    assert toolset == Toolset(Toolset(search), Toolset(fetch).hide(fetch))
+    assert hash(toolset) == hash(Toolset(search, Toolset(fetch).hide(fetch)))
     others = (
         Toolset(search, fetch),
-        Toolset(off(fetch), search),
+        Toolset(fetch, search).hide(fetch),
         Toolset(search),
         toolset.prefix("a_"),
-        Toolset(search.with_(name="find"), off(fetch)),
+        Toolset(search.with_(name="find"), fetch).hide(fetch),
     )
     assert all(toolset != other for other in others)
-    assert len({toolset, *others, Toolset(search, off(fetch))}) == 6
+    assert len({toolset, *others, Toolset(search, fetch).hide(fetch)}) == 6
 
 
 WAYS = {
@@ -98,7 +95,7 @@ WAYS = {
     "prefix of a prefix": lambda group: group.prefix("y_").prefix("x_"),
     "only": lambda group: group.prefix("x_").only("x_search"),
     "without": lambda group: group.without(search).prefix("z_"),
-    "off": lambda group: Toolset(off(group.prefix("x_"))),
+    "off": lambda group: Toolset(group.prefix("x_")).hide(group.prefix("x_")),
     "or": lambda group: group.prefix("x_") | Toolset(pay),
 }
 
@@ -113,13 +110,13 @@ def test_groups_that_were_made_alike_are_equal(way):
     app = Toolset(remember, one)
     assert app == Toolset(remember, other)
     assert app.only(other).names == app.only(one).names == one.names
-    assert app.offer(Only([other])).names == one.names
-    assert app.offer(Only(list(other))).names == one.names
+    assert app.offer(only=[other]).names == one.names
+    assert app.offer(only=list(other)).names == one.names
     assert [app.name_of(tool) for tool in other] == list(one.names)
     rejected = Hooks(lambda call: Reject("no"), toolset=other)
     name = one.names[-1]
     arguments = {"search": {"query": "q"}, "fetch": {"url": "u"}, "pay": {"amount": 1}}
-    sent = app.offer("all").round([raw(name, **arguments[name.rpartition("_")[2]])])
+    sent = app.offer(only=app).round([raw(name, **arguments[name.rpartition("_")[2]])])
     assert done(sent.apply(rejected)).rejected
     assert len({way: WAYS[way](Toolset(search, fetch)) for way in WAYS}) == len(WAYS)
 
@@ -158,7 +155,7 @@ def test_it_can_not_be_changed():
 
 
 def test_a_copy_is_the_same_value():
-    toolset = Toolset(search, off(fetch))
+    toolset = Toolset(search, fetch).hide(fetch)
     assert copy.copy(toolset) is toolset
     assert copy.deepcopy(toolset) is toolset
 
@@ -166,15 +163,15 @@ def test_a_copy_is_the_same_value():
 def test_a_pickle_keeps_everything():
     registry = Registry([fetch])
     registry.switch("fetch", enabled=False)
-    inner = Toolset(search, off(pay))
+    inner = Toolset(search, pay).hide(pay)
     toolset = Toolset(inner, registry, ask)
     again = pickle.loads(pickle.dumps(toolset))
     assert again == toolset
     assert hash(again) == hash(toolset)
-    assert again.is_off("pay")
-    assert again.offer("all").names == ("search", "pay", "ask")
+    assert again.is_hidden("pay")
+    assert again.offer(only=again).names == ("search", "pay", "ask")
     assert again.names_from(inner) == {"search": ("search",), "pay": ("pay",)}
-    offer = toolset.offer("all", descriptions={"search": "New."})
+    offer = toolset.offer(only=toolset, descriptions={"search": "New."})
     assert pickle.loads(pickle.dumps(offer)) == offer
 
 
@@ -210,7 +207,7 @@ def test_a_registry_takes_a_toolset_with_its_switches():
 def test_an_executor_takes_a_toolset_with_its_switches():
     registry = Registry([search, fetch])
     registry.switch("fetch", enabled=False)
-    executor = Executor(Toolset(registry, off(remember)))
+    executor = Executor(Toolset(registry, remember).hide(remember))
     assert executor.execute_sync(raw("search", query="a", limit=1)).content == '["a"]'
     assert executor.execute_sync(raw("fetch", url="a")).code == "disabled"
     assert executor.execute_sync(raw("pay", amount=1)).code == "tool_not_found"
@@ -231,7 +228,7 @@ TAKEN_AS = {
 @pytest.mark.needs_threads
 @pytest.mark.parametrize("kind", TAKEN_AS)
 def test_what_takes_a_toolset_has_its_hidden_tools_switched_off(kind):
-    toolset = Toolset(search, off(fetch))
+    toolset = Toolset(search, fetch).hide(fetch)
     taken = TAKEN_AS[kind](toolset)
     registry = Registry(taken)
     assert "fetch" not in [tool.name for tool in registry.offered()]
@@ -245,13 +242,13 @@ def test_what_takes_a_toolset_has_its_hidden_tools_switched_off(kind):
 @pytest.mark.needs_threads
 @pytest.mark.parametrize("kind", TAKEN_AS)
 def test_a_round_that_offered_a_hidden_tool_runs_it(kind):
-    toolset = Toolset(search, off(fetch))
+    toolset = Toolset(search, fetch).hide(fetch)
     executor = Executor(TAKEN_AS[kind](toolset), threads=False)
     if kind == "with other options":
         toolset = toolset.with_(repair=True)
-    sent = toolset.offer(DefaultPlus(["fetch"])).round([raw("fetch", url="a")])
+    sent = toolset.offer(also=["fetch"]).round([raw("fetch", url="a")])
     assert executor.execute_round_sync(sent).handled[0].result.content == "page a"
-    plain = toolset.round([raw("fetch", url="a")])
+    plain = toolset.offer().round([raw("fetch", url="a")])
     assert executor.execute_round_sync(plain).issues[0].code == "not_available"
 
 
@@ -267,32 +264,32 @@ def test_a_hidden_tool_that_is_also_switched_off_never_runs(switched):
     registry.register(fetch.with_(enabled=is_on) if switched == "tool" else fetch)
     if switched == "registry":
         registry.switch("fetch", enabled=is_on)
-    toolset = Toolset(off(registry))
+    toolset = Toolset(registry).hide(registry)
     taken = Registry().merge(Registry(toolset))
-    sent = toolset.offer("all").round([raw("fetch", url="a")])
+    sent = toolset.offer(only=toolset).round([raw("fetch", url="a")])
     executor = Executor(taken, threads=False)
     assert executor.execute_round_sync(sent).handled[0].result.content == "page a"
 
     switch["on"] = False
     if switched == "afterwards":
         taken.switch("fetch", enabled=False)
-    sent = toolset.offer(Only(["fetch"])).round([raw("fetch", url="a")])
-    (state,) = executor.execute_round_sync(sent).states
+    sent = toolset.offer(only=["fetch"]).round([raw("fetch", url="a")])
+    (state,) = executor.execute_round_sync(sent).calls
     expected = "disabled" if switched == "afterwards" else "not_available"
     assert state.result.code == expected
 
 
 def test_the_switch_of_a_registry_goes_with_a_tool_that_is_hidden_in_it():
     """A group that is off when its tools go elsewhere says so of the hidden ones too."""
-    registry = Registry(Toolset(off(fetch)), enabled=False)
+    registry = Registry(Toolset(fetch).hide(fetch), enabled=False)
     toolset = Toolset(registry)
-    assert toolset.is_off("fetch")
-    assert toolset.offer("all").names == ()
+    assert toolset.is_hidden("fetch")
+    assert toolset.offer(only=toolset).names == ()
 
 
 @pytest.mark.needs_threads
 def test_a_registry_can_switch_a_hidden_tool_on():
-    registry = Registry(Toolset(search, off(fetch)))
+    registry = Registry(Toolset(search, fetch).hide(fetch))
     registry.switch("fetch", enabled=True)
     assert Executor(registry, threads=False).execute_sync(raw("fetch", url="a")).content == "page a"
 

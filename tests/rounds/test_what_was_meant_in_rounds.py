@@ -11,7 +11,6 @@ from operator_schema import (
     Executor,
     HookError,
     Hooks,
-    ListTranscript,
     RawCall,
     Registry,
     Reject,
@@ -19,6 +18,7 @@ from operator_schema import (
     RunNormally,
     ToolError,
     Toolset,
+    Transcript,
 )
 
 SECRET = b"thirty-two bytes that tests keep"
@@ -26,36 +26,34 @@ toolset = Toolset(search, pay)
 
 
 def waiting():
-    return toolset.round([raw("pay", amount=1)]).plan()
+    return toolset.offer().round([raw("pay", amount=1)]).confirmed()
 
 
-@pytest.mark.parametrize("transcript", [None, "turns.json", {"turns": []}, ListTranscript])
+@pytest.mark.parametrize("transcript", [None, "turns.json", {"turns": []}, Transcript])
 def test_what_is_no_transcript_is_told_what_one_is(transcript):
     plan = waiting().reject("c1")
-    given = None if transcript is ListTranscript else transcript
-    with pytest.raises(
-        TypeError, match="a transcript is a ListTranscript, a list, or anything else with append"
-    ):
+    given = None if transcript is Transcript else transcript
+    with pytest.raises(TypeError, match="a transcript is a Transcript, a list, or anything else with append"):
         plan.commit(given)
     plan.commit([])  # the round is still open
 
 
 def test_signed_data_without_the_secret_are_told_that_it_is_missing():
     with pytest.raises(RestoreError, match="they were signed, and secret= is missing"):
-        toolset.restore_plan(waiting().as_dict(secret=SECRET))
+        toolset.restore_round(waiting().as_dict(secret=SECRET))
 
 
 @pytest.mark.parametrize("saved_with", [None, SECRET[::-1]])
 def test_data_with_another_secret_are_told_so(saved_with):
     with pytest.raises(RestoreError, match="saved with another secret, or without one"):
-        toolset.restore_plan(waiting().as_dict(secret=saved_with), secret=SECRET)
+        toolset.restore_round(waiting().as_dict(secret=saved_with), secret=SECRET)
 
 
 @pytest.mark.needs_threads
 def test_a_plan_in_place_of_its_data_and_the_other_way_round_name_what_to_write():
-    with pytest.raises(RestoreError, match=r"plan\.as_dict\(\)"):
-        toolset.restore_plan(waiting())
-    with pytest.raises(TypeError, match=r"toolset\.restore_plan\(data\)"):
+    with pytest.raises(RestoreError, match=r"round\.as_dict\(\)"):
+        toolset.restore_round(waiting())
+    with pytest.raises(TypeError, match=r"toolset\.restore_round\(data\)"):
         Executor(toolset).execute_round_sync(waiting().as_dict())
 
 
@@ -69,7 +67,7 @@ def test_json_in_place_of_an_input_names_what_takes_json(given):
         return RunNormally(given)
 
     with pytest.raises(HookError, match=r"RunNormally\(input=call\.tool\.decode") as failed:
-        done(toolset.round([raw("search", query="a")]).apply(edit))
+        done(toolset.offer().round([raw("search", query="a")]).apply(edit))
     assert "encode_input" not in str(failed.value)
 
 
@@ -83,9 +81,9 @@ def test_the_class_of_a_decision_is_told_to_be_called(decision):
     with pytest.raises(
         HookError, match=rf"not the class {decision.__name__}: write {decision.__name__}\(…\)"
     ):
-        done(toolset.round([raw("search", query="a")]).apply(lambda _: decision))
+        done(toolset.offer().round([raw("search", query="a")]).apply(lambda _: decision))
     with pytest.raises(HookError, match=r"or None, not \S+$"):
-        done(toolset.round([raw("search", query="a")]).apply(lambda _: Toolset))
+        done(toolset.offer().round([raw("search", query="a")]).apply(lambda _: Toolset))
 
 
 @pytest.mark.parametrize("kind", [list, tuple])

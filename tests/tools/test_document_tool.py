@@ -94,7 +94,7 @@ def test_registries_executors_and_toolsets_take_it() -> None:
     own = made()
     result = Executor(Registry([own])).execute_sync(RawCall("1", "find", {"nam": 1}))
     assert result.content.splitlines()[1] == '- name: missing (string, required); you sent "nam" instead'
-    assert Toolset(own).round([RawCall("1", "find", {"name": "a"})])
+    assert Toolset(own).offer().round([RawCall("1", "find", {"name": "a"})])
 
 
 def test_results_fit_the_document_of_results() -> None:

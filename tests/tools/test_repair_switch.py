@@ -66,7 +66,7 @@ def executed_from_text(tools: Any) -> str:
 
 def in_a_round(tools: Any) -> str:
     own = tools if isinstance(tools, Toolset) else Toolset(*tools)
-    plan = Executor(own).execute_round_sync(own.round([RawCall("1", "double", WRONG)]))
+    plan = Executor(own).execute_round_sync(own.offer().round([RawCall("1", "double", WRONG)]))
     return content_of(plan.commit([]).results)
 
 
@@ -83,7 +83,9 @@ def in_a_hooked_round(tools: Any) -> str:
     def note(call: Any) -> None:
         assert call.input.number == 21
 
-    plan = Executor(own).execute_round_sync(own.round([RawCall("1", "double", WRONG)]), hooks=Hooks(note))
+    plan = Executor(own).execute_round_sync(
+        own.offer().round([RawCall("1", "double", WRONG)]), hooks=Hooks(note)
+    )
     return content_of(plan.commit([]).results)
 
 
@@ -201,7 +203,7 @@ def test_hooks_for_a_toolset_apply_to_the_one_with_other_options():
 
     own = plain.with_(repair=True)
     hooks = Hooks(refuse, toolset=plain)
-    plan = Executor(own).execute_round_sync(own.round([RawCall("1", "double", WRONG)]), hooks=hooks)
+    plan = Executor(own).execute_round_sync(own.offer().round([RawCall("1", "double", WRONG)]), hooks=hooks)
     assert "not 21" in content_of(plan.commit([]).results)
 
 

@@ -98,8 +98,9 @@ def test_a_call_has_a_result() -> None:
     assert_type(executor.execute_all_sync(iter([call])), list[ToolResult])
 
 
-def _unheard(*_: object) -> None:
-    """Take a report, and do nothing with it."""
+async def _unheard(_: int, result: ToolResult) -> ToolResult | None:
+    """Take a result as it is."""
+    return result
 
 
 class Plan:
@@ -117,7 +118,7 @@ def test_what_a_plan_returns_is_returned() -> None:
     executor = Executor([add])
     assert_type(asyncio.run(executor.execute_round(Plan(), hooks=5)), str)
     assert_type(executor.execute_round_sync(Round()), str)
-    with pytest.raises(TypeError, match="expected a ToolRound"):
+    with pytest.raises(TypeError, match="expected a Round"):
         executor.execute_round_sync(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it isn't a plan
 
 

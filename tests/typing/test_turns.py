@@ -10,39 +10,30 @@ from typing import Any, Literal, assert_never, assert_type
 import pytest
 
 from operator_schema import (
-    CallIssue,
     CommitError,
     CommitFault,
     Complete,
     Decision,
     Defer,
-    DeferredCall,
     Executor,
-    HandledCall,
     HookError,
     Hooks,
-    ListTranscript,
     Offer,
-    Only,
     RawCall,
     Registry,
     Reject,
-    RejectedCall,
+    Round,
     RoundError,
     RunNormally,
-    Specific,
     Tool,
     ToolCall,
     ToolChoice,
     ToolDefinition,
     ToolResult,
-    ToolRound,
-    ToolRoundPlan,
     Toolset,
+    Transcript,
     Turn,
-    description_hook,
     hook,
-    off,
     rejection_reason,
     tool,
     tool_input,
@@ -89,11 +80,11 @@ def run(call: ToolCall[Ask | Search]) -> ToolResult:
 
 
 def test_a_toolset_is_typed_by_its_inputs() -> None:
-    assert_type(Toolset(add, off(add.with_(name="plus")), Registry([])), Toolset[Any])
+    assert_type(Toolset(add, add.with_(name="plus"), Registry([])).hide(add.with_(name="plus")), Toolset[Any])
     assert_type(web.names, tuple[str, ...])
     assert_type(web["ask"], Tool[..., Any])
     assert_type(list(web), list[Tool[..., Any]])
-    assert_type(web.definitions("all"), list[ToolDefinition])
+    assert_type(web.definitions(only=web), list[ToolDefinition])
     assert_type(web.only("ask"), Toolset[Any])
     assert_type(web | Toolset(add), Toolset[Any])
     assert_type(web.prefix("web_"), Toolset[Any])
@@ -103,36 +94,40 @@ def test_a_toolset_is_typed_by_its_inputs() -> None:
 
 
 def test_an_offer_and_its_round_keep_the_type() -> None:
-    offer = web.offer(Only(["ask"]), Specific("ask"), descriptions={"ask": "x"}, context={int: 1})
+    offer = web.offer(only=["ask"], required="ask", descriptions={"ask": "x"}, context={int: 1})
     assert_type(offer, Offer[Ask | Search])
-    assert_type(offer.tool_choice, ToolChoice)
-    assert_type(offer.tool_choice.mode, Literal["auto", "required", "named", "none"])
-    assert_type(offer.round(CALLS), ToolRound[Ask | Search])
-    found = web.round(CALLS, assistant={"text": "hm"})
-    assert_type(found, ToolRound[Ask | Search])
+    assert_type(offer.choice, ToolChoice)
+    assert_type(offer.choice.mode, Literal["auto", "required", "named", "none"])
+    assert_type(offer.round(CALLS), Round[Ask | Search])
+    found = web.offer().round(CALLS, assistant={"text": "hm"})
+    assert_type(found, Round[Ask | Search])
     assert_type(found.calls, tuple[ToolCall[Ask | Search], ...])
     assert_type(found.calls[0].input, Ask | Search)
-    assert_type(found.issues, tuple[CallIssue, ...])
+    assert_type(found.issues, tuple[ToolCall[Ask | Search], ...])
     assert_type(found.continue_suggestion, str | None)
     assert [described(call) for call in found.calls] == ["why", "q"]
     with pytest.raises(TypeError, match="expected a list of calls"):
-        web.round(CALLS[0])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # one alone
-    with pytest.raises(TypeError, match="available is"):
-        web.offer("none")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it isn't one of them
+        web.offer().round(CALLS[0])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # one alone
+    with pytest.raises(TypeError, match="strict is"):
+        web.offer(strict="none")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it isn't one of them
 
 
 def test_one_call() -> None:
-    call = web.round(CALLS[:1]).expect_one()
+    call = web.offer().round(CALLS[:1]).expect_one()
     assert_type(call, ToolCall[Ask | Search])
-    assert_type(web.round(CALLS[:1]).expect_at_most_one(), ToolCall[Ask | Search] | None)
-    assert_type(call.metadata, RawCall)
+    assert_type(web.offer().round(CALLS[:1]).expect_at_most_one(), ToolCall[Ask | Search] | None)
+    assert_type(call.raw, RawCall)
     assert_type(call.arguments, dict[str, Any])
     assert_type(call.complete("x"), ToolResult)
     assert_type(call.fail("x"), ToolResult)
-    assert_type(call.handled("x"), HandledCall)
-    assert_type(call.reject("no"), RejectedCall)
-    assert_type(call.defer("wait"), DeferredCall[Ask | Search])
-    assert_type(rejection_reason(call.reject("no").result), str | None)
+    assert_type(call.handled("x"), ToolCall[Ask | Search])
+    assert_type(call.reject("no"), ToolCall[Ask | Search])
+    assert_type(call.defer("wait"), ToolCall[Ask | Search])
+    assert_type(call.state, Literal["pending", "handled", "rejected", "deferred", "issue"])
+    result = call.reject("no").result
+    assert_type(result, ToolResult | None)
+    assert result is not None
+    assert_type(rejection_reason(result), str | None)
 
 
 @hook("ask")
@@ -147,7 +142,7 @@ async def cached(call: ToolCall[Search]) -> Complete | Defer | None:
     return Complete("x") if call.input.query else Defer("wait")
 
 
-@description_hook("ask")
+@hook.describe("ask")
 def shorter(definition: ToolDefinition) -> str | None:
     return definition["description"][:100]
 
@@ -168,10 +163,10 @@ def test_hooks() -> None:
     assert_type(hooks, Hooks)
     assert_type(hooks | Hooks(everything), Hooks)
     assert_type(asyncio.run(hooks.descriptions(web)), dict[str, str])
-    assert_type(asyncio.run(web.round(CALLS).apply(hooks)), ToolRoundPlan[Ask | Search])
-    assert_type(asyncio.run(web.round(CALLS).apply(everything)), ToolRoundPlan[Ask | Search])
+    assert_type(asyncio.run(web.offer().round(CALLS).apply(hooks)), Round[Ask | Search])
+    assert_type(asyncio.run(web.offer().round(CALLS).apply(everything)), Round[Ask | Search])
     # A marked function keeps its own type.
-    assert_type(polite(ToolCall.defer(web.round(CALLS).calls[0]).call), RunNormally | Reject | None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it takes no Search
+    assert_type(polite(ToolCall.defer(web.offer().round(CALLS).calls[0])), RunNormally | Reject | None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it takes no Search
     with pytest.raises(TypeError, match="hook needs the tools"):
         hook()
     with pytest.raises(TypeError, match="takes names"):
@@ -179,17 +174,17 @@ def test_hooks() -> None:
 
 
 def test_plans() -> None:
-    plan = web.round(CALLS).plan()
-    assert_type(plan, ToolRoundPlan[Ask | Search])
+    plan = web.offer().round(CALLS).confirmed()
+    assert_type(plan, Round[Ask | Search])
     assert_type(plan.pending, tuple[ToolCall[Ask | Search], ...])
-    assert_type(plan.deferred, tuple[DeferredCall[Ask | Search], ...])
-    assert_type(plan.handled, tuple[HandledCall, ...])
-    assert_type(plan.rejected, tuple[RejectedCall, ...])
+    assert_type(plan.deferred, tuple[ToolCall[Ask | Search], ...])
+    assert_type(plan.handled, tuple[ToolCall[Ask | Search], ...])
+    assert_type(plan.rejected, tuple[ToolCall[Ask | Search], ...])
     assert_type(plan.is_complete, bool)
-    assert_type(plan.reject("1", "no"), ToolRoundPlan[Ask | Search])
-    assert_type(plan.with_results([run(plan.pending[0])]), ToolRoundPlan[Ask | Search])
+    assert_type(plan.reject("1", "no"), Round[Ask | Search])
+    assert_type(plan.with_results([run(plan.pending[0])]), Round[Ask | Search])
     assert_type(plan.as_dict(secret=b"a key of 16 byte"), dict[str, Any])
-    assert_type(web.restore_plan(plan.as_dict()), ToolRoundPlan[Ask | Search])
+    assert_type(web.restore_round(plan.as_dict()), Round[Ask | Search])
     with pytest.raises(RoundError):
         plan.approve("1", input=Ask("x"))
     with pytest.raises(RoundError):
@@ -199,24 +194,24 @@ def test_plans() -> None:
 
 
 def test_a_commit() -> None:
-    transcript = ListTranscript([{"role": "user"}])
-    found = web.round(CALLS)
+    transcript = Transcript([{"role": "user"}])
+    found = web.offer().round(CALLS)
     try:
-        found.commit(transcript, [])
+        found.commit(transcript, results=[])
     except CommitError as error:
         assert_type(error.faults, tuple[CommitFault, ...])
         assert_type(error.count, int | None)
-    turn = found.commit(transcript, [run(found.calls[0]), found.calls[1].reject()])
+    turn = found.commit(transcript, results=[run(found.calls[0]), found.calls[1].reject()])
     assert_type(turn, Turn)
     assert_type(turn.results, tuple[ToolResult, ...])
     assert_type(turn.as_dict(), dict[str, Any])
     items: list[Turn] = []
-    web.round(CALLS[:1]).commit(items, [turn.results[0]])
+    web.offer().round(CALLS[:1]).commit(items, results=[turn.results[0]])
     assert_type(items, list[Turn])
     with pytest.raises(TypeError):
-        web.round([]).commit(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it has no append
+        web.offer().round([]).commit(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it has no append
     with pytest.raises(TypeError, match="append is async"):
-        web.round([]).commit(Later())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it is async
+        web.offer().round([]).commit(Later())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it is async
 
 
 ITEMS: list[Turn] = []
@@ -241,15 +236,15 @@ def fails(call: ToolCall[Any]) -> None:
 @pytest.mark.needs_threads
 def test_an_executor_returns_the_plan() -> None:
     executor = Executor(Toolset(add))
-    found: ToolRound[Any] = Toolset(add).round([RawCall("1", "add", {"a": 1})])
-    done = executor.execute_round_sync(found)
-    assert_type(done, ToolRoundPlan[Any])
-    assert_type(asyncio.run(executor.execute_round(done, hooks=everything)), ToolRoundPlan[Any])
-    typed = web.round([])
-    assert_type(executor.execute_round_sync(typed, hooks=Hooks()), ToolRoundPlan[Ask | Search])
-    another: ToolRound[Any] = Toolset(add).round([RawCall("1", "add", {"a": 1})])
+    found: Round[Any] = Toolset(add).offer().round([RawCall("1", "add", {"a": 1})])
+    done = executor.run_sync(found)
+    assert_type(done, Round[Any])
+    assert_type(asyncio.run(executor.run(done)), Round[Any])
+    typed = web.offer().round([])
+    assert_type(Executor(Toolset(add), hooks=[everything]).run_sync(typed), Round[Ask | Search])
+    another: Round[Any] = Toolset(add).offer().round([RawCall("1", "add", {"a": 1})])
     with pytest.raises(HookError) as caught:
-        executor.execute_round_sync(another, hooks=fails)
-    assert_type(caught.value.plan, ToolRoundPlan[Any])
+        Executor(Toolset(add), hooks=fails).run_sync(another)
+    assert_type(caught.value.round, Round[Any])
     empty: Mapping[str, str] = {}
     assert_type(web.offer(descriptions=empty), Offer[Ask | Search])

@@ -24,23 +24,14 @@ from desk import Desk
 from layout import WIDTH, wrapped
 from policy import CUSTOMER, POLICY, TOOLSET
 
-from operator_schema import (
-    CallIssue,
-    DecodeError,
-    DeferredCall,
-    Executor,
-    HandledCall,
-    RawCall,
-    RejectedCall,
-    RoundError,
-)
+from operator_schema import DecodeError, Executor, RawCall, RoundError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from operator_schema import ToolCall, ToolRound, ToolRoundPlan
+    from operator_schema import Round, ToolCall
 
-EXECUTOR = Executor(TOOLSET)
+EXECUTOR = Executor(TOOLSET, hooks=POLICY)
 
 _INDENT = " " * 4
 
@@ -120,37 +111,37 @@ async def converse(desk: Desk) -> None:
         if not answer.calls:
             return
         offer = TOOLSET.offer()
-        plan = await run(desk, offer.round(answer.calls, assistant=answer.text))
-        show(plan, "")
-        if not finish(desk, plan):
+        after = await run(desk, offer.round(answer.calls, assistant=answer.text))
+        show(after, "")
+        if not finish(desk, after):
             return
 
 
-async def run(desk: Desk, turn: ToolRound[Any] | ToolRoundPlan[Any]) -> ToolRoundPlan[Any]:
+async def run(desk: Desk, turn: Round[Any]) -> Round[Any]:
     """Let the policy decide, and run what it lets through."""
-    return await EXECUTOR.execute_round(turn, hooks=POLICY, context={Airline: desk.airline})
+    return await EXECUTOR.run(turn, context={Airline: desk.airline})
 
 
-def finish(desk: Desk, plan: ToolRoundPlan[Any]) -> bool:
+def finish(desk: Desk, turn: Round[Any]) -> bool:
     """Commit a turn that is complete, or save it; return whether the model can go on."""
-    if not plan.is_complete:
-        desk.save(plan)
-        print(f"the turn waits for a person: {', '.join([call.id for call in plan.deferred])}")
+    if not turn.is_complete:
+        desk.save(turn)
+        print(f"the turn waits for a person: {', '.join([call.id for call in turn.deferred])}")
         return False
-    plan.commit(desk)
+    turn.commit(desk)
     return True
 
 
 async def decide(desk: Desk, call_id: str, *, approved: bool, changes: dict[str, Any]) -> None:
     """Take the decision of a person about one call, and go on with the conversation if it was the last."""
-    plan = desk.claim()
-    if plan is None:
+    waiting = desk.claim()
+    if waiting is None:
         print("no call waits: somebody has decided already")
         return
     try:
-        decided = decision(plan, call_id, approved=approved, changes=changes)
+        decided = decision(waiting, call_id, approved=approved, changes=changes)
     except (DecodeError, RoundError) as error:
-        desk.save(plan)
+        desk.save(waiting)
         print(wrapped(str(error), rest=_INDENT))
         return
     after = await run(desk, decided)
@@ -159,34 +150,32 @@ async def decide(desk: Desk, call_id: str, *, approved: bool, changes: dict[str,
         await converse(desk)
 
 
-def decision(
-    plan: ToolRoundPlan[Any], call_id: str, *, approved: bool, changes: dict[str, Any]
-) -> ToolRoundPlan[Any]:
-    """Return the plan with the decision of a person.
+def decision(waiting: Round[Any], call_id: str, *, approved: bool, changes: dict[str, Any]) -> Round[Any]:
+    """Return the round with the decision of a person.
 
     Args:
-        plan: in which the call waits.
+        waiting: in which the call waits.
         call_id: which call.
         approved: whether it may run.
         changes: arguments that the person has changed.
     """
     if not approved:
-        return plan.reject(call_id, "A person said no.")
+        return waiting.reject(call_id, "A person said no.")
     given = [
-        call.tool.decode({**call.call.arguments, **changes}) for call in plan.deferred if call.id == call_id
+        call.tool.decode({**call.arguments, **changes}) for call in waiting.deferred if call.id == call_id
     ]
-    return plan.approve(call_id, input=given[0] if given else None)
+    return waiting.approve(call_id, input=given[0] if given else None)
 
 
 # --- what is shown --------------------------------------------------------------------------------
 
 
-def show(plan: ToolRoundPlan[Any], call_id: str) -> None:
+def show(turn: Round[Any], call_id: str) -> None:
     """Print the state of each call, or of one call."""
-    for state in plan.states:
-        if call_id in {"", state.id}:
-            print(one_line(f"  {state.id} {state.name} {json.dumps(state.metadata.arguments)}"))
-            print(one_line(_INDENT + outcome(state)))
+    for call in turn.calls:
+        if call_id in {"", call.id}:
+            print(one_line(f"  {call.id} {call.name} {json.dumps(call.raw.arguments)}"))
+            print(one_line(_INDENT + outcome(call)))
 
 
 def one_line(text: str) -> str:
@@ -194,21 +183,17 @@ def one_line(text: str) -> str:
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 4].rstrip()} ..."
 
 
-def outcome(
-    state: ToolCall[Any] | HandledCall | RejectedCall | DeferredCall[Any] | CallIssue,
-) -> str:
+def outcome(call: ToolCall[Any]) -> str:
     """Return the state of a call in a few words."""
-    match state:
-        case HandledCall(result=result):
-            return f"handled: {result.content}"
-        case RejectedCall(reason=reason):
-            return f"rejected: {reason}"
-        case DeferredCall(reason=reason):
-            return f"deferred: {reason}"
-        case CallIssue(code=code, content=content):
-            return f"issue, {code}: {content.splitlines()[0]}"
-        case _:
+    match call.state:
+        case "handled":
+            return f"handled: {call.content}"
+        case "issue":
+            return f"issue, {call.code}: {(call.content or '').splitlines()[0]}"
+        case "pending":
             return "pending"
+        case decided:
+            return f"{decided}: {call.reason}"
 
 
 CLICKS = (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from operator_schema import ToolRoundPlan, Turn
+    from operator_schema import Round, Turn
 
 SECRET = os.environ.get("AIRLINE_SECRET", "only good enough for an example").encode()
 """The key by which plans are signed; whoever can write to the database must not know it."""
@@ -66,21 +66,21 @@ class Desk:
     def __exit__(self, *_: object) -> None:
         self._db.close()
 
-    def save(self, plan: ToolRoundPlan[Any]) -> None:
+    def save(self, plan: Round[Any]) -> None:
         """Save a turn that waits."""
         text = json.dumps(plan.as_dict(secret=SECRET))
         with self._db:
             self._db.execute("INSERT OR REPLACE INTO plans VALUES (?, 'waiting', ?)", (plan.id, text))
             self._write_airline()
 
-    def claim(self) -> ToolRoundPlan[Any] | None:
+    def claim(self) -> Round[Any] | None:
         """Take the turn that waits; None if there is none, or somebody else has just taken it."""
         query = "UPDATE plans SET state = 'claimed' WHERE state = 'waiting' RETURNING plan"
         with self._db:
             rows = self._db.execute(query).fetchall()
             if rows:
                 self._read_airline()
-        return TOOLSET.restore_plan(json.loads(rows[0][0]), secret=SECRET) if rows else None
+        return TOOLSET.restore_round(json.loads(rows[0][0]), secret=SECRET) if rows else None
 
     def append(self, turn: Turn) -> None:
         """Add a turn to the conversation; it waits no more."""

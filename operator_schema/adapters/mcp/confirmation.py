@@ -12,7 +12,7 @@ import mcp_types as types
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 
-from ...rounds.call_text import call_text
+from ...rounds.questions import call_text
 from ...tools.execution.tasks import person_answers
 from .described import is_modern
 

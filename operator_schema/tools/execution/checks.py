@@ -13,7 +13,14 @@ from .failures import ShowErrors
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["check_names", "check_on_progress", "check_options", "checked_call", "checked_calls"]
+__all__ = [
+    "check_names",
+    "check_on_progress",
+    "check_on_result",
+    "check_options",
+    "checked_call",
+    "checked_calls",
+]
 
 _READERS = {
     "function": "openai_chat.answer(response).calls",
@@ -23,10 +30,9 @@ _READERS = {
 """What reads the calls of a provider's response, by the `type` of a call there."""
 
 _GIVEN_LATER = {
-    "context": "it is given with each call, as in executor.execute(call, context=…)",
-    "hooks": "they are given with each round, as in executor.execute_round(round, hooks=…)",
-    "on_progress": "it is given with each call, as in executor.execute(call, on_progress=…)",
-    "return_exceptions": "it is given with calls, as in executor.execute_all(calls, return_exceptions=True)",
+    "on_progress": "it is given with each call, as in executor.run(call, on_progress=…)",
+    "on_result": "it is given with calls, as in executor.run(calls, on_result=…)",
+    "return_exceptions": "it is given with calls, as in executor.run(calls, return_exceptions=True)",
 }
 """What isn't an option of an executor, although others have it."""
 
@@ -95,9 +101,22 @@ def check_on_progress(on_progress: object) -> None:
     Raises:
         TypeError: it can't be called, or it is async.
     """
-    if not callable(on_progress) or is_coroutine_function(on_progress):
-        what = "an async one" if callable(on_progress) else received(on_progress)
-        message = f"on_progress is a plain function of a call and an update, not {what}"
+    _check_plain("on_progress", "an update", on_progress)
+
+
+def check_on_result(on_result: object) -> None:
+    """Check what gets results as they come.
+
+    Raises:
+        TypeError: it can't be called, or it is async.
+    """
+    _check_plain("on_result", "its result", on_result)
+
+
+def _check_plain(option: str, second: str, given: object) -> None:
+    if not callable(given) or is_coroutine_function(given):
+        what = "an async one" if callable(given) else received(given)
+        message = f"{option} is a plain function of a call and {second}, not {what}"
         raise TypeError(message)
 
 

@@ -18,7 +18,7 @@ from .threads import Threads
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from ...rounds.decisions import Complete, Defer, Reject, RunNormally
+    from ...rounds.hooks import Complete, Defer, Reject, RunNormally
     from ...rounds.tool_call import ToolCall
     from ..calls import RawCall
     from ..tool import Tool
@@ -129,7 +129,7 @@ class Confirmation:
         asking = self.asking(confirm)
         if asking is None:
             return self._failures.needs_approval(call)
-        from ...rounds.asking import ask_about_one  # the executor asks with what rounds ask with
+        from ...rounds.questions import ask_about_one  # the executor asks with what rounds ask with
 
         try:
             answered = await ask_about_one(call, tool, given, asking)

@@ -6,16 +6,25 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ...errors import ToolError
+from ...json_values import is_object
 from ..calls import RawCall, ToolResult
 from ..registry import Registry
 from ..tool_lists import check_one_list
 from .backends import current_backend, running_backends
-from .checks import check_names, check_on_progress, check_options, checked_call, checked_calls
+from .checks import (
+    check_names,
+    check_on_progress,
+    check_on_result,
+    check_options,
+    checked_call,
+    checked_calls,
+)
 from .concurrency import Slots, blocked
 from .confirmation import check_confirm
 from .failures import Failures, ShowErrors
 from .outcomes import Outcomes
 from .passing import exception_classes, result_classes, result_of, results_of
+from .rounds import Executable, check_executable, give_result, hooks_of, run_stored
 from .runner import Runner
 from .successes import Successes
 
@@ -28,7 +37,7 @@ if TYPE_CHECKING:
     from .confirmation import Confirm
     from .event_loop import Start
     from .reports import OnProgress
-    from .rounds import DecodedCall, Executable, Keep
+    from .rounds import DecodedCall, OnResult, Settle
     from .stream import ResultStream
 
     Context = Mapping[Any, Any]
@@ -89,14 +98,31 @@ class Executor:
         max_content: characters that the text of a result may have, unless its tool has a limit of its own;
             None for no limit. What is longer is cut, with a sentence that says so, and has no `json`;
             `value` stays whole.
+        hooks: `Hooks`, a function, or a list of these: they hold in all rounds that the executor runs, before
+            those that are given with a round.
+        context: type, or name of a parameter, to value, for the injected parameters of calls that are given
+            none of their own.
+        store: such as a `SqliteStore`: a round is saved before and after it runs, and runs in one process
+            only.
 
     Raises:
         DuplicateToolError: two tools have the same name.
+        TypeError: something isn't a hook.
         ValueError: an option has the wrong type, or is out of range.
     """
 
     __slots__ = (
-        *("_options", "_outcomes", "_registry", "_runner", "_slots", "_wording"),
+        *(
+            "_context",
+            "_hooks",
+            "_options",
+            "_outcomes",
+            "_registry",
+            "_runner",
+            "_slots",
+            "_store",
+            "_wording",
+        ),
         "__weakref__",
     )
 
@@ -116,6 +142,9 @@ class Executor:
         pass_through: Iterable[type[BaseException]] = (),
         confirm: Confirm | None = None,
         max_content: float | None = 200_000,
+        hooks: object = None,
+        context: Context | None = None,
+        store: object = None,
         **unknown: Never,
     ) -> None:
         check_one_list("Executor", registry, others)
@@ -123,6 +152,9 @@ class Executor:
         check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report, max_content)
         check_confirm(confirm)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
+        self._hooks = hooks_of(hooks)
+        self._context = context
+        self._store: Any = store
         self._slots = Slots(max_concurrency)
         passed, native = exception_classes(pass_through), result_classes(native_results)
         failures = Failures(show_errors, report, passed)
@@ -145,6 +177,9 @@ class Executor:
             "pass_through": passed.classes,
             "confirm": confirm,
             "max_content": max_content,
+            "hooks": self._hooks,
+            "context": context,
+            "store": store,
         }
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -190,8 +225,9 @@ class Executor:
         Ask this when your program starts, instead of with the first call of each tool.
 
         Args:
-            context: type, or name of a parameter, to value, as for `execute`.
+            context: type, or name of a parameter, to value, as for `run`; None for that of the executor.
         """
+        context = self._context if context is None else context
         found: dict[str, ToolError] = {}
         for tool in self._registry:
             try:
@@ -199,6 +235,186 @@ class Executor:
             except ToolError as error:
                 found[tool.name] = error
         return found
+
+    @overload
+    async def run(
+        self,
+        work: RawCall,
+        /,
+        *,
+        context: Context | None = None,
+        confirm: Confirm | None = None,
+        on_progress: OnProgress | None = None,
+        on_result: OnResult | None = None,
+    ) -> ToolResult: ...
+    @overload
+    async def run(
+        self,
+        work: Executable[H, P],
+        /,
+        *,
+        context: Context | None = None,
+        confirm: Confirm | None = None,
+        on_progress: OnProgress | None = None,
+        on_result: OnResult | None = None,
+    ) -> P: ...
+    @overload
+    async def run(
+        self,
+        work: Iterable[RawCall],
+        /,
+        *,
+        context: Context | None = None,
+        confirm: Confirm | None = None,
+        on_progress: OnProgress | None = None,
+        on_result: OnResult | None = None,
+        return_exceptions: Literal[False] = False,
+    ) -> list[ToolResult]: ...
+    @overload
+    async def run(
+        self,
+        work: Iterable[RawCall],
+        /,
+        *,
+        context: Context | None = None,
+        confirm: Confirm | None = None,
+        on_progress: OnProgress | None = None,
+        on_result: OnResult | None = None,
+        return_exceptions: bool,
+    ) -> list[ToolResult | BaseException]: ...
+    async def run(
+        self,
+        work: Any,
+        /,
+        *,
+        context: Context | None = None,
+        confirm: Confirm | None = None,
+        on_progress: OnProgress | None = None,
+        on_result: OnResult | None = None,
+        return_exceptions: bool = False,
+    ) -> Any:
+        """Run one call, several, or a round, and return the same kind: a result, a list of results, a round.
+
+        Several calls run side by side. In a round, hooks decide first: those of the executor. Calls of tools
+        with `confirm=True` that nobody can be asked about wait there (`round.deferred`); a call without a
+        round gives the result `needs_approval`. The tools of a round are found by name in the registry of
+        the executor.
+
+        Args:
+            work: a call as the model sent it, a list of such calls, or a round (`offer.round(answer)`).
+            context: type, or name of a parameter, to value, for the injected parameters; None for that of the
+                executor.
+            confirm: as for the executor; None for what the executor has. Give `"run"` if a person has
+                agreed to exactly these calls.
+            on_progress: a plain function that gets the call and a `ProgressUpdate` each time that the
+                function reports its progress, in the thread of the event loop, before the result.
+            on_result: a plain function that gets the call and its result as soon as it is there, in that
+                thread too.
+            return_exceptions: for several calls: whether exceptions of `pass_through` are items of the list,
+                each in the place of its call. Otherwise the first one is raised, and the results are lost.
+
+        Raises:
+            HookError: a hook, or `confirm` in a round, failed; nothing was run.
+            InterruptedRoundError: functions of a round raised exceptions of `pass_through`.
+            RoundError: the round was committed or discarded, or one of its calls was run before.
+            StoreError: the store of the executor doesn't give the round to this process.
+            TypeError: it is something else, or `on_progress` or `on_result` isn't a plain function; then
+                nothing is run.
+            ValueError: `confirm` is something else.
+            BaseException: of `pass_through`, that of the first call, when all calls have ended.
+        """
+        if on_result is not None:
+            check_on_result(on_result)
+        if isinstance(work, RawCall):
+            result = await self.execute(work, context=context, on_progress=on_progress, confirm=confirm)
+            give_result(on_result, work, result)
+            return result
+        if hasattr(type(work), "execute_with"):
+            check_confirm(confirm)
+            return await self._run_round(work, None, context, confirm, on_progress, on_result)
+        from .stream import JobGroup
+
+        starts = self._starts(_checked_work(work), context, on_progress, confirm, on_result)
+        return results_of(await JobGroup(starts).all(), return_exceptions=return_exceptions)
+
+    @overload
+    def run_sync(
+        self,
+        work: RawCall,
+        /,
+        *,
+        context: Context | None = None,
+        confirm: Confirm | None = None,
+        on_progress: OnProgress | None = None,
+        on_result: OnResult | None = None,
+    ) -> ToolResult: ...
+    @overload
+    def run_sync(
+        self,
+        work: Executable[H, P],
+        /,
+        *,
+        context: Context | None = None,
+        confirm: Confirm | None = None,
+        on_progress: OnProgress | None = None,
+        on_result: OnResult | None = None,
+    ) -> P: ...
+    @overload
+    def run_sync(
+        self,
+        work: Iterable[RawCall],
+        /,
+        *,
+        context: Context | None = None,
+        confirm: Confirm | None = None,
+        on_progress: OnProgress | None = None,
+        on_result: OnResult | None = None,
+        return_exceptions: Literal[False] = False,
+    ) -> list[ToolResult]: ...
+    @overload
+    def run_sync(
+        self,
+        work: Iterable[RawCall],
+        /,
+        *,
+        context: Context | None = None,
+        confirm: Confirm | None = None,
+        on_progress: OnProgress | None = None,
+        on_result: OnResult | None = None,
+        return_exceptions: bool,
+    ) -> list[ToolResult | BaseException]: ...
+    def run_sync(
+        self,
+        work: Any,
+        /,
+        *,
+        context: Context | None = None,
+        confirm: Confirm | None = None,
+        on_progress: OnProgress | None = None,
+        on_result: OnResult | None = None,
+        return_exceptions: bool = False,
+    ) -> Any:
+        """Do what `run` does, and wait for it, without an event loop or in the thread of one.
+
+        If an event loop runs in this thread, it stands still meanwhile, and the calls run in another
+        thread, in an event loop of its own. `KeyboardInterrupt` cancels the calls. `on_progress` and
+        `on_result` are called in that other thread.
+
+        Raises:
+            RuntimeError: it would wait for ever, because calls that wait for it, or for the event loop of
+                this thread, hold all places under `max_concurrency`.
+        """
+        return self._wait_for(
+            lambda: self.run(
+                work,
+                context=context,
+                confirm=confirm,
+                on_progress=on_progress,
+                on_result=on_result,
+                return_exceptions=return_exceptions,
+            ),
+            "run",
+        )
 
     async def execute(
         self,
@@ -230,6 +446,7 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         check_confirm(confirm)
+        context = self._context if context is None else context
         outcome = await self._outcomes.of(checked_call(call), context, on_progress, None, confirm)
         if type(outcome) is ToolResult:
             return outcome
@@ -407,8 +624,8 @@ class Executor:
         asked about one after the other if the executor has `confirm`.
 
         Args:
-            plan: a `ToolRound`, or the `ToolRoundPlan` of one.
-            hooks: as for `ToolRound.apply`.
+            plan: a `Round`.
+            hooks: as for `Round.apply`.
             context: as for `execute`; for all of them.
             on_progress: as for `execute`; for all of them.
 
@@ -417,17 +634,10 @@ class Executor:
 
         Raises:
             TypeError: it is something else, or `on_progress` isn't a plain function.
-            Exception: what `ToolRoundPlan.execute_with` raises.
+            Exception: what `Round.execute_with` raises.
         """
-        from .rounds import check_executable
-
-        check_executable(plan)
-        if on_progress is not None:
-            check_on_progress(on_progress)
-        run_all = partial(self._run_decoded, context, on_progress)
-        outcomes = self._outcomes
-        asking = outcomes.confirmation.asking()
-        return await plan.execute_with(run_all, hooks, asking, self._wording, outcomes.limited)
+        done: P = await self._run_round(plan, hooks, context, None, on_progress, None)
+        return done
 
     def execute_round_sync(
         self,
@@ -448,21 +658,50 @@ class Executor:
             "execute_round",
         )
 
+    async def _run_round(
+        self,
+        work: Any,
+        hooks: Any,
+        context: Context | None,
+        confirm: Confirm | None,
+        on_progress: OnProgress | None,
+        on_result: OnResult | None,
+    ) -> Any:
+        """Run a round; see `run`."""
+        check_executable(work)
+        if on_progress is not None:
+            check_on_progress(on_progress)
+        if self._hooks is not None:
+            hooks = self._hooks if hooks is None else hooks_of([self._hooks, hooks])
+        context = self._context if context is None else context
+        run_all = partial(self._run_decoded, context, on_progress, on_result)
+        asking = self._outcomes.confirmation.asking(confirm)
+
+        def run(one: Any) -> Any:
+            return one.execute_with(run_all, hooks, asking, self._wording, self._outcomes.limited)
+
+        return await (run(work) if self._store is None else run_stored(self._store, work, run))
+
     async def _run_decoded(
         self,
         context: Context | None,
         on_progress: OnProgress | None,
+        on_result: OnResult | None,
         calls: Sequence[DecodedCall],
-        keep: Keep,
+        settle: Settle,
     ) -> list[ToolResult | BaseException]:
-        """Run calls with their inputs side by side; what is passed through stands in the list."""
+        """Run calls with their inputs side by side; exceptions that pass through are items of the list."""
         from .stream import JobGroup
 
         async def of(position: int, one: DecodedCall) -> Any:
-            outcome = await self._outcomes.of(one.call, context, on_progress, one)
-            if type(outcome) is ToolResult:
-                keep(position, outcome)
-            return outcome
+            while True:
+                outcome = await self._outcomes.of(one.call, context, on_progress, one)
+                if type(outcome) is not ToolResult:
+                    return outcome
+                settled = await settle(position, outcome)
+                if settled is not None:
+                    give_result(on_result, one.call, settled)
+                    return settled
 
         starts = [(partial(of, position, one), one.call.name) for position, one in enumerate(calls)]
         return results_of(await JobGroup(starts).all(), return_exceptions=True)
@@ -473,15 +712,24 @@ class Executor:
         context: Context | None,
         on_progress: OnProgress | None,
         confirm: Confirm | None,
+        on_result: OnResult | None = None,
     ) -> list[tuple[Start, str]]:
         if on_progress is not None:
             check_on_progress(on_progress)
         check_confirm(confirm)
-        of = self._outcomes.of
+        context = self._context if context is None else context
+        of: Any = self._outcomes.of if on_result is None else partial(self._given, on_result)
         return [
             (partial(of, call, context, on_progress, None, confirm), call.name)
             for call in checked_calls(calls)
         ]
+
+    async def _given(self, on_result: OnResult, call: RawCall, *options: Any) -> Any:
+        """Return the outcome of a call, and give its result to your program."""
+        outcome = await self._outcomes.of(call, *options)
+        if type(outcome) is ToolResult:
+            give_result(on_result, call, outcome)
+        return outcome
 
     def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
         backends = running_backends()
@@ -505,3 +753,14 @@ class Executor:
                 return run_beside(start, backends[0])
             found: T = current_backend().run(start, lambda _: None, None)
             return found
+
+
+def _checked_work(work: Any) -> Any:
+    """Return calls, or raise an error that says what an executor runs.
+
+    Raises:
+        TypeError: it is saved data of a round, or nothing that has calls.
+    """
+    if is_object(work):
+        check_executable(work)
+    return work

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from ...immutable import Value
 from ...json_values import is_object
 from ...wording import as_written
+from ..awaitables import close_awaitable, is_awaitable
+from ..log import ERROR, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping, Sequence
@@ -20,12 +22,23 @@ if TYPE_CHECKING:
     from ..tool import Tool
 
     Asking: TypeAlias = "Callable[[ToolCall[Any]], Awaitable[Any]]"
-    Keep: TypeAlias = "Callable[[int, ToolResult], None]"
+    Settle: TypeAlias = "Callable[[int, ToolResult], Awaitable[ToolResult | None]]"
+    OnResult: TypeAlias = "Callable[[RawCall, ToolResult], object]"
     Wording: TypeAlias = "Callable[[RawCall, Exception], str]"
     Limited: TypeAlias = "Callable[[Tool[..., Any], RawCall, ToolResult], ToolResult]"
-    RunAll: TypeAlias = "Callable[[Sequence[DecodedCall], Keep], Awaitable[list[ToolResult | BaseException]]]"
+    RunAll: TypeAlias = (
+        "Callable[[Sequence[DecodedCall], Settle], Awaitable[list[ToolResult | BaseException]]]"
+    )
 
-__all__ = ["DecodedCall", "Executable", "check_executable", "context_of"]
+__all__ = [
+    "DecodedCall",
+    "Executable",
+    "check_executable",
+    "context_of",
+    "give_result",
+    "hooks_of",
+    "run_stored",
+]
 
 Hooks_contra = TypeVar("Hooks_contra", contravariant=True)
 Plan_co = TypeVar("Plan_co", covariant=True)
@@ -52,7 +65,7 @@ class DecodedCall(Value):
 
 
 class Executable(Protocol[Hooks_contra, Plan_co]):
-    """What `Executor.execute_round` takes: a round, or the plan of one."""
+    """What `Executor.run` takes as a round."""
 
     async def execute_with(
         self,
@@ -63,12 +76,13 @@ class Executable(Protocol[Hooks_contra, Plan_co]):
         limited: Limited | None,
         /,
     ) -> Plan_co:
-        """Run the pending calls, and return the plan with their results.
+        """Run the pending calls, and return the round with their results.
 
         Args:
-            run_all: runs calls side by side; gives each result with the position of its call to a function as
-                it comes, also if it is cancelled later; returns, in their order, a result for each or the
-                exception of `pass_through` that it raised.
+            run_all: runs calls side by side; gives each result with the position of its call to an async
+                function as it comes, also if it is cancelled later, which returns the result that counts, or
+                None to run the call again; returns, in their order, a result for each or the exception of
+                `pass_through` that it raised.
             hooks: decide about the calls; None for no hooks.
             asking: asks about calls of tools with `confirm=True`; None to defer them.
             wording: writes what the model reads of arguments that could not be decoded; None to leave it.
@@ -81,14 +95,70 @@ def check_executable(plan: object) -> None:
     """Check what an executor is to run.
 
     Raises:
-        TypeError: it isn't a round or a plan.
+        TypeError: it isn't a round.
     """
     if not callable(getattr(type(plan), "execute_with", None)):
-        hint = "toolset.round(calls) makes a round of the calls of a model"
+        hint = "offer.round(answer) makes a round of the calls of a model"
         if is_object(plan):
-            hint = "toolset.restore_plan(data) makes a plan of what plan.as_dict() returned"
-        message = f"expected a ToolRound or a ToolRoundPlan, not {as_written(plan)}: {hint}"
+            hint = "toolset.restore_round(data) makes a round of what round.as_dict() returned"
+        message = f"expected a Round, not {as_written(plan)}: {hint}"
         raise TypeError(message)
+
+
+def hooks_of(hooks: Any) -> Any:
+    """Return the option `hooks` of an executor as `Hooks`; None without any.
+
+    Raises:
+        TypeError: something isn't a hook.
+    """
+    if hooks is None:
+        return None
+    from ...rounds.hooks import Hooks  # the executor asks with what rounds ask with
+
+    return Hooks(*hooks) if isinstance(hooks, (list, tuple)) else Hooks(hooks)
+
+
+async def run_stored(store: Any, work: Any, run: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Run a round that a store gives to one process at a time.
+
+    Args:
+        store: keeps the round before and after.
+        work: the round.
+        run: runs it.
+
+    Raises:
+        StoreError: another process has it.
+        BaseException: what `run` raises; the store then has what has come of the calls.
+    """
+    from ...rounds.round import HookError
+
+    claimed = store.claim(work)
+    try:
+        after = await run(claimed)
+    except HookError:  # nothing has run, and the caller's round may be run again
+        store.give_back(claimed)
+        raise
+    except BaseException as error:
+        so_far: Any = getattr(error, "round", None) or claimed.current()
+        kept = store.keep(claimed, so_far)
+        if hasattr(error, "round"):
+            cast("Any", error).round = kept
+        raise
+    return store.keep(claimed, after)
+
+
+def give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -> None:
+    """Give a result to your program as it comes; what its function raises is logged."""
+    if on_result is None:
+        return
+    try:
+        returned: Any = on_result(call, result)
+    except Exception as error:  # noqa: BLE001  # your program's own code
+        write_log(ERROR, "%s: the function given as on_result failed", call.name, error=error)
+        return
+    if is_awaitable(returned):
+        close_awaitable(returned)
+        write_log(ERROR, "%s: on_result is a plain function, but returned something to await", call.name)
 
 
 def context_of(decoded: DecodedCall, context: Mapping[Any, Any] | None) -> Mapping[Any, Any] | None:

@@ -40,7 +40,6 @@ from operator_schema import (
     Registry,
     Resource,
     Toolset,
-    off,
     skip,
     tool,
 )
@@ -883,7 +882,7 @@ def test_a_toolset_is_offered_without_what_is_off(mode):
         return 1
 
     async def main():
-        async with Client(server(Toolset(add, off(delete))), mode=mode) as client:
+        async with Client(server(Toolset(add, delete).hide(delete)), mode=mode) as client:
             listed = await client.list_tools()
             result = await client.call_tool("delete", {})
             said = client.server_capabilities.tools if mode == LEGACY else None

@@ -23,7 +23,7 @@ from openai.types.chat import (
 from openai.types.responses import FunctionToolParam, ResponseInputItemParam
 from pydantic import TypeAdapter
 
-from operator_schema import Executor, ListTranscript, Specific, Toolset, off, tool
+from operator_schema import Executor, Toolset, Transcript, tool
 from operator_schema.providers import (
     anthropic,
     bedrock,
@@ -53,7 +53,7 @@ def now() -> str:
     return "noon"
 
 
-TOOLS = Toolset(search, off(now))
+TOOLS = Toolset(search, now).hide(now)
 ASKED = {"role": "user", "content": "What is new?"}
 SENT = '{"query": "news", "limit": 2}'
 CHAT_CALL = {"id": "call_0000a", "type": "function", "function": {"name": "search", "arguments": SENT}}
@@ -159,7 +159,7 @@ def checked(provider, response, offer):
     assert search.decode(call.arguments) == search.input_type("news", 2)
     assert answer.stop == "calls"
     plan = Executor(TOOLS).execute_round_sync(offer.round(answer.calls, assistant=answer.message))
-    return provider.turn(plan.commit(ListTranscript()), offer)
+    return provider.turn(plan.commit(Transcript()), offer)
 
 
 def fits(annotation, value):
@@ -170,14 +170,14 @@ def fits(annotation, value):
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("provider", [openai_chat, deepseek])
 def test_chat_completions(provider, strict):
-    offer = TOOLS.offer("all", "at_least_one")
+    offer = TOOLS.offer(only=TOOLS, required="any")
     body = provider.request(offer, strict=strict)
     for entry in body["tools"]:
         fits(ChatCompletionToolParam, entry)
     fits(ChatCompletionToolChoiceOptionParam, body["tool_choice"])
     fits(
         ChatCompletionToolChoiceOptionParam,
-        provider.request(TOOLS.offer(required=Specific(search)))["tool_choice"],
+        provider.request(TOOLS.offer(required=search))["tool_choice"],
     )
     with serving(CHAT, CHAT) as (address, requests):
         client = OpenAI(api_key="none", base_url=address)
@@ -192,7 +192,7 @@ def test_chat_completions(provider, strict):
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_responses(strict):
-    offer = TOOLS.offer("all")
+    offer = TOOLS.offer(only=TOOLS)
     body = openai_responses.request(offer, strict=strict)
     for entry in body["tools"]:
         fits(FunctionToolParam, entry)
@@ -209,7 +209,7 @@ def test_responses(strict):
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_messages(strict):
-    offer = TOOLS.offer("all", Specific(search))
+    offer = TOOLS.offer(only=TOOLS, required=search)
     body = anthropic.request(offer, strict=strict)
     for entry in body["tools"]:
         fits(ToolParam, entry)
@@ -226,7 +226,7 @@ def test_messages(strict):
 
 
 def test_generate_content():
-    offer = TOOLS.offer("all", Specific(search))
+    offer = TOOLS.offer(only=TOOLS, required=search)
     body = gemini.request(offer)
     config = types.GenerateContentConfig(
         tools=[types.Tool.model_validate(entry) for entry in body["tools"]],
@@ -246,7 +246,7 @@ def test_generate_content():
 
 def test_converse(monkeypatch):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    offer = TOOLS.offer("all", "at_least_one")
+    offer = TOOLS.offer(only=TOOLS, required="any")
     body = bedrock.request(offer)
     with serving(CONVERSE, CONVERSE) as (address, requests):
         client = boto3.client(
@@ -266,7 +266,7 @@ def test_converse(monkeypatch):
 
 
 def test_mistral():
-    offer = TOOLS.offer("all", "at_least_one")
+    offer = TOOLS.offer(only=TOOLS, required="any")
     body = mistral.request(offer)
     with serving(CHAT, CHAT) as (address, requests):
         client = Mistral(api_key="none", server_url=address)
@@ -281,7 +281,7 @@ def test_mistral():
 
 
 def test_cohere():
-    offer = TOOLS.offer("all", "at_least_one")
+    offer = TOOLS.offer(only=TOOLS, required="any")
     body = our_cohere.request(offer)
     with serving(COHERE, COHERE) as (address, requests):
         client = cohere.ClientV2(api_key="none", base_url=address)

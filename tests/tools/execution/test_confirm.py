@@ -318,19 +318,19 @@ def test_repairs_are_still_known_after_a_question():
 @pytest.mark.parametrize(
     ("confirm", "state"),
     [
-        (None, "DeferredCall"),
-        ("run", "HandledCall"),
-        (lambda _: True, "HandledCall"),
-        (lambda _: False, "RejectedCall"),
-        (lambda _: None, "DeferredCall"),
-        (lambda _: Complete("done by hand"), "HandledCall"),
+        (None, "deferred"),
+        ("run", "handled"),
+        (lambda _: True, "handled"),
+        (lambda _: False, "rejected"),
+        (lambda _: None, "deferred"),
+        (lambda _: Complete("done by hand"), "handled"),
     ],
 )
 def test_in_a_round_the_executor_asks_about_what_would_wait(confirm, state):
-    sent = Toolset(wipe, look).round([RawCall("1", "wipe", {}), RawCall("2", "look", {})])
+    sent = Toolset(wipe, look).offer().round([RawCall("1", "wipe", {}), RawCall("2", "look", {})])
     plan = Executor([wipe, look], confirm=confirm).execute_round_sync(sent)
-    assert [type(one).__name__ for one in plan.states] == [state, "HandledCall"]
-    assert len(ran) == (state == "HandledCall" and plan.handled[0].result.content == "wiped /")
+    assert [call.state for call in plan.calls] == [state, "handled"]
+    assert len(ran) == (state == "handled" and plan.handled[0].result.content == "wiped /")
 
 
 def test_in_a_round_nobody_is_asked_about_what_a_hook_defers_or_a_person_has_approved():
@@ -338,7 +338,7 @@ def test_in_a_round_nobody_is_asked_about_what_a_hook_defers_or_a_person_has_app
         raise AssertionError(call)
 
     executor = Executor([wipe], confirm=ask)
-    sent = Toolset(wipe).round([RawCall("1", "wipe", {})])
+    sent = Toolset(wipe).offer().round([RawCall("1", "wipe", {})])
     waiting = executor.execute_round_sync(sent, hooks=lambda _: Defer("by the board"))
     assert [one.reason for one in waiting.deferred] == ["by the board"]
     done = executor.execute_round_sync(waiting.approve("1"))
@@ -346,15 +346,15 @@ def test_in_a_round_nobody_is_asked_about_what_a_hook_defers_or_a_person_has_app
 
 
 def test_a_question_that_fails_in_a_round_runs_nothing():
-    sent = Toolset(look, wipe).round([RawCall("2", "look", {}), RawCall("1", "wipe", {})])
+    sent = Toolset(look, wipe).offer().round([RawCall("2", "look", {}), RawCall("1", "wipe", {})])
     with pytest.raises(HookError, match=r"^the hook confirm failed for wipe") as caught:
         Executor([wipe, look], confirm=lambda _: 5).execute_round_sync(sent)
-    assert len(caught.value.plan.deferred) == 1
+    assert len(caught.value.round.deferred) == 1
     assert ran == []
 
 
 def test_a_tool_of_the_executor_that_needs_a_person_counts_in_a_round_too():
-    sent = Toolset(wipe.with_(confirm=False)).round([RawCall("1", "wipe", {})])
+    sent = Toolset(wipe.with_(confirm=False)).offer().round([RawCall("1", "wipe", {})])
     plan = Executor([wipe]).execute_round_sync(sent)
     assert plan.handled[0].result.code == "needs_approval"
     assert ran == []
@@ -380,10 +380,10 @@ def test_a_call_that_was_cut_off_is_never_run(door, arguments, tested):
 
 
 def test_a_call_that_was_cut_off_is_an_issue_of_its_round():
-    sent = Toolset(look).round([RawCall("1", "look", "", is_cut_off=True), RawCall("2", "look", {})])
+    sent = Toolset(look).offer().round([RawCall("1", "look", "", is_cut_off=True), RawCall("2", "look", {})])
     assert [issue.code for issue in sent.issues] == ["cut_off"]
     plan = Executor([look]).execute_round_sync(sent)
-    assert [type(state).__name__ for state in plan.states] == ["CallIssue", "HandledCall"]
+    assert [call.state for call in plan.calls] == ["issue", "handled"]
 
 
 def test_what_is_logged_of_a_call_that_waits_holds_no_arguments(caplog):

@@ -39,7 +39,11 @@ class Plan:
 
     async def execute_with(self, run_all, hooks, asking, wording, limited):
         self.hooks = (hooks,)
-        return await run_all(self.calls, lambda *_: None)
+
+        async def settle(_, result):
+            return result
+
+        return await run_all(self.calls, settle)
 
 
 def decoded(entry, arguments=None, call_id="c1", answers=None):
@@ -283,9 +287,9 @@ class Lying:
     ("plan", "shown"), [(5, "5"), ([], "[]"), (Plan, "type"), (Lying(), "Lying"), (None, "None")]
 )
 def test_what_is_not_a_round_is_refused(plan, shown):
-    with pytest.raises(TypeError, match="expected a ToolRound or a ToolRoundPlan, not ") as caught:
+    with pytest.raises(TypeError, match="expected a Round, not ") as caught:
         asyncio.run(Executor([]).execute_round(plan))
-    assert f"not {shown}: toolset.round(calls) makes a round" in str(caught.value)
+    assert f"not {shown}: offer.round(answer) makes a round" in str(caught.value)
 
 
 def test_on_progress_is_checked_before_anything_runs():

@@ -75,7 +75,7 @@ def test_nothing_is_loaded_before_it_is_used():
         "@tool\n"
         "def ping() -> str: return 'pong'\n"
         "registry = Registry([ping]); executor = Executor(registry); registry.definitions()\n"
-        "late = {'asyncio', 'logging', 'threading', 'inspect', 'json', 'importlib.metadata'}\n"
+        "late = {'asyncio', 'logging', 'threading', 'inspect', 'json', 'importlib.raw'}\n"
         "print(*sorted(late & set(sys.modules)))\n"
     )
     base = process("import sys, dataclasses; print(*sorted({'inspect', 'threading'} & set(sys.modules)))")

@@ -101,7 +101,7 @@ def test_without_a_word_the_limit_is_generous_and_none_means_no_limit():
 
 
 def test_a_round_has_the_limit_too():
-    sent = Toolset(say).round([RawCall("1", "say", {"times": 5000})])
+    sent = Toolset(say).offer().round([RawCall("1", "say", {"times": 5000})])
     plan = Executor([say], max_content=1000).execute_round_sync(sent)
     assert len(plan.handled[0].result.content) == 1000
 
@@ -183,7 +183,7 @@ def ask() -> str:
 def test_what_a_person_answers_has_the_limit(decision):
     executor = Executor([ask], max_content=1000, confirm=DECISIONS[decision])
     call = RawCall("1", "ask", {})
-    (state,) = executor.execute_round_sync(Toolset(ask).round([call])).states
+    (state,) = executor.execute_round_sync(Toolset(ask).offer().round([call])).calls
     for result in (executor.execute_sync(call), state.result):
         assert len(result.content) == 1000
         assert result.content.endswith("ask for less of it]")
@@ -194,23 +194,23 @@ def test_what_a_hook_answers_has_the_limit_and_that_of_the_tool(decision):
     sent = [RawCall("1", "say", {"times": 1}), RawCall("2", "ask", {})]
     toolset = Toolset(say.with_(max_content=300), ask)
     plan = Executor(toolset, max_content=1000).execute_round_sync(
-        toolset.round(sent), hooks=DECISIONS[decision]
+        toolset.offer().round(sent), hooks=DECISIONS[decision]
     )
-    assert [len(state.result.content) for state in plan.states] == [300, 1000]
-    again = toolset.restore_plan(plan.as_dict())
+    assert [len(state.result.content) for state in plan.calls] == [300, 1000]
+    again = toolset.restore_round(plan.as_dict())
     assert again == plan
 
 
 def test_what_was_decided_before_stays_as_it_is():
     toolset = Toolset(ask)
-    plan = toolset.round([RawCall("1", "ask", {})]).plan().reject("1", LONG)
-    assert Executor(toolset, max_content=1000).execute_round_sync(plan).states[0].reason == LONG
+    plan = toolset.offer().round([RawCall("1", "ask", {})]).confirmed().reject("1", LONG)
+    assert Executor(toolset, max_content=1000).execute_round_sync(plan).calls[0].reason == LONG
 
 
 def test_whoever_runs_a_plan_without_an_executor_may_leave_all_as_it_is():
     async def run_all(calls, keep):
         return []
 
-    sent = Toolset(ask).round([RawCall("1", "ask", {})])
+    sent = Toolset(ask).offer().round([RawCall("1", "ask", {})])
     plan = asyncio.run(sent.execute_with(run_all, lambda call: Complete(LONG)))
     assert plan.handled[0].result.content == LONG

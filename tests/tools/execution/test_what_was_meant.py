@@ -59,10 +59,9 @@ def test_a_module_has_its_tools_by_from_module():
 @pytest.mark.parametrize(
     ("option", "remedy"),
     [
-        ("context", "it is given with each call, as in executor.execute(call, context=…)"),
-        ("on_progress", "it is given with each call, as in executor.execute(call, on_progress=…)"),
-        ("return_exceptions", "it is given with calls, as in executor.execute_all("),
-        ("hooks", "they are given with each round, as in executor.execute_round(round, hooks=…)"),
+        ("on_progress", "it is given with each call, as in executor.run(call, on_progress=…)"),
+        ("on_result", "it is given with calls, as in executor.run(calls, on_result=…)"),
+        ("return_exceptions", "it is given with calls, as in executor.run(calls, return_exceptions=True)"),
         ("confrim", "did you mean confirm?"),
         ("max_thread", "did you mean max_threads?"),
         ("zzz", "it has timeout, max_concurrency, "),
@@ -110,9 +109,12 @@ class Raising:
         ([CALL], ": executor.execute_all(calls) runs several"),
         ((CALL,), ": executor.execute_all(calls) runs several"),
         ([], ""),
-        (Toolset(add).round([CALL]), ": executor.execute_round(…) runs it"),
-        (Toolset(add).round([CALL]).plan(), ": executor.execute_round(…) runs it"),
-        (Toolset(add).round([CALL]).calls[0], ": executor.execute_round(round) runs the calls of a round"),
+        (Toolset(add).offer().round([CALL]), ": executor.execute_round(…) runs it"),
+        (Toolset(add).offer().round([CALL]).confirmed(), ": executor.execute_round(…) runs it"),
+        (
+            Toolset(add).offer().round([CALL]).calls[0],
+            ": executor.execute_round(round) runs the calls of a round",
+        ),
     ],
 )
 def test_what_is_given_in_place_of_a_call(given, remedy):
@@ -134,9 +136,11 @@ def test_what_is_given_in_place_of_a_list_of_calls():
     )
     assert refused(executor.execute_all_sync, 5) == "expected a list of calls, not integer 5"
     response = SimpleNamespace(choices=[])
-    assert refused(Toolset(add).round, response).startswith("expected a list of calls, not SimpleNamespace")
+    assert refused(Toolset(add).offer().round, response).startswith(
+        "expected a list of calls, not SimpleNamespace"
+    )
 
 
 def test_what_is_given_in_place_of_a_round():
     message = refused(executor.execute_round_sync, [CALL])
-    assert message.endswith("not [RawCall]: toolset.round(calls) makes a round of the calls of a model")
+    assert message.endswith("not [RawCall]: offer.round(answer) makes a round of the calls of a model")

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import Annotated
 
-from operator_schema import Progress, Registry, Toolset, off, skip, tool
+from operator_schema import Progress, Registry, Toolset, skip, tool
 
 print("printed at import")  # noqa: T201  # what must not reach the client
 os.write(1, b"written at import\n")
@@ -101,7 +101,7 @@ def late() -> str:
     return "registered"
 
 
-toolset = Toolset(add, off(delete))
+toolset = Toolset(add, delete).hide(delete)
 
 
 def make_context():

@@ -1,0 +1,335 @@
+"""Where rounds wait and conversations are kept: a file that several processes share."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing, contextmanager
+from os import fspath
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from ..codec.codec import Codec
+from ..immutable import Value
+from ..tools.calls import RawCall, ToolResult
+from ..wording import clip, escape, received
+from .errors import RoundError, StoreError
+from .inputs import digest_with
+from .saved import DEPTH, SavedResult, read_result
+from .transcript import Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+    from .round import Round
+    from .toolset import Toolset
+
+__all__ = ["SqliteStore", "StoredTranscript", "StuckRound"]
+
+_PATIENCE = 30.0
+"""Seconds that one process waits until another one has written."""
+
+_TABLES = """
+    CREATE TABLE IF NOT EXISTS rounds (
+        id TEXT PRIMARY KEY, revision INTEGER NOT NULL, since REAL, round TEXT NOT NULL, before TEXT
+    );
+    CREATE TABLE IF NOT EXISTS items (
+        position INTEGER PRIMARY KEY, transcript TEXT NOT NULL, turn TEXT UNIQUE, item TEXT NOT NULL
+    );
+"""
+
+_RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH)
+
+
+class StuckRound(Value):
+    """A round that a process began to run, and didn't end yet.
+
+    Attributes:
+        id: of the round.
+        seconds: since it began.
+    """
+
+    id: str
+    seconds: float
+
+
+class SqliteStore:
+    """Rounds that wait, and transcripts, in a file of SQLite.
+
+    Give it to an executor (`Executor(tools, store=store)`): a round then runs in one process only, and is
+    saved before and after that. Any number of threads and processes may use the same file at once.
+
+    Args:
+        path: of the file, which is made if it isn't there.
+        secret: a key of your own, as for `round.as_dict`. Whoever can write to the file, but doesn't know it,
+            can't change what was decided.
+
+    Raises:
+        TypeError: the path isn't one, or the secret isn't bytes.
+        ValueError: the secret is shorter than 16 bytes, or the path names a database in memory.
+    """
+
+    def __init__(self, path: str | PathLike[str], *, secret: bytes | None = None) -> None:
+        self._path = fspath(path)
+        self._secret = secret
+        digest_with(secret)  # checks it
+        if self._path in {"", ":memory:"}:
+            message = "a store is a file that several processes can open, not a database in memory"
+            raise ValueError(message)
+        with self._transaction() as db:
+            for statement in _TABLES.split(";")[:-1]:
+                db.execute(statement)
+
+    def transcript(self, name: str) -> StoredTranscript:
+        """Return a conversation; a new one is empty.
+
+        Args:
+            name: of the conversation, such as the id of a customer.
+        """
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+            message = f"a transcript has a string as its name, not {received(name)}"
+            raise TypeError(message)
+        return StoredTranscript(self, name)
+
+    def load(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
+        """Return a round that waits, to decide about its calls; nothing is run, and nobody is kept from it.
+
+        Args:
+            round_id: of the round.
+            toolset: that has its tools.
+
+        Raises:
+            RestoreError: it doesn't fit the toolset any more, or somebody changed it.
+            StoreError: it is done, or runs now.
+        """
+        with self._transaction() as db:
+            row = _row(db, round_id)
+        if row is None or row[1] is not None:
+            raise _gone(round_id, row)
+        return toolset.restore_round(row[2], secret=self._secret).replace(_revision=row[0])
+
+    def waiting(self) -> list[str]:
+        """List the ids of the rounds that wait, the oldest first."""
+        with self._transaction() as db:
+            rows = db.execute("SELECT id FROM rounds WHERE since IS NULL ORDER BY rowid").fetchall()
+        return [found for (found,) in rows]
+
+    def stuck(self, seconds: float = 0.0) -> list[StuckRound]:
+        """List the rounds that began to run, and didn't end: their process died, or runs them still.
+
+        Nothing runs them again, because nobody knows which of their calls did their work: see `take_back`.
+
+        Args:
+            seconds: how long ago they have to have begun; longer than your tools may take.
+        """
+        now = time()
+        with self._transaction() as db:
+            rows = db.execute(
+                "SELECT id, since FROM rounds WHERE since <= ? ORDER BY since", (now - seconds,)
+            )
+            return [StuckRound(found, now - since) for found, since in rows]
+
+    def take_back(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
+        """Return a round whose process died, with the calls that were to run waiting for a person.
+
+        Approving such a call runs it, maybe for a second time; rejecting it tells the model what you know.
+
+        Args:
+            round_id: one of `stuck()`. Be sure that no process runs it any more.
+            toolset: that has its tools.
+
+        Raises:
+            RestoreError: as for `load`.
+            StoreError: it is done, or waits.
+        """
+        with self._transaction() as db:
+            row = _row(db, round_id)
+            if row is None or row[1] is None:
+                raise _gone(round_id, row)
+            found = toolset.restore_round(row[2], secret=self._secret).interrupted()
+            after = found.replace(_revision=row[0] + 1)
+            self._write(db, after, row[0])
+        return after
+
+    # --- for executors ---------------------------------------------------------------------------
+
+    def claim(self, work: Round[Any]) -> Round[Any]:
+        """Save a round as one that runs now, in this process alone; for executors.
+
+        Raises:
+            EncodeError: it can't be written as JSON.
+            StoreError: it is done, runs now, or somebody decided something else meanwhile.
+        """
+        revision = work._revision  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a value of this room
+        text = json.dumps(work.as_dict(secret=self._secret))
+        with self._transaction() as db:
+            row = _row(db, work.id)
+            if revision is None and row is None:
+                db.execute("INSERT INTO rounds VALUES (?, 1, ?, ?, NULL)", (work.id, time(), text))
+                return work.replace(_revision=1)
+            if row is None or row[1] is not None or row[0] != revision:
+                raise _gone(work.id, row)
+            values = (row[0] + 1, time(), text, row[2], work.id)
+            db.execute(
+                "UPDATE rounds SET revision = ?, since = ?, round = ?, before = ? WHERE id = ?", values
+            )
+        return work.replace(_revision=row[0] + 1)
+
+    def keep(self, claimed: Round[Any], after: Round[Any]) -> Round[Any]:
+        """Save a round after it ran, as one that waits; for executors.
+
+        Args:
+            claimed: what `claim` returned.
+            after: the round with what has come of its calls.
+
+        Raises:
+            StoreError: somebody took it back meanwhile.
+        """
+        revision: Any = claimed._revision  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+        kept = after.replace(_revision=revision + 1)
+        with self._transaction() as db:
+            self._write(db, kept, revision)
+        return kept
+
+    def give_back(self, claimed: Round[Any]) -> None:
+        """Undo `claim` for a round of which nothing has run; for executors.
+
+        Raises:
+            StoreError: somebody took it back meanwhile.
+        """
+        revision: Any = claimed._revision  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+        with self._transaction() as db:
+            row = _row(db, claimed.id)
+            if row is None or row[0] != revision:
+                raise _gone(claimed.id, row)
+            if row[3] is None:
+                db.execute("DELETE FROM rounds WHERE id = ?", (claimed.id,))
+            else:
+                values = (revision - 1, row[3], claimed.id)
+                db.execute(
+                    "UPDATE rounds SET revision = ?, since = NULL, round = ?, before = NULL WHERE id = ?",
+                    values,
+                )
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _write(self, db: sqlite3.Connection, work: Round[Any], revision: int) -> None:
+        text = json.dumps(work.as_dict(secret=self._secret))
+        done = db.execute(
+            "UPDATE rounds SET revision = ?, since = NULL, round = ?, before = NULL "
+            "WHERE id = ? AND revision = ?",
+            (revision + 1, text, work.id, revision),
+        )
+        if done.rowcount != 1:
+            raise _gone(work.id, _row(db, work.id))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for one transaction: a connection belongs to one thread and one process."""
+        with closing(sqlite3.connect(self._path, _PATIENCE, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+    def __repr__(self) -> str:
+        return f"SqliteStore({clip(escape(self._path), 200)!r})"
+
+
+class StoredTranscript:
+    """A conversation in a store; made by `store.transcript`.
+
+    It holds, in order, messages of the user (a string is one), messages in the form of a provider, and turns.
+    """
+
+    def __init__(self, store: SqliteStore, name: str) -> None:
+        self._store = store
+        self._name = name
+
+    def append(self, item: Any, /) -> None:
+        """Add a turn or a message.
+
+        Raises:
+            RoundError: the turn is there already.
+            StoreError: the turn is one of a round that waits in the store: commit that.
+            TypeError: it isn't JSON.
+        """
+        if isinstance(item, Turn):
+            self.commit_turn(item, None)
+            return
+        text = json.dumps(item, allow_nan=False)
+        with self._store._transaction() as db:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # one thought with it
+            db.execute("INSERT INTO items (transcript, item) VALUES (?, ?)", (self._name, text))
+
+    def commit_turn(self, turn: Turn, revision: int | None, /) -> None:
+        """Add the turn of a round and forget the round, in one transaction; for `round.commit`.
+
+        Raises:
+            RoundError: the turn is there already.
+            StoreError: the round runs now, or somebody decided something else meanwhile.
+        """
+        text = json.dumps({"turn": turn.as_dict()})
+        with self._store._transaction() as db:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+            if db.execute("SELECT 1 FROM items WHERE turn = ?", (turn.id,)).fetchone():
+                message = "this turn is in a transcript already: it was committed before"
+                raise RoundError(message)
+            row = _row(db, turn.id)
+            now = None if row is None else row[0]
+            if now != revision or (row is not None and row[1] is not None):
+                raise _gone(turn.id, row)
+            values = (self._name, turn.id, text)
+            db.execute("INSERT INTO items (transcript, turn, item) VALUES (?, ?, ?)", values)
+            db.execute("DELETE FROM rounds WHERE id = ?", (turn.id,))
+
+    def _items(self) -> list[Any]:
+        with self._store._transaction() as db:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+            query = "SELECT turn, item FROM items WHERE transcript = ? ORDER BY position"
+            rows = db.execute(query, (self._name,)).fetchall()
+        return [json.loads(text) if turn is None else _turn(json.loads(text)["turn"]) for turn, text in rows]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items())
+
+    def __len__(self) -> int:
+        return len(self._items())
+
+    def __getitem__(self, index: int) -> Any:
+        """Return one item."""
+        return self._items()[index]
+
+    def __repr__(self) -> str:
+        return f"<StoredTranscript {clip(escape(self._name), 100)!r} of {len(self)}>"
+
+
+def _row(db: sqlite3.Connection, round_id: str) -> Any:
+    """Return revision, begin of its run, data, and data before that; None if a round isn't there."""
+    query = "SELECT revision, since, round, before FROM rounds WHERE id = ?"
+    return db.execute(query, (round_id,)).fetchone()
+
+
+def _gone(round_id: str, row: Any) -> StoreError:
+    """Return why somebody can't have a round now."""
+    name = clip(escape(round_id), 100)
+    if row is None:
+        return StoreError(f"{name} is done, or was never stored", round_id)
+    if row[1] is not None:
+        return StoreError(f"{name} runs now, or its process died: see store.stuck()", round_id)
+    return StoreError(f"something was decided about {name} meanwhile: load it again", round_id)
+
+
+def _turn(data: Any) -> Turn:
+    """Return a turn that was saved."""
+    calls = [
+        RawCall(call["id"], call["name"], call["arguments"], "is_cut_off" in call) for call in data["calls"]
+    ]
+    results = [_result(call, saved) for call, saved in zip(calls, data["results"], strict=True)]
+    return Turn(data["id"], tuple(calls), tuple(results), data["assistant"])
+
+
+def _result(call: RawCall, saved: dict[str, Any]) -> ToolResult:
+    content = {name: value for name, value in saved.items() if name not in {"call_id", "name"}}
+    return read_result(call, _RESULTS.decode(content))

@@ -1,0 +1,337 @@
+"""Rounds and conversations in a file that several processes share."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from round_samples import ask, fetch, pay, raw, search
+
+from operator_schema import (
+    Executor,
+    HookError,
+    InterruptedRoundError,
+    RawCall,
+    RestoreError,
+    RoundError,
+    Toolset,
+    Turn,
+    tool,
+)
+from operator_schema.rounds.errors import StoreError
+from operator_schema.rounds.stores import SqliteStore
+
+pytestmark = pytest.mark.needs_threads
+
+SECRET = b"0123456789abcdef"
+RAN: list[str] = []
+
+
+class Stop(Exception):  # noqa: N818  # what hosts call theirs
+    pass
+
+
+@tool(confirm=True)
+def work(task: str) -> str:
+    """Work."""
+    RAN.append(task)
+    if task == "stop":
+        raise Stop
+    return f"did {task}"
+
+
+toolset = Toolset(search, fetch, pay, ask, work)
+
+
+@pytest.fixture
+def store(tmp_path):
+    RAN.clear()
+    return SqliteStore(tmp_path / "desk.db", secret=SECRET)
+
+
+def executor(store, **options):
+    return Executor(toolset, store=store, threads=False, **options)
+
+
+def sent(*calls):
+    return toolset.offer().round(calls or [raw("fetch", "f", url="u"), raw("work", "w", task="a")])
+
+
+# --- over several processes ----------------------------------------------------------------------
+
+PROGRAM = str(Path(__file__).parent / "desk_program.py")
+
+
+def started(folder, *command):
+    return subprocess.Popen(
+        [sys.executable, PROGRAM, *command], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+
+
+def printed(folder, *command):
+    process = started(folder, *command)
+    text, _ = process.communicate(timeout=60)
+    return text.strip()
+
+
+def conversation(folder):
+    return list(SqliteStore(folder / "desk.db", secret=SECRET).transcript("order A7"))
+
+
+def test_four_clicks_at_once_pay_once(tmp_path):
+    round_id = printed(tmp_path, "begin")
+    assert SqliteStore(tmp_path / "desk.db").waiting() == [round_id]
+    clicks = [started(tmp_path, "decide", round_id, "2", "yes") for _ in range(4)]
+    texts = sorted([click.communicate(timeout=60)[0].strip() for click in clicks])
+    assert [text == "done" for text in texts].count(True) == 1
+    assert all(text == "done" or text.startswith("not now: ") for text in texts)
+    assert (tmp_path / "paid.txt").read_text() == "A7 6.0\n"
+    first, turn, last = conversation(tmp_path)
+    assert first == "My order A7 is broken."
+    assert [result.content for result in turn.results] == ["A7: 6 USD", "it is on its way"]
+    assert (last.calls, SqliteStore(tmp_path / "desk.db").waiting()) == ((), [])
+    assert printed(tmp_path, "decide", round_id, "2", "yes").startswith("not now: ")
+
+
+def test_a_rejection_is_told_to_the_model(tmp_path):
+    round_id = printed(tmp_path, "begin")
+    assert printed(tmp_path, "decide", round_id, "2", "no") == "done"
+    assert not (tmp_path / "paid.txt").exists()
+    assert conversation(tmp_path)[1].results[1].content == "This call was rejected: No."
+
+
+def test_what_died_is_stuck_and_nothing_runs_it_again(tmp_path):
+    round_id = printed(tmp_path, "begin")
+    assert printed(tmp_path, "decide", round_id, "2", "die") == ""
+    assert printed(tmp_path, "decide", round_id, "2", "yes").startswith("not now: ")
+    assert (tmp_path / "paid.txt").read_text() == "A7 6.0\n"
+    store = SqliteStore(tmp_path / "desk.db", secret=SECRET)
+    (stuck,) = store.stuck()
+    assert (stuck.id, stuck.seconds > 0) == (round_id, True)
+    assert store.stuck(seconds=3600) == []
+
+    sys.path.insert(0, str(Path(PROGRAM).parent))
+    from desk_program import toolset as tools
+
+    found = store.take_back(round_id, tools)
+    assert [(call.id, call.reason) for call in found.deferred] == [
+        ("2", "it was begun and interrupted, so nobody knows whether it did its work")
+    ]
+    assert store.stuck() == []
+    assert store.waiting() == [round_id]
+    turn = found.reject("2", "It may have been paid.").commit(store.transcript("order A7"))
+    assert [result.is_error for result in turn.results] == [False, True]
+    assert store.waiting() == []
+
+
+# --- in one process ------------------------------------------------------------------------------
+
+
+def test_a_round_that_waits_is_loaded_and_goes_on(store):
+    waiting = executor(store).run_sync(sent())
+    loaded = store.load(waiting.id, toolset)
+    assert loaded == waiting
+    done = executor(store).run_sync(loaded.approve("w"))
+    turn = done.commit(store.transcript("a"))
+    assert [result.content for result in turn.results] == ["page u", "did a"]
+    assert list(store.transcript("a")) == [turn]
+    assert list(store.transcript("b")) == []
+
+
+def test_a_complete_round_that_was_not_committed_is_still_there(store):
+    done = executor(store).run_sync(sent(raw("fetch", "f", url="u")))
+    loaded = store.load(done.id, toolset)
+    assert loaded.is_complete
+    loaded.commit(store.transcript("a"))
+    with pytest.raises(RoundError, match="committed before"):
+        done.commit(store.transcript("a"))
+    with pytest.raises(StoreError, match="is done, or was never stored"):
+        store.load(done.id, toolset)
+
+
+def test_an_older_state_changes_nothing(store):
+    waiting = executor(store).run_sync(sent(raw("work", "1", task="a"), raw("work", "2", task="b")))
+    first, second = store.load(waiting.id, toolset), store.load(waiting.id, toolset)
+    executor(store).run_sync(first.approve("1"))
+    with pytest.raises(StoreError, match=r"something was decided about .* meanwhile: load it again"):
+        executor(store).run_sync(second.approve("2"))
+    with pytest.raises(StoreError, match="load it again"):
+        store.transcript("a").commit_turn(Turn(waiting.id, (), ()), 2)
+    assert RAN == ["a"]
+
+
+def test_a_round_that_runs_is_nobody_elses(store):
+    seen: list[Any] = []
+
+    @tool
+    def look(round_id: str) -> str:
+        """Look from within."""
+        for attempt in (
+            lambda: store.load(running.id, toolset),
+            lambda: executor(store).run_sync(running),
+            lambda: store.transcript("a").append(Turn(running.id, (), ())),
+        ):
+            with pytest.raises(StoreError, match="runs now, or its process died"):
+                attempt()
+            seen.append(store.stuck()[0].id)
+        return round_id
+
+    tools = Toolset(look)
+    running = tools.offer().round([raw("look", "l", round_id="x")])
+    Executor(tools, store=store).run_sync(running)
+    assert seen == [running.id] * 3
+
+
+def test_a_hook_that_fails_gives_the_round_back(store):
+    def fails(call):
+        raise Stop
+
+    fresh = sent()
+    with pytest.raises(HookError):
+        executor(store, hooks=fails).run_sync(fresh)
+    assert (store.waiting(), store.stuck()) == ([], [])
+    waiting = executor(store).run_sync(fresh)
+    approved = waiting.approve("w")
+    with pytest.raises(HookError):
+        executor(store, hooks=fails).run_sync(approved)
+    assert store.load(waiting.id, toolset) == waiting
+    assert executor(store).run_sync(approved).is_complete
+
+
+def test_what_passes_through_keeps_the_other_results(store):
+    passing = executor(store, pass_through=[Stop], confirm="run")
+    with pytest.raises(InterruptedRoundError) as caught:
+        passing.run_sync(sent(raw("work", "1", task="a"), raw("work", "2", task="stop")))
+    found = caught.value.round
+    assert store.load(found.id, toolset) == found
+    assert [call.state for call in found.calls] == ["handled", "pending"]
+    assert found.reject("2").commit(store.transcript("a")).results[0].content == "did a"
+
+
+def test_a_round_that_is_cancelled_waits_with_what_has_come_of_it(store):
+    begun = asyncio.Event()
+
+    @tool
+    async def wait() -> None:
+        """Wait for long."""
+        begun.set()
+        await asyncio.sleep(60)
+
+    tools = Toolset(fetch, wait)
+    fresh = tools.offer().round([raw("fetch", "f", url="u"), raw("wait", "w")])
+
+    async def cancelled():
+        task = asyncio.create_task(Executor(tools, store=store, threads=False).run(fresh))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert [call.state for call in store.load(fresh.id, tools).calls] == ["handled", "deferred"]
+
+
+def test_who_took_a_round_back_keeps_it(store):
+    claimed = store.claim(sent(raw("work", "w", task="a")).confirmed())
+    store.take_back(claimed.id, toolset)
+    for late in (lambda: store.keep(claimed, claimed), lambda: store.give_back(claimed)):
+        with pytest.raises(StoreError, match="something was decided"):
+            late()
+    with pytest.raises(StoreError, match="load it again"):
+        store.take_back(claimed.id, toolset)
+
+
+def test_calls_of_the_program_stay_pending_when_a_round_is_taken_back(store):
+    from round_samples import remember
+
+    tools = Toolset(remember, fetch)
+    fresh = tools.offer().round([raw("remember", "r", note="n"), raw("fetch", "f", url="u")])
+    store.claim(fresh)
+    assert [call.state for call in store.take_back(fresh.id, tools).calls] == ["pending", "deferred"]
+
+
+# --- transcripts ---------------------------------------------------------------------------------
+
+
+def test_a_transcript_gives_back_what_it_was_given(store):
+    history = store.transcript("a")
+    turn = executor(store).run_sync(sent(raw("fetch", "f", url="u"), raw("x", "x"))).commit(history)
+    cut = Turn(
+        "round_1",
+        (RawCall("1", "fetch", "{", is_cut_off=True),),
+        (turn.results[0].replace(call_id="1"),),
+        [1],
+    )
+    for item in ("hello", {"role": "user", "content": "ü"}, cut):
+        history.append(item)
+    found = list(store.transcript("a"))
+    assert found[0].as_dict() == turn.as_dict()
+    assert found[1:] == ["hello", {"role": "user", "content": "ü"}, cut]
+    assert found[3].calls[0].is_cut_off
+    assert (len(history), history[1], history[-1].id) == (4, "hello", "round_1")
+    assert repr(history) == "<StoredTranscript 'a' of 4>"
+    with pytest.raises(RoundError, match="in a transcript already"):
+        history.append(cut)
+    with pytest.raises(TypeError):
+        history.append(object())
+    assert len(history) == 4
+
+
+@pytest.mark.parametrize("name", [None, 5, b"a"])
+def test_a_transcript_has_a_name(store, name):
+    with pytest.raises(TypeError, match="a transcript has a string as its name"):
+        store.transcript(name)
+
+
+# --- the store -----------------------------------------------------------------------------------
+
+
+def test_a_store_is_a_file_and_its_secret_is_checked(tmp_path):
+    for path in ("", ":memory:"):
+        with pytest.raises(ValueError, match="a store is a file"):
+            SqliteStore(path)
+    with pytest.raises(ValueError, match="at least 16"):
+        SqliteStore(tmp_path / "a.db", secret=b"short")
+    assert repr(SqliteStore(tmp_path / "a.db")) == f"SqliteStore({str(tmp_path / 'a.db')!r})"
+
+
+def test_whoever_does_not_know_the_secret_changes_nothing(store, tmp_path):
+    waiting = executor(store).run_sync(sent())
+    with pytest.raises(RestoreError):
+        SqliteStore(tmp_path / "desk.db", secret=SECRET[::-1]).load(waiting.id, toolset)
+    assert store.load(waiting.id, toolset) == waiting
+
+
+def test_stores_and_their_errors_can_be_copied(store):
+    waiting = executor(store).run_sync(sent())
+    assert pickle.loads(pickle.dumps(store)).load(waiting.id, toolset) == waiting
+    with pytest.raises(StoreError) as caught:
+        store.load("round_0", toolset)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.round_id) == ("round_0 is done, or was never stored", "round_0")
+
+
+def test_many_threads_share_a_store(store):
+    waiting = executor(store).run_sync(sent())
+    outcomes: list[str] = []
+
+    def click():
+        try:
+            executor(store).run_sync(store.load(waiting.id, toolset).approve("w"))
+            outcomes.append("ran")
+        except RoundError:
+            outcomes.append("not now")
+
+    threads = [threading.Thread(target=click) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes.count("ran") == 1
+    assert RAN == ["a"]
