@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..immutable import Value
 from ..tools.calls import RawCall
-from ..tools.execution.confirmation import check_confirm
+from ..tools.execution.checks import check_confirm
 from ..tools.execution.executor import Executor
 from ..tools.registry.registry import Registry
 from ..tools.tool import Tool

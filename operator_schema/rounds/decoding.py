@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DecodeError, Problem, ToolNotFoundError
 from ..tools.calls import RawCall, arguments_to_decode, class_name_of
-from ..tools.execution.failures import Failures
-from ..tools.execution.passing import ClassSet
+from ..tools.execution.failures import ClassSet, Failures
 from ..wording import clip, escape, excerpt, listed, nearest_names, quote
 from .own_json import own_json
 from .tool_call import CallIssue, ToolCall

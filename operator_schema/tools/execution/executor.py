@@ -9,15 +9,19 @@ from ...errors import ToolError
 from ..calls import RawCall, ToolResult
 from ..registry.registry import Registry
 from ..tool_lists import check_one_list
-from .backends import current_backend, running_backends
-from .checks import check_names, check_on_progress, check_options, checked_call, checked_calls
-from .concurrency import Slots, blocked
-from .confirmation import check_confirm
-from .failures import Failures, ShowErrors
-from .outcomes import Outcomes
-from .passing import exception_classes, result_classes, result_of, results_of
-from .runner import Runner
-from .successes import Successes
+from .checks import (
+    check_confirm,
+    check_names,
+    check_on_progress,
+    check_options,
+    checked_call,
+    checked_calls,
+    exception_classes,
+    result_classes,
+)
+from .concurrency import Slots
+from .failures import Failures, ShowErrors, result_of, results_of
+from .run import Outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -25,8 +29,8 @@ if TYPE_CHECKING:
 
     from ...errors import DecodeError
     from ..tool import Tool
+    from .backends import Start
     from .confirmation import Confirm
-    from .event_loop import Start
     from .reports import OnProgress
     from .rounds import DecodedCall, Executable, Keep
     from .stream import ResultStream
@@ -96,7 +100,7 @@ class Executor:
     """
 
     __slots__ = (
-        *("_options", "_outcomes", "_registry", "_runner", "_slots", "_wording"),
+        *("_options", "_outcomes", "_registry", "_slots", "_wording"),
         "__weakref__",
     )
 
@@ -127,11 +131,6 @@ class Executor:
         passed, native = exception_classes(pass_through), result_classes(native_results)
         failures = Failures(show_errors, report, passed)
         self._wording = failures.wording()
-        successes = Successes(failures, native, strict=strict_results)
-        self._runner = Runner(failures, max_threads, grace, uses_threads=threads)
-        self._outcomes = Outcomes(
-            self._registry, timeout, self._slots, self._runner, failures, successes, confirm, max_content
-        )
         self._options: Mapping[str, Any] = {
             "timeout": timeout,
             "max_concurrency": max_concurrency,
@@ -146,6 +145,7 @@ class Executor:
             "confirm": confirm,
             "max_content": max_content,
         }
+        self._outcomes = Outcomes(self._registry, self._slots, failures, native, self._options)
 
     def __getstate__(self) -> tuple[Any, ...]:
         """Return what copies and pickles consist of."""
@@ -182,7 +182,7 @@ class Executor:
     @property
     def abandoned(self) -> int:
         """Number of calls that took too long or were cancelled, and still run."""
-        return self._runner.abandoned
+        return self._outcomes.abandoned
 
     def missing_context(self, context: Context | None = None) -> dict[str, ToolError]:
         """Return which tools can't run with a context: name to what a call would raise.
@@ -340,7 +340,10 @@ class Executor:
                 this thread, hold all places under `max_concurrency`.
         """
         return self._wait_for(
-            lambda: self.execute(call, context=context, on_progress=on_progress, confirm=confirm), "execute"
+            lambda: self.execute(call, context=context, on_progress=on_progress, confirm=confirm),
+            "execute",
+            # Your functions are awaited in tasks alone, but for these two.
+            needs_loop=on_progress is not None or self._outcomes.asks(confirm),
         )
 
     @overload
@@ -483,25 +486,9 @@ class Executor:
             for call in checked_calls(calls)
         ]
 
-    def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
-        backends = running_backends()
-        place = self._slots.place_of_thread()
-        if not backends and place is None:
-            result: T = current_backend().run(start, lambda _: None, None)
-            return result
-        from .beside import run_beside
-        from .lent_threads import loops_waiting_here
+    def _wait_for(
+        self, start: Callable[[], Coroutine[Any, Any, T]], name: str, *, needs_loop: bool = True
+    ) -> T:
+        from .sync import wait_for
 
-        # A loop that waits for a function here may still run other calls; it is simply taken to stand still.
-        homes = [*[backend.home() for backend in backends], *loops_waiting_here()]
-        with blocked.blocking(homes), self._slots.needed_by(place) as places:
-            if places:
-                message = (
-                    f"{name}_sync would wait for ever: what waits for it holds all places under "
-                    f"max_concurrency ({places}). Raise max_concurrency, or use await {name}"
-                )
-                raise RuntimeError(message)
-            if backends:
-                return run_beside(start, backends[0])
-            found: T = current_backend().run(start, lambda _: None, None)
-            return found
+        return wait_for(start, self._slots, name, needs_loop=needs_loop)

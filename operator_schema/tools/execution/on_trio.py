@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextvars import Context
 
-    from .event_loop import Ready, Start
+    from .backends import Ready, Start
 
 __all__ = ["TrioBackend"]
 
@@ -22,6 +22,8 @@ class TrioBackend:
     """What the executor needs of an event loop, by trio."""
 
     __slots__ = ()
+
+    has_tasks = True
 
     def home(self) -> lowlevel.TrioToken:
         """Return the run of trio that this is in."""

@@ -214,8 +214,9 @@ def test_limits_hold():
     assert most == 2
 
 
+@pytest.mark.usefixtures("no_more_threads")
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_long_arguments_need_no_thread_where_they_are_decoded_already(is_async, monkeypatch):
+def test_long_arguments_need_no_thread_where_they_are_decoded_already(is_async):
     @tool
     async def count(text: str) -> int:
         return len(text)
@@ -226,7 +227,6 @@ def test_long_arguments_need_no_thread_where_they_are_decoded_already(is_async, 
 
     entry = count if is_async else count_here
     call = decoded(entry, {"text": "x" * 10**6})
-    monkeypatch.setattr("threading.Thread.start", lambda self: pytest.fail("a thread was started"))
     assert [result.value for result in run(Executor([entry]), call)] == [10**6]
 
 

@@ -170,5 +170,5 @@ def test_callers_that_leave():
     assert threads() == []
     assert executor.abandoned == 0
     assert executor._slots._free == 5
-    assert executor._runner._threads._slots._free == 3
+    assert executor._outcomes._threads._slots._free == 3
     assert not executor._slots._waiting

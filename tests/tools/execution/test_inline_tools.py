@@ -68,10 +68,8 @@ def test_a_connection_of_sqlite_works():
     connection.close()
 
 
-def test_no_thread_is_started(monkeypatch):
-    def start(_):
-        raise RuntimeError("can't start new thread")
-
+@pytest.mark.usefixtures("no_more_threads")
+def test_no_thread_is_started():
     @tool
     def length(text: str) -> int:
         return len(text)
@@ -81,7 +79,6 @@ def test_no_thread_is_started(monkeypatch):
         return len(text)
 
     executor = Executor([length, alength], threads=False)
-    monkeypatch.setattr(threading.Thread, "start", start)
     for name in ("length", "alength"):
         assert executor.execute_sync(RawCall("1", name, {"text": "x" * 10_000})).content == "10000"
 

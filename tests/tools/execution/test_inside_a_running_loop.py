@@ -20,7 +20,7 @@ from executor_samples import SOON, add, gone, ping
 
 from operator_schema import Executor, RawCall, tool
 from operator_schema.tools.execution.backends import current_backend
-from operator_schema.tools.execution.beside import _Beside
+from operator_schema.tools.execution.sync import _Beside
 
 pytestmark = pytest.mark.needs_threads
 

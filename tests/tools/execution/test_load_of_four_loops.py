@@ -191,7 +191,7 @@ def test_ten_thousand_calls_from_four_event_loops(record_property):
     assert executor.abandoned == 0
     assert busy["now"] == 0
     assert executor._slots._free == LIMIT
-    assert executor._runner._threads._slots._free == 64
+    assert executor._outcomes._threads._slots._free == 64
     assert not executor._slots._waiting
-    assert not executor._runner._threads._slots._waiting
+    assert not executor._outcomes._threads._slots._waiting
     assert seconds < MAX_SECONDS

@@ -134,14 +134,10 @@ def test_a_leaf_that_fails_when_it_is_written():
     assert result.content.startswith("number ")
 
 
-def test_the_system_may_have_no_more_threads(monkeypatch):
-    def start(_):
-        raise RuntimeError("can't start new thread")
-
+def test_the_system_may_have_no_more_threads(no_more_threads):
     executor = Executor([ping], max_threads=1)
-    with monkeypatch.context() as patch:
-        patch.setattr(threading.Thread, "start", start)
-        result = executor.execute_sync(RawCall("1", "ping", {}))
+    result = executor.execute_sync(RawCall("1", "ping", {}))
+    no_more_threads.undo()
     assert (result.code, result.content) == ("execution_failed", "ping failed: RuntimeError")
     assert executor.execute_sync(RawCall("2", "ping", {})).content == "pong"  # the place is free again
 
