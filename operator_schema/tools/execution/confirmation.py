@@ -6,11 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..awaitables import is_awaitable
-from ..calls import ToolResult
 from ..signature import is_coroutine_function
 from .concurrency import Slots
-from .failures import Passed
-from .rounds import DecodedCall
 from .threads import Threads
 
 if TYPE_CHECKING:
@@ -19,7 +16,6 @@ if TYPE_CHECKING:
     from ...rounds.decisions import Complete, Defer, Reject, RunNormally
     from ...rounds.tool_call import ToolCall
     from .rounds import Asking
-    from .run import Outcomes, Run
 
     Answer: TypeAlias = bool | str | RunNormally | Reject | Complete | Defer | None
     Confirm: TypeAlias = Literal["run"] | Callable[[ToolCall[Any]], Answer | Awaitable[Answer]]
@@ -34,15 +30,15 @@ class Confirmation:
     and the event loop goes on meanwhile.
 
     Args:
-        outcomes: of the executor.
         confirm: the option of the executor.
+        uses_threads: whether a plain function is asked in a thread.
     """
 
-    __slots__ = ("_confirm", "_outcomes", "_slots", "_threads")
+    __slots__ = ("_confirm", "_slots", "_threads", "_uses_threads")
 
-    def __init__(self, outcomes: Outcomes, confirm: Confirm | None) -> None:
-        self._outcomes = outcomes
+    def __init__(self, confirm: Confirm | None, *, uses_threads: bool) -> None:
         self._confirm = confirm
+        self._uses_threads = uses_threads
         self._slots = Slots(1)
         self._threads = Threads(1)
 
@@ -58,7 +54,7 @@ class Confirmation:
         return _agree if isinstance(chosen, str) else partial(self._ask, chosen)
 
     async def _ask(self, ask: Callable[[ToolCall[Any]], Any], call: ToolCall[Any]) -> Any:
-        if is_coroutine_function(ask) or not self._outcomes.uses_threads:
+        if is_coroutine_function(ask) or not self._uses_threads:
             answer = ask(call)
         else:
             await self._slots.acquire()
@@ -69,40 +65,6 @@ class Confirmation:
             if issubclass(type(answer), BaseException):
                 raise answer
         return await answer if is_awaitable(answer) else answer
-
-    async def agreement(
-        self, run: Run, confirm: Confirm | None
-    ) -> DecodedCall | ToolResult | Passed | BaseException:
-        """Return a call that may run, or the result of one that may not.
-
-        Args:
-            run: the call, which is decoded here; the time of a person doesn't count for it.
-            confirm: as for `asking`.
-
-        Raises:
-            TimeoutError: decoding took too long.
-            RuntimeError: the system gives no more threads.
-        """
-        given: Any = await self._outcomes.decode(run)
-        if isinstance(given, (ToolResult, Passed, BaseException)):
-            return given
-        failures, asking = self._outcomes.failures, self.asking(confirm)
-        if asking is None:
-            return failures.needs_approval(run.call)
-        from ...rounds.asking import ask_about_one  # the executor asks with what rounds ask with
-
-        try:
-            answered = await ask_about_one(run.call, run.tool, given, asking)
-        except Exception as error:  # noqa: BLE001  # your program's own code: an answer that isn't one is no agreement
-            return failures.passed(run.call, error) or failures.not_asked(run.call, error)
-        if answered is None:
-            return failures.needs_approval(run.call)
-        if isinstance(answered, ToolResult):
-            return answered
-        answers = {} if run.decoded is None else run.decoded.answers
-        return DecodedCall(
-            run.call, answered.input, answers, approved=True, tool=run.tool, details=run.details
-        )
 
 
 async def _agree(_: ToolCall[Any]) -> bool:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .confirmation import Confirm, Confirmation
     from .failures import ClassSet, Failures, Outcome
     from .reports import OnProgress
+    from .rounds import Asking
 
     Context = Mapping[Any, Any]
 
@@ -63,7 +64,7 @@ class Outcomes:
 
     __slots__ = (
         *("_confirm", "_confirmation", "_decoders", "_is_strict", "_lock", "_max_content", "_native"),
-        *("_registry", "_slots", "_tasks", "_threads", "_timeout", "failures", "uses_threads"),
+        *("_registry", "_slots", "_tasks", "_threads", "_timeout", "_uses_threads", "failures"),
     )
 
     def __init__(
@@ -84,7 +85,7 @@ class Outcomes:
         self._confirm: Confirm | None = options["confirm"]
         self._confirmation: Confirmation | None = None
         self._lock = allocate_lock()
-        self.uses_threads: bool = options["threads"]
+        self._uses_threads: bool = options["threads"]
         self._threads = Threads(options["max_threads"])
         self._decoders = Threads(options["max_threads"])  # apart: tools that hang must not stop decoding
         self._tasks = Tasks(options["grace"])
@@ -101,7 +102,7 @@ class Outcomes:
             if self._confirmation is None:
                 from .confirmation import Confirmation
 
-                self._confirmation = Confirmation(self, self._confirm)
+                self._confirmation = Confirmation(self._confirm, uses_threads=self._uses_threads)
             return self._confirmation
 
     def asks(self, confirm: Confirm | None) -> bool:
@@ -159,10 +160,13 @@ class Outcomes:
         return cast("Outcome", outcome)
 
     async def _asked(self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None) -> Outcome:
-        """Ask about a call that nobody has agreed to: the person's time takes no place and no time of it."""
+        """Ask about a call, and run it if it may: the person's time takes no place and no time of it."""
         call = run.call
         try:
-            agreed = await self.confirmation.agreement(run, confirm)
+            given: Any = await self.decode(run)
+            if isinstance(given, (*_ENDS, BaseException)):
+                return given
+            agreed = await self._agreement(run, given, self.confirmation.asking(confirm))
         except TimeoutError as late:
             return self.failures.timed_out(call, run.seconds or 0, late)
         except RuntimeError as error:
@@ -170,6 +174,26 @@ class Outcomes:
         if isinstance(agreed, DecodedCall):
             return await self.of(call, run.context, on_progress, agreed, confirm)
         return self.limited(run.tool, call, agreed) if isinstance(agreed, ToolResult) else agreed
+
+    async def _agreement(
+        self, run: Run, given: Any, asking: Asking | None
+    ) -> DecodedCall | ToolResult | Passed:
+        """Return a call that may run, or the result of one that may not."""
+        call, failures = run.call, self.failures
+        if asking is None:
+            return failures.needs_approval(call)
+        from ...rounds.asking import ask_about_one  # the executor asks with what rounds ask with
+
+        try:
+            answered = await ask_about_one(call, run.tool, given, asking)
+        except Exception as error:  # noqa: BLE001  # your program's own code: an answer that isn't one is no agreement
+            return failures.passed(call, error) or failures.not_asked(call, error)
+        if answered is None:
+            return failures.needs_approval(call)
+        if isinstance(answered, ToolResult):
+            return answered
+        answers = _NOTHING if run.decoded is None else run.decoded.answers
+        return DecodedCall(call, answered.input, answers, approved=True, tool=run.tool, details=run.details)
 
     async def _executed(self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None) -> Any:
         """Find the tool of a call and run it, or return what it isn't run for."""
@@ -199,7 +223,7 @@ class Outcomes:
         found = self._find(call, run.context, was_offered=decoded is not None)
         if isinstance(found, _ENDS):
             return found
-        tool = run.tool = cast("Tool[..., Any]", found)
+        tool = run.tool = found
         if (
             tool.annotations.confirm
             and (decoded is None or not decoded.approved)
@@ -268,7 +292,7 @@ class Outcomes:
         tool, seconds, began = run.tool, run.seconds, monotonic()
         if tool.is_async:
             outcome = await self._decode_in_thread(run.prepare, run)
-        elif self.uses_threads if tool.threads is None else tool.threads:
+        elif self._uses_threads if tool.threads is None else tool.threads:
             outcome = await self._threads.run(run.run, tool.name, seconds)
         else:
             outcome = await self._run_inline(run)
@@ -299,7 +323,7 @@ class Outcomes:
         return outcome
 
     def _is_long(self, run: Run) -> bool:
-        return self.uses_threads and run.decoded is None and takes_long(run.call.arguments)
+        return self._uses_threads and run.decoded is None and takes_long(run.call.arguments)
 
     async def _decode_in_thread(self, function: Callable[[], Any], run: Run) -> Any:
         """Decode long arguments in a thread: they would block the event loop."""
@@ -400,7 +424,7 @@ class Run:
     def run_decoded(self, given: Any) -> ToolResult | Passed | _Pending:
         """Run a function that isn't async with what `decode` returned."""
         if isinstance(given, _ENDS):
-            return cast("ToolResult | Passed", given)
+            return given
         try:
             value = self.tool.call(given, context=self.context)
             is_pending = is_awaitable(value)
@@ -412,7 +436,7 @@ class Run:
         """Decode the arguments of an async function, which `finish` then runs."""
         given = self.decode()
         if isinstance(given, _ENDS):
-            return cast("ToolResult | Passed", given)
+            return given
         return _Pending(given, self.tool.acall(given, context=self.context))
 
     async def arun(self) -> ToolResult | Passed:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from _signal import SIGINT, default_int_handler, getsignal  # those of `signal` take fifteen times as long
-from _signal import signal as set_handler
 from _thread import allocate_lock  # `threading` itself is not needed
 from contextlib import suppress
 from contextvars import copy_context
@@ -25,6 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["wait_for"]
 
 T = TypeVar("T")
+
+# Those of `signal` take fifteen times as long, and type checkers don't know this module.
+_signal: Any = __import__("_signal")
 
 _PAUSE = 0.1
 """Seconds between two looks whether a wait has been interrupted, where nothing ends it."""
@@ -90,7 +91,7 @@ class _Interrupts:
 
     __slots__ = ("_before", "_is_due", "_is_held", "is_waiting")
 
-    def __init__(self, before: Any = default_int_handler) -> None:
+    def __init__(self, before: Any = _signal.default_int_handler) -> None:
         self._before = before
         self._is_due = self._is_held = False
         self.is_waiting = False
@@ -121,9 +122,9 @@ class _Interrupts:
 def _swap_handler(before: Any, after: Any) -> bool:
     """Replace the handler of interrupts by another one, if it is the one that is expected."""
     try:
-        if getsignal(SIGINT) != before:
+        if _signal.getsignal(_signal.SIGINT) != before:
             return False
-        set_handler(SIGINT, after)
+        _signal.signal(_signal.SIGINT, after)
     except ValueError:  # not in the main thread, or not in the main interpreter
         return False
     return True

@@ -50,6 +50,21 @@ def test_cancellation_passes_through_to_the_tool():
     assert (left, abandoned) == (set(), 0)
 
 
+def test_a_task_may_be_cancelled_before_its_first_step():
+    """By others, who look through all tasks; its coroutine never runs then."""
+
+    async def run():
+        executor = Executor([greet], timeout=None)
+        waiting = asyncio.create_task(executor.execute(RawCall("1", "greet", {"name": "x"})))
+        await asyncio.sleep(0)
+        (unstarted,) = [task for task in asyncio.all_tasks() if task.get_name() == "greet"]
+        unstarted.cancel()
+        return await asyncio.wait_for(waiting, 30)
+
+    result = asyncio.run(run())
+    assert (result.code, result.content) == ("execution_failed", "greet was cancelled")
+
+
 def test_cancellation_before_the_tool_began():
     async def run():
         task = asyncio.create_task(Executor([greet]).execute(RawCall("1", "greet", {"name": "x"})))

@@ -610,6 +610,50 @@ def test_an_interrupt_before_the_calls_began():
     assert type(beside.error) is asyncio.CancelledError
 
 
+def after_the_start_of_a_thread(monkeypatch, function):
+    """Call a function in the thread that starts another one, as a signal handler may at this very time."""
+    start = threading.Thread.start
+
+    def start_and_call(thread):
+        start(thread)
+        function()
+
+    monkeypatch.setattr(threading.Thread, "start", start_and_call)
+
+
+@tool
+async def doze() -> None:
+    await asyncio.sleep(60)
+
+
+def test_the_task_may_be_cancelled_while_the_other_thread_starts(monkeypatch):
+    async def run():
+        after_the_start_of_a_thread(monkeypatch, asyncio.current_task().cancel)
+        Executor([doze]).execute_sync(RawCall("1", "doze"))
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(run())
+    assert no_threads_left()
+
+
+def test_an_interrupt_may_come_while_the_other_thread_starts(monkeypatch):
+    executor = Executor([doze])
+
+    async def run():
+        after_the_start_of_a_thread(monkeypatch, partial(signal.raise_signal, signal.SIGINT))
+        executor.execute_sync(RawCall("1", "doze"))
+
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(run())
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(task)
+    finally:
+        loop.close()
+    assert no_threads_left()
+    assert executor.abandoned == 0
+
+
 def test_a_second_interrupt_does_not_wait():
     class AlarmError(Exception):
         pass

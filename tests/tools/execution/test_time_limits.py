@@ -116,6 +116,41 @@ def test_a_tool_that_swallows_its_cancellation_is_left_to_itself(caplog):
     ]
 
 
+@tool
+async def rest() -> None:
+    await asyncio.sleep(60)
+
+
+def test_calls_of_the_same_length_end_each_in_its_time():
+    async def run():
+        executor = Executor([rest, ping], timeout=0.2, threads=False)
+        loop = asyncio.get_running_loop()
+
+        async def timed():
+            began = loop.time()
+            result = await executor.execute(RawCall("1", "rest"))
+            return result.code, loop.time() - began
+
+        first = asyncio.create_task(timed())
+        await asyncio.sleep(0.1)
+        assert (await executor.execute(RawCall("2", "ping"))).content == "pong"
+        return await asyncio.gather(first, timed())
+
+    for code, seconds in asyncio.run(run()):
+        assert code == "timeout"
+        assert seconds >= 0.19
+
+
+def test_any_number_of_lengths_of_time():
+    tools = [rest.with_(name=f"rest_{number}", timeout=0.01 + number / 10_000) for number in range(40)]
+
+    async def run():
+        executor = Executor(tools)
+        return await executor.execute_all([RawCall("1", entry.name) for entry in tools])
+
+    assert {result.code for result in asyncio.run(run())} == {"timeout"}
+
+
 def test_threads_are_counted_and_bounded():
     stop = threading.Event()
 
@@ -127,7 +162,8 @@ def test_threads_are_counted_and_bounded():
     def stall() -> None:
         stop.wait(30)
 
-    executor = Executor([hang, stall, ping], timeout=SOON, max_threads=2)
+    pong = ping.with_(name="pong", timeout=60)
+    executor = Executor([hang, stall, ping, pong], timeout=SOON, max_threads=2)
     calls = [RawCall("1", "hang", {}), RawCall("2", "stall", {})]
     assert [result.code for result in executor.execute_all_sync(calls)] == ["timeout", "timeout"]
     assert executor.abandoned == 2
@@ -138,7 +174,7 @@ def test_threads_are_counted_and_bounded():
     assert late.details["reason"] == reason
     stop.set()
     assert gone(lambda: executor.abandoned == 0)
-    assert executor.execute_sync(RawCall("4", "ping", {})).content == "pong"
+    assert executor.execute_sync(RawCall("4", "pong", {})).content == "pong"
 
 
 def test_waiting_for_a_place_does_not_count():

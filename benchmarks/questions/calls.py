@@ -1,0 +1,96 @@
+"""What does it cost to run a call with an executor?"""
+
+from __future__ import annotations
+
+import asyncio
+from time import process_time
+from typing import TYPE_CHECKING, Any
+
+from operator_schema import Executor, RawCall, tool
+
+from ..contestants import OURS
+from ..measure import Entry, Plan, check, race
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+TITLE = "A call of a tool"
+HOW = (
+    "Two integers in, their sum out, with the time limit that an executor has unless told otherwise. The other "
+    "rows run an empty function: what `asyncio` itself takes for a task in time, for a thread, and for a loop. "
+    "Processor time of all threads"
+)
+UNIT = "s"
+
+SECONDS = 30.0
+WARM = 300
+"""Calls before the measurement: what decodes their arguments is compiled by then."""
+
+
+def run(plan: Plan) -> dict[str, dict[str, Entry]]:
+    """Measure calls of async and of plain functions, awaited and not."""
+    executor = Executor([awaited_sum, plain_sum], timeout=SECONDS)
+    call, plain = (RawCall("1", name, {"a": 1, "b": 2}) for name in ("awaited_sum", "plain_sum"))
+    for one in (call, plain):
+        for _ in range(WARM):
+            check(lambda one=one: executor.execute_sync(one).value, lambda found: found == 3)
+    in_time = {
+        OURS: _awaited(lambda: executor.execute(call)),
+        "asyncio.wait_for": _awaited(lambda: asyncio.wait_for(_nothing(), SECONDS)),
+    }
+    in_thread = {
+        OURS: _awaited(lambda: executor.execute(plain)),
+        "asyncio.to_thread": _awaited(lambda: asyncio.to_thread(int)),
+    }
+    waited_for = {OURS: _repeated(lambda: executor.execute_sync(plain)), "asyncio.run": _repeated(_in_loop)}
+    return {
+        "async function": race("call of an async function", in_time, plan),
+        "plain function": race("call of a plain function", in_thread, plan),
+        "plain function, execute_sync": race("call without await", waited_for, plan),
+    }
+
+
+@tool
+async def awaited_sum(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool
+def plain_sum(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+async def _nothing() -> None:
+    pass
+
+
+def _in_loop() -> None:
+    asyncio.run(_nothing())
+
+
+TURNS = 200
+
+
+def _awaited(start: Callable[[], Awaitable[Any]]) -> Callable[[], float]:
+    """Return what takes the time of one of many that are awaited one after the other."""
+
+    async def repeat() -> float:
+        await start()
+        began = process_time()
+        for _ in range(TURNS):
+            await start()
+        return (process_time() - began) / TURNS
+
+    return lambda: asyncio.run(repeat())
+
+
+def _repeated(run_one: Callable[[], Any]) -> Callable[[], float]:
+    def repeat() -> float:
+        began = process_time()
+        for _ in range(TURNS):
+            run_one()
+        return (process_time() - began) / TURNS
+
+    return repeat
