@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 TITLE = "A call of a tool"
 HOW = (
-    "Two integers in, their sum out, with the time limit that an executor has unless told otherwise. The other "
-    "rows run an empty function: what `asyncio` itself takes for a task in time, for a thread, and for a loop. "
-    "Processor time of all threads"
+    "Two integers in, their sum out, with the time limit that an executor has unless told otherwise. The "
+    "other rows run an empty function: what `asyncio` itself takes for a task in time, for a thread, and for "
+    "a loop. Processor time of all threads"
 )
 UNIT = "s"
 
+CASES = ("async function", "plain function", "plain function, execute_sync")
+PEERS = ("asyncio.wait_for", "asyncio.to_thread", "asyncio.run")
+
 SECONDS = 30.0
+SUM = 3
 WARM = 300
 """Calls before the measurement: what decodes their arguments is compiled by then."""
 
@@ -33,21 +37,18 @@ def run(plan: Plan) -> dict[str, dict[str, Entry]]:
     call, plain = (RawCall("1", name, {"a": 1, "b": 2}) for name in ("awaited_sum", "plain_sum"))
     for one in (call, plain):
         for _ in range(WARM):
-            check(lambda one=one: executor.execute_sync(one).value, lambda found: found == 3)
+            check(lambda one=one: executor.execute_sync(one).value, lambda found: found == SUM)
     in_time = {
         OURS: _awaited(lambda: executor.execute(call)),
-        "asyncio.wait_for": _awaited(lambda: asyncio.wait_for(_nothing(), SECONDS)),
+        PEERS[0]: _awaited(lambda: asyncio.wait_for(_nothing(), SECONDS)),
     }
     in_thread = {
         OURS: _awaited(lambda: executor.execute(plain)),
-        "asyncio.to_thread": _awaited(lambda: asyncio.to_thread(int)),
+        PEERS[1]: _awaited(lambda: asyncio.to_thread(int)),
     }
-    waited_for = {OURS: _repeated(lambda: executor.execute_sync(plain)), "asyncio.run": _repeated(_in_loop)}
-    return {
-        "async function": race("call of an async function", in_time, plan),
-        "plain function": race("call of a plain function", in_thread, plan),
-        "plain function, execute_sync": race("call without await", waited_for, plan),
-    }
+    waited_for = {OURS: _repeated(lambda: executor.execute_sync(plain)), PEERS[2]: _repeated(_in_loop)}
+    ways = zip(CASES, (in_time, in_thread, waited_for), strict=True)
+    return {case: race(f"call of a tool: {case}", entrants, plan) for case, entrants in ways}
 
 
 @tool
