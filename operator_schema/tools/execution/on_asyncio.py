@@ -8,7 +8,7 @@ from functools import partial
 from sys import modules
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, cast
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future, Task
@@ -206,7 +206,7 @@ class _Limit:
         waiting: what is waited for, with the time at which that ends, in order.
     """
 
-    __slots__ = ("_loop", "_seconds", "waiting")
+    __slots__ = ("__weakref__", "_loop", "_seconds", "waiting")
 
     def __init__(self, loop: AbstractEventLoop, seconds: float) -> None:
         self._loop = loop
@@ -227,7 +227,8 @@ class _Limit:
         del _limits[self._loop][self._seconds]
 
 
-_limits: WeakKeyDictionary[AbstractEventLoop, dict[float, _Limit]] = WeakKeyDictionary()
+_limits: WeakKeyDictionary[AbstractEventLoop, dict[float, ReferenceType[_Limit]]] = WeakKeyDictionary()
+"""Of each event loop, by their seconds. Its timer alone keeps a limit, so nothing here keeps the loop."""
 
 
 def _end_in_time(loop: AbstractEventLoop, future: Future[None], seconds: float) -> Callable[[], object]:
@@ -235,10 +236,12 @@ def _end_in_time(loop: AbstractEventLoop, future: Future[None], seconds: float) 
     limits = _limits.get(loop)
     if limits is None:
         limits = _limits[loop] = {}
-    limit = limits.get(seconds)
+    found = limits.get(seconds)
+    limit = None if found is None else found()
     if limit is None:
         if len(limits) >= _MOST_LIMITS:
             return loop.call_later(seconds, _wake, future).cancel
-        limit = limits[seconds] = _Limit(loop, seconds)
+        limit = _Limit(loop, seconds)
+        limits[seconds] = ref(limit)
     limit.waiting[future] = loop.time() + seconds
     return partial(limit.waiting.pop, future, None)

@@ -63,6 +63,7 @@ class Outcomes:
     """
 
     __slots__ = (
+        *("_has_native", "_is_limited"),
         *("_confirm", "_confirmation", "_decoders", "_is_strict", "_lock", "_max_content", "_native"),
         *("_registry", "_slots", "_tasks", "_threads", "_timeout", "_uses_threads", "failures"),
     )
@@ -77,8 +78,10 @@ class Outcomes:
     ) -> None:
         self._registry = registry
         self._slots = slots
+        self._is_limited = slots.is_limited
         self.failures = failures
         self._native = native
+        self._has_native = bool(native)
         self._is_strict: bool = options["strict_results"]
         self._timeout: float | None = options["timeout"]
         self._max_content: float = inf if options["max_content"] is None else options["max_content"]
@@ -133,7 +136,7 @@ class Outcomes:
         if call.is_cut_off:
             return self.failures.cut_off(call)
         run, slots, outer, place = Run(self, call, context, decoded), self._slots, PLACE.get(), None
-        if slots.is_limited:
+        if self._is_limited:
             place = Place(slots, current_backend().home())
             await slots.acquire(None, place.home)
         PLACE.set(place)
@@ -337,7 +340,7 @@ class Outcomes:
     def written(self, run: Run, value: object) -> ToolResult:
         """Return the result of a function that has returned something."""
         call, details = run.call, run.details
-        if self._native:
+        if self._has_native:
             text = _native_text(self._native, value)
             if text is not None:
                 return ToolResult(call.id, call.name, text, details=details or None, value=value)

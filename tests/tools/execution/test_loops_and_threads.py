@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import gc
 import threading
 import time
+import weakref
 from typing import Annotated, Any
 
 import pytest
@@ -166,6 +168,30 @@ def test_execute_sync_leaves_the_hosts_loop_alone():
     finally:
         asyncio.set_event_loop(None)
         loop.close()
+
+
+@both
+@pytest.mark.parametrize("ends", [True, False], ids=["ended", "pending"])
+def test_event_loops_are_not_kept(is_async, ends):
+    stop = threading.Event()
+
+    async def arun() -> None:
+        await asyncio.sleep(0 if ends else 60)
+
+    def run() -> None:
+        stop.wait(0 if ends else 60)
+
+    entry = tool(name="run")(arun if is_async else run)
+    executor = Executor([entry], timeout=60)
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(executor.execute(RawCall("1", "run")))
+    loop.run_until_complete(task if ends else asyncio.sleep(0.01))
+    task._log_destroy_pending = False
+    kept = weakref.ref(loop)
+    loop.close()
+    del loop, task
+    stop.set()
+    assert gone(lambda: gc.collect() < 0 or kept() is None)
 
 
 def test_a_tool_may_call_others():
