@@ -73,6 +73,9 @@ BARS = (
     Bar("schema_size", "pydantic", 0.85, cases=ALL[2:]),
     Bar("schema_size", "msgspec", 0.85, cases=ALL[2:]),
     Bar("requests", None, 0.0001, cases=("later, small",), unit="s"),
+    Bar("calls", "asyncio.wait_for", 2.2, cases=("async function",)),
+    Bar("calls", "asyncio.to_thread", 1.3, cases=("plain function",)),
+    Bar("calls", "asyncio.run", 0.6, cases=("plain function, run_sync",)),
     Bar("functions", "openai-agents", 0.15),
     Bar("functions", "mcp", 0.1),
 )

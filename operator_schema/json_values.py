@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterator
+    from collections.abc import Callable, Collection, Hashable, Iterator
 
 __all__ = [
     "JSON_TYPES",
@@ -152,7 +152,13 @@ def to_json_text(value: Any) -> str:
     Raises:
         ValueError: a number in it isn't finite.
     """
-    # A program that writes no text does not pay for the json module.
-    from json import dumps
+    global _encode  # noqa: PLW0603  # made once: `json.dumps` makes an encoder each time
+    if _encode is None:
+        # A program that writes no text does not pay for the json module.
+        from json import JSONEncoder
 
-    return dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        _encode = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+    return _encode(value)
+
+
+_encode: Callable[[Any], str] | None = None

@@ -201,7 +201,7 @@ def run(example):
     executor = Executor(example.functions.registry())
 
     def call(name, **arguments):
-        result = executor.execute_sync(RawCall("1", name, arguments), context={type(airline): airline})
+        result = executor.run_sync(RawCall("1", name, arguments), context={type(airline): airline})
         return result.content if result.is_error else json.loads(result.content)
 
     call.airline = airline
@@ -213,7 +213,7 @@ def test_every_real_call_has_a_result(example):
     airline = example.airline.sample_airline()
     executor = Executor(example.functions.registry(), max_concurrency=50)
     calls = [RawCall(call["id"], call["name"], call["arguments"]) for call in CALLS]
-    results = executor.execute_all_sync(calls, context={type(airline): airline})
+    results = executor.run_sync(calls, context={type(airline): airline})
     assert [(result.call_id, result.name) for result in results] == [(call.id, call.name) for call in calls]
     codes = Counter((result.code, type((result.details or {}).get("exception"))) for result in results)
     # Most name what this small airline does not have.
@@ -346,7 +346,7 @@ def test_what_can_not_be_changed_changes_nothing(run):
 )
 def test_calculate(example, expression, result):
     executor = Executor(example.functions.registry())
-    told = executor.execute_sync(RawCall("1", "calculate", {"expression": expression}))
+    told = executor.run_sync(RawCall("1", "calculate", {"expression": expression}))
     assert told.content.startswith(result)
 
 

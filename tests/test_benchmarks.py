@@ -17,7 +17,7 @@ from benchmarks import __main__ as command
 from benchmarks import bars, fresh, measure, report, types_
 from benchmarks.contestants import CONTESTANTS, OF_FUNCTIONS, OURS, Cant
 from benchmarks.peers import handwritten, ours
-from benchmarks.questions import QUESTIONS, growth
+from benchmarks.questions import QUESTIONS, calls, growth
 from benchmarks.questions.hot_decode import same
 from benchmarks.samples import EVENT, FAILING_EVENT, SAMPLES
 
@@ -88,9 +88,9 @@ def test_every_bar_is_of_a_question_that_is_asked(bar):
     assert bar.limit > 0
     assert bar.over in {bars.EACH, bars.MEAN, bars.TWO}
     names = {each.name for each in (*CONTESTANTS, *OF_FUNCTIONS)} | {None, bars.PURE, "typing.get_type_hints"}
-    assert bar.peer in names
+    assert bar.peer in names | set(calls.PEERS)
     assert bool(bar.unit) == (bar.peer is None)
-    assert set(bar.cases) <= {*SAMPLES, "later, small"}
+    assert set(bar.cases) <= {*SAMPLES, *calls.CASES, "later, small"}
 
 
 def results_of(**ratios):

@@ -35,7 +35,7 @@ def talk(model: Any, messages: list[dict[str, Any]], *, stream: bool = False) ->
             answer = openai_chat.answer(model(**body), TOOLS)
         if not answer.calls:
             return answer.text
-        results = executor.execute_all_sync(answer.calls)
+        results = executor.run_sync(answer.calls)
         messages += [*answer.message, *openai_chat.results(results, TOOLS)]
 
 

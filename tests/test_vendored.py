@@ -37,12 +37,12 @@ schema = {"type": "object", "properties": {"name": {"type": "string"}}, "require
 tools = [add, document_tool(find, schema, name="find", repair=True)]
 calls = [o.RawCall("1", "add", '{"a": 1, "b": "x"}'), o.RawCall("2", "find", {"Name": "a"})]
 registry = o.Registry(tools)
-wrong, found = o.Executor(registry).execute_all_sync(calls)
+wrong, found = o.Executor(registry).run_sync(calls)
 assert "- b: expected integer" in wrong.content, wrong
 assert found.json == {"name": "a"}, found
-assert o.Executor(registry).execute_sync(o.RawCall("1", "add", {"a": 1})).json == 1
+assert o.Executor(registry).run_sync(o.RawCall("1", "add", {"a": 1})).json == 1
 plan = o.Toolset(add).offer().round([o.RawCall("1", "add", {"a": 1, "b": 2})])
-plan = asyncio.run(o.Executor(registry).execute_round(plan))
+plan = asyncio.run(o.Executor(registry).run(plan))
 assert plan.handled[0].result.json == 3
 sent = providers.openai_chat.request(registry, strict=True)
 assert sent["tools"][0]["function"]["name"] == "add"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (
+    calls,
     encode,
     failing_decode,
     first_decode,
@@ -34,5 +35,6 @@ QUESTIONS = {
         schema_size,
         functions,
         requests,
+        calls,
     )
 }

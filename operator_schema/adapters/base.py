@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..immutable import Value
 from ..tools.calls import RawCall
-from ..tools.execution.confirmation import check_confirm
+from ..tools.execution.checks import check_confirm
 from ..tools.execution.executor import Executor
 from ..tools.registry import Registry
 from ..tools.tool import Tool
@@ -120,8 +120,8 @@ class Runner(Value):
             own: what the framework has for the call, by type. What your program gives wins.
             call_id: None where the framework doesn't say.
             host: what the function given as `context` gets.
-            on_progress: as for `Executor.execute`.
-            confirm: as for `Executor.execute`, where the user of the adapter gave none: `"run"` if the
+            on_progress: as for `Executor.run`.
+            confirm: as for `Executor.run`, where the user of the adapter gave none: `"run"` if the
                 framework holds back a call of a tool with `confirm=True` until a person agrees, or what
                 asks by the framework's own means.
 
@@ -131,7 +131,7 @@ class Runner(Value):
         call = RawCall(call_id, name, arguments)
         context = self.context_of(own, host)
         confirm = self.confirm or confirm
-        return await self.executor.execute(call, context=context, on_progress=on_progress, confirm=confirm)
+        return await self.executor.run(call, context=context, on_progress=on_progress, confirm=confirm)
 
     def run_sync(
         self,
@@ -143,9 +143,9 @@ class Runner(Value):
         host: Any = None,
         confirm: Confirm | None = None,
     ) -> ToolResult:
-        """Do what `run` does, and wait for it, as `Executor.execute_sync` does."""
+        """Do what `run` does, and wait for it, as `Executor.run_sync` does."""
         call = RawCall(call_id, name, arguments)
-        return self.executor.execute_sync(
+        return self.executor.run_sync(
             call, context=self.context_of(own, host), confirm=self.confirm or confirm
         )
 

@@ -221,12 +221,12 @@ def _result_of(
 ) -> ToolResult:
     if given is None or given.mapping is not None:
         known: Any = {} if given is None else given.mapping
-        return executor.execute_sync(call, context=ChainMap(answers, known))
+        return executor.run_sync(call, context=ChainMap(answers, known))
     import asyncio
 
     async def run() -> ToolResult:
         async with given.opened() as context:
-            return await executor.execute(call, context=ChainMap(answers, cast("Any", context)))
+            return await executor.run(call, context=ChainMap(answers, cast("Any", context)))
 
     return asyncio.run(run())
 

@@ -337,7 +337,7 @@ class Round(Value, Generic[Input]):
     def current(self) -> Round[Input]:
         """Return the round with what has come of its calls meanwhile.
 
-        Take it where `execute_round` didn't return: it was cancelled, or it is still running. A call that has
+        Take it where `run` didn't return: it was cancelled, or it is still running. A call that has
         ended has its result, also if another state of this round ran it. A call that was interrupted is
         deferred, because nobody knows whether it did its work: `approve` runs it again. One that is still
         running stays as it is.

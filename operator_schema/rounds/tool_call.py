@@ -9,8 +9,7 @@ from ..errors import DecodeError
 from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import RawCall, ToolResult
-from ..tools.execution.failures import Failures
-from ..tools.execution.passing import ClassSet
+from ..tools.execution.failures import ClassSet, Failures
 from ..wording import checked_text, clip, escape, excerpt, listed, writable_text
 from .errors import RoundError, shown_call
 from .inputs import checked_input, own_arguments

@@ -150,14 +150,14 @@ def test_a_tool_of_a_program_that_needs_a_person_runs_as_any_other(
     confirmed: dict[str, Any], confirm: Any, said: str
 ) -> None:
     executor = Executor(Registry(confirmed.values()), confirm=confirm)
-    assert said in executor.execute_sync(RawCall("1", "delete", {"name": "a"})).content
-    assert executor.execute_sync(RawCall("1", "show", {"name": "a"})).content == "shown a"
+    assert said in executor.run_sync(RawCall("1", "delete", {"name": "a"})).content
+    assert executor.run_sync(RawCall("1", "show", {"name": "a"})).content == "shown a"
 
 
 def test_an_approval_after_a_restart_reaches_the_program(confirmed: dict[str, Any]) -> None:
     toolset = Toolset(*confirmed.values())
     plan = toolset.offer().round([RawCall("1", "delete", {"name": "a"})]).confirmed().approve("1")
-    plan = Executor(toolset).execute_round_sync(toolset.restore_round(plan.as_dict()))
+    plan = Executor(toolset).run_sync(toolset.restore_round(plan.as_dict()))
     assert plan.handled[0].result.content == "deleted a"
 
 
@@ -295,7 +295,7 @@ def test_the_tools_of_a_program(tools: dict[str, Any]) -> None:
 def test_calls_run_the_program(tools: dict[str, Any], backend: str) -> None:
     executor = Executor(Registry(tools.values()))
     results = anyio.run(
-        executor.execute_all,
+        executor.run,
         [RawCall("1", "add", '{"a": "1", "b": 2}'), RawCall("2", "add", {"A": []}), RawCall("3", "draw")],
         backend=backend,
     )
@@ -306,7 +306,7 @@ def test_calls_run_the_program(tools: dict[str, Any], backend: str) -> None:
 
 def test_calls_without_an_event_loop(tools: dict[str, Any]) -> None:
     executor = Executor(Registry(tools.values()))
-    assert executor.execute_sync(RawCall("1", "add", {"a": 1})).json == 1
+    assert executor.run_sync(RawCall("1", "add", {"a": 1})).json == 1
 
 
 def test_questions_of_a_program_reach_a_person(tools: dict[str, Any]) -> None:
@@ -315,12 +315,12 @@ def test_questions_of_a_program_reach_a_person(tools: dict[str, Any]) -> None:
 
     async def main() -> str:
         plan = toolset.offer().round([RawCall("1", "drop", {"table": "t"})]).confirmed()
-        plan = await executor.execute_round(plan)
+        plan = await executor.run(plan)
         assert plan.deferred[0].question.text == "Really drop t?"
         assert plan.deferred[0].question.answer_schema == {"type": "boolean"}
-        plan = await executor.execute_round(plan.answer("1", True))
+        plan = await executor.run(plan.answer("1", True))
         assert plan.deferred[0].question.text == "Why?"
-        plan = await executor.execute_round(plan.answer("1", "old"))
+        plan = await executor.run(plan.answer("1", "old"))
         return plan.handled[0].result.content
 
     assert anyio.run(main) == "dropped t: old"
@@ -438,7 +438,7 @@ def test_programs_in_other_words() -> None:
         RawCall(what, "my_odd", {"what": what})
         for what in ("plain", "error", "part", "none", "type", "question")
     ]
-    plain, error, part, *others = executor.execute_all_sync(calls)
+    plain, error, part, *others = executor.run_sync(calls)
     assert plain.json == "x"
     assert error.content == "the disk is full"
     assert [type(each).__name__ for each in part.parts] == [*["Text"] * 4, "File"]
@@ -457,7 +457,7 @@ def test_the_program_by_itself(script: list[str]) -> None:
 
 
 def test_errors_are_errors_of_the_call(tools: dict[str, Any]) -> None:
-    result = Executor(Registry(tools.values())).execute_sync(
+    result = Executor(Registry(tools.values())).run_sync(
         RawCall("1", "drop", {"table": "t"}), context={"sure": False}
     )
     assert result.content == "then not"

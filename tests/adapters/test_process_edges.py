@@ -52,7 +52,7 @@ def parts_of(folder: Path, *parts: Any) -> list[str]:
     source = f"import json, sys\nprint({answers}[json.load(sys.stdin)['action']])\n"
     path.write_text(source, encoding="utf-8")
     executor = Executor(Registry(tools_of([sys.executable, str(path)])))
-    return [str(part) for part in executor.execute_sync(RawCall("1", "show", {})).parts]
+    return [str(part) for part in executor.run_sync(RawCall("1", "show", {})).parts]
 
 
 @pytest.mark.needs_process

@@ -31,7 +31,7 @@ def test_step_by_step_to_a_new_method_in_go():
     executor = Executor(code_tools(GO))
 
     def call(tool, **arguments):
-        result = executor.execute_sync(RawCall(None, tool, arguments))
+        result = executor.run_sync(RawCall(None, tool, arguments))
         assert not result.is_error, result.content
         return json.loads(result.content)
 
@@ -184,11 +184,11 @@ def _texts():
 def test_a_text_that_is_too_long_is_refused_with_its_limit(tool, argument, schema):
     most = schema["maxLength"]
     tools = code_tools(GO)
-    refused = Executor(tools).execute_sync(RawCall(None, tool, {argument: "x" * (most + 1)}))
+    refused = Executor(tools).run_sync(RawCall(None, tool, {argument: "x" * (most + 1)}))
     assert refused.is_error
     assert f"{argument}:" in refused.content
     assert str(most) in refused.content.replace(",", "")
-    assert not Executor(tools).execute_sync(RawCall(None, tool, {argument: "x" * most})).is_error
+    assert not Executor(tools).run_sync(RawCall(None, tool, {argument: "x" * most})).is_error
 
 
 def test_a_model_reads_that_files_keep_changing(monkeypatch):
@@ -196,7 +196,7 @@ def test_a_model_reads_that_files_keep_changing(monkeypatch):
         raise ChangedError
 
     monkeypatch.setattr("operator_schema.code_tools.code_base.inspected", changing)
-    result = Executor(code_tools(GO)).execute_sync(RawCall(None, "inspect", {"name": "UserRepository"}))
+    result = Executor(code_tools(GO)).run_sync(RawCall(None, "inspect", {"name": "UserRepository"}))
     assert result.content == "the files change while they are read: try again"
 
 

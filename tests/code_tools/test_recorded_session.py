@@ -35,7 +35,7 @@ def recorded():
     executor = Executor(code_tools(ROOT))
     told = []
     for tool, arguments in CALLS:
-        answer = executor.execute_sync(RawCall(None, tool, arguments))
+        answer = executor.run_sync(RawCall(None, tool, arguments))
         assert not answer.is_error, answer.content
         told.append(f"{tool} {json.dumps(arguments)}\n{shown(json.loads(answer.content))}\n")
     return "\n".join(told)

@@ -157,5 +157,5 @@ def test_the_tool_may_take_longer_than_its_checker(project):
     install(project, "mypy", "exec sleep 20")
     tools = code_tools(project, type_check_seconds=0.2, type_checks=True)
     call = RawCall("1", "check_syntax", {"code": "x = 1", "type_check": True, "language": "python"})
-    result = Executor(tools, timeout=0.1).execute_sync(call)
+    result = Executor(tools, timeout=0.1).run_sync(call)
     assert result.value["checked_with"] == "mypy took more than 0.2 seconds, and was stopped"

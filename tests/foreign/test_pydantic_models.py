@@ -419,7 +419,7 @@ def test_the_result_of_a_tool_has_computed_fields() -> None:
         changed.size = "xx"  # type: ignore[assignment]  # wrong on purpose
         return changed
 
-    result = Executor([spoil]).execute_sync(RawCall("1", "spoil", "{}"))
+    result = Executor([spoil]).run_sync(RawCall("1", "spoil", "{}"))
     assert result.json == {"theSize": "xx", "double": "xxxx"}
     assert result.details is not None
     assert "size" in str(result.details["mismatches"])

@@ -30,7 +30,7 @@ def talk(provider, send, tools, context=None):
         messages += answer.message
         if not answer.calls:
             return answer
-        results = executor.execute_all_sync(answer.calls, context=context)
+        results = executor.run_sync(answer.calls, context=context)
         messages += provider.results(results, registry)
 
 
@@ -77,7 +77,7 @@ def check_cancellation(provider, send):
         calls = provider.calls(send([{"role": "user", "content": "go"}], request))
         assert [call.name for call in calls] == ["hang"]
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(Executor([hang]).execute_all(calls), 0.3)
+            await asyncio.wait_for(Executor([hang]).run(calls), 0.3)
 
     asyncio.run(main())
     assert ended == [True]

@@ -522,7 +522,7 @@ UNKNOWN_ENDS = [
 @pytest.mark.parametrize(("provider", "response"), UNKNOWN_ENDS)
 def test_a_call_never_runs_with_its_defaults_after_an_end_that_nobody_knows(provider, response):
     (call,) = provider.calls(response, [])
-    assert Executor([wipe]).execute_sync(call).code == "cut_off"
+    assert Executor([wipe]).run_sync(call).code == "cut_off"
 
 
 def test_a_call_with_all_of_its_text_runs_after_whatever_end():
@@ -537,7 +537,7 @@ def test_a_call_whose_arguments_may_lack_their_end_never_runs_with_its_defaults(
     answer = provider.answer(response, [])
     (call,) = answer.calls
     assert (answer.is_cut_off, call.is_cut_off) == (True, True)
-    assert Executor([wipe]).execute_sync(call).code == "cut_off"
+    assert Executor([wipe]).run_sync(call).code == "cut_off"
     assert [issue.code for issue in Toolset(wipe).offer().round(answer.calls).issues] == ["cut_off"]
 
 
@@ -608,7 +608,7 @@ def test_a_custom_tool_is_called_with_its_text(provider, response, told):
 
     answer = provider.answer(response, [])
     assert answer.stop == "calls"
-    results = Executor([sql]).execute_all_sync(answer.calls)
+    results = Executor([sql]).run_sync(answer.calls)
     assert provider.results(results) == [told]
     (sent,) = provider.wire.calls_message(answer.calls)
     assert (sent["tool_calls"][0] if "tool_calls" in sent else sent) == (

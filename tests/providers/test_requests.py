@@ -236,7 +236,7 @@ def test_what_isnt_a_tool_is_refused(provider):
 
 @pytest.mark.needs_threads
 def test_arguments_of_another_kind_are_refused():
-    result = Executor(TOOLS).execute_sync(RawCall("1", "now", {}))
+    result = Executor(TOOLS).run_sync(RawCall("1", "now", {}))
     turn_round = TOOLS.offer().round([RawCall("1", "now", {})])
     with pytest.raises(TypeError, match='strict is True, False or "auto", not string "yes"'):
         openai_chat.request(offer_of(TOOLS, strict="yes"))
@@ -267,7 +267,7 @@ def test_arguments_of_another_kind_are_refused():
 )
 def test_results_of_a_round_are_told_from_what_holds_them(given, said):
     tools = Toolset(now)
-    plan = Executor(tools).execute_round_sync(tools.offer().round([RawCall("1", "now", {})]))
+    plan = Executor(tools).run_sync(tools.offer().round([RawCall("1", "now", {})]))
     with pytest.raises(TypeError, match=f"^results takes what an executor returns, ToolResults, {said}"):
         openai_chat.results(given(plan))
 
@@ -396,7 +396,7 @@ def test_one_turn_goes_round(provider, response):
     answer = provider.answer(response, offer)
     assert answer.stop == "calls"
     turn_round = offer.round(answer.calls, assistant=answer.message)
-    plan = Executor(TOOLS).execute_round_sync(turn_round)
+    plan = Executor(TOOLS).run_sync(turn_round)
     transcript = Transcript()
     turn = plan.commit(transcript)
     sent = provider.turn(turn, offer)
@@ -417,7 +417,7 @@ def test_calls_and_results_have_the_name_on_the_wire():
         return path
 
     tools = Toolset(render)
-    plan = Executor(tools).execute_round_sync(tools.offer().round([RawCall("1", "3d_render", {"path": "x"})]))
+    plan = Executor(tools).run_sync(tools.offer().round([RawCall("1", "3d_render", {"path": "x"})]))
     call, result = gemini.turn(plan.commit([]), tools)
     name = gemini.request(tools)["tools"][0]["functionDeclarations"][0]["name"]
     assert call["parts"][0]["functionCall"]["name"] == name

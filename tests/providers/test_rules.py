@@ -105,7 +105,7 @@ def test_names_of_properties_fit_on_the_wire_and_come_back_at_every_depth(drawn,
     assert read.arguments == arguments
     (plan_call,) = Toolset(*tools).offer().round([read]).calls
     assert plan_call.arguments == arguments
-    assert json.loads(Executor(tools).execute_sync(read).content) == arguments
+    assert json.loads(Executor(tools).run_sync(read).content) == arguments
 
 
 @pytest.mark.slow("draws many ways to cut a stream")
@@ -199,12 +199,12 @@ def test_the_property_names_that_the_api_refuses_are_renamed_and_reported():
 def test_a_turn_without_the_providers_message_says_the_names_on_the_wire():
     tools = Toolset(listing({"type": "object", "properties": {"$top": {"type": "integer"}}}))
     call = RawCall("t1", "list_apps", {"$top": 1})
-    plan = Executor(tools).execute_round_sync(tools.offer().round([call]))
+    plan = Executor(tools).run_sync(tools.offer().round([call]))
     said, _ = anthropic.turn(plan.commit([]), tools)
     wire = anthropic.rules.keys.wire_name("$top")
     assert said["content"][0]["input"] == {wire: 1}
     text_call = RawCall("t1", "list_apps", '{"$top": 1}')
-    plan = Executor(tools).execute_round_sync(tools.offer().round([text_call]))
+    plan = Executor(tools).run_sync(tools.offer().round([text_call]))
     assert anthropic.turn(plan.commit([]), tools)[0]["content"][0]["input"] == {wire: 1}
 
 

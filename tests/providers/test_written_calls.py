@@ -189,7 +189,7 @@ def test_a_call_that_groq_refused_runs_with_repair_and_goes_back_as_any_other():
     answer = groq.answer(body, [weather])
     assert (answer.stop, answer.raw_stop) == ("calls", "tool_use_failed")
     assert answer.stop_message == "Failed to call a function. Please adjust your prompt."
-    (result,) = asyncio.run(Executor([weather]).execute_all(answer.calls))
+    (result,) = asyncio.run(Executor([weather]).run(answer.calls))
     assert result.content == "Köln: sun for 3"
     (message,), (back,) = answer.message, groq.results([result])
     assert message["tool_calls"][0]["id"] == back["tool_call_id"]
@@ -199,7 +199,7 @@ def test_a_call_that_groq_refused_runs_with_repair_and_goes_back_as_any_other():
 @pytest.mark.needs_threads
 def test_the_model_reads_what_is_wrong_with_a_call_that_groq_refused():
     answer = groq.answer(refused(json.dumps({"name": "weather", "arguments": {"days": 3}})), [weather])
-    (result,) = asyncio.run(Executor([weather]).execute_all(answer.calls))
+    (result,) = asyncio.run(Executor([weather]).run(answer.calls))
     assert result.code == "invalid_params"
     assert "city" in result.content
 
@@ -250,7 +250,7 @@ def test_a_call_that_gemini_could_not_read_is_a_call(reason, is_streamed):
     assert (answer.stop, answer.raw_stop, said(answer.calls)) == ("calls", reason, [("weather", CITY)])
     assert answer.stop_message == body["candidates"][0]["finishMessage"]
     (part,) = answer.message[0]["parts"]
-    (result,) = asyncio.run(Executor([weather]).execute_all(answer.calls))
+    (result,) = asyncio.run(Executor([weather]).run(answer.calls))
     assert result.content == "Köln: sun for 1"
     (back,) = gemini.results([result])[0]["parts"]
     assert part["functionCall"] == {"id": answer.calls[0].id, "name": "weather", "args": CITY}

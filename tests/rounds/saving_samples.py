@@ -261,7 +261,7 @@ def executed(plan: Any, **options: Any) -> Any:
     """Return a plan after what is pending has been run."""
     if sys.platform == "emscripten":
         pytest.skip("WebAssembly has no event loop inside a call", allow_module_level=True)
-    return asyncio.run(EXECUTOR.execute_round(plan, **options))
+    return asyncio.run(EXECUTOR.run(plan, **options))
 
 
 def mixed() -> Any:

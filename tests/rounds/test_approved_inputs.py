@@ -106,8 +106,6 @@ def test_an_answered_call_runs_with_its_input():
     from operator_schema import Executor
 
     executor = Executor(TOOLS)
-    plan = executor.execute_round_sync(TOOLS.offer().round([RawCall("1", "move", {"to": "Rome"})])).answer(
-        "1", True
-    )
-    plan = executor.execute_round_sync(plan, hooks=lambda call: RunNormally(type(call.input)("Oslo")))
+    plan = executor.run_sync(TOOLS.offer().round([RawCall("1", "move", {"to": "Rome"})])).answer("1", True)
+    plan = executor.run_sync(plan, hooks=lambda call: RunNormally(type(call.input)("Oslo")))
     assert plan.handled[0].result.content == "Rome True"

@@ -365,7 +365,7 @@ def test_an_answer_that_would_be_read_as_another_one_refuses_the_call(after, fit
     from operator_schema import Executor
 
     toolset = asking(Dry)
-    plan = Executor(toolset).execute_round_sync(toolset.offer().round([RawCall("c0", "run", {"path": "/x"})]))
+    plan = Executor(toolset).run_sync(toolset.offer().round([RawCall("c0", "run", {"path": "/x"})]))
     for answer in ({"dry": True}, {}, {"dry": True, "ignored": 1}):
         answered = plan.answer("c0", answer)
         if fits:

@@ -17,7 +17,7 @@ def run(tools, *calls, hooks=None, context=None, **options):
     """Execute a round of these calls, in a loop of its own."""
     executor = Executor(tools, **options)
     found = tools.offer().round(calls)
-    return asyncio.run(executor.execute_round(found, hooks=hooks, context=context))
+    return asyncio.run(executor.run(found, hooks=hooks, context=context))
 
 
 class Closed:
@@ -53,7 +53,7 @@ def test_a_question_may_have_an_answer_of_another_type():
     assert plan.deferred[0].question.answer_schema == {"type": "string", "enum": ["left", "right"]}
     with pytest.raises(DecodeError, match="the answer for ask_it"):
         plan.answer(0, "up")
-    after = Executor(tools).execute_round_sync(plan.answer(0, "left"))
+    after = Executor(tools).run_sync(plan.answer(0, "left"))
     assert after.handled[0].result.content == "left"
 
 
@@ -79,12 +79,12 @@ def test_an_answer_wins_over_the_context_and_belongs_to_its_call():
     tools = asking()
     plan = run(tools, raw("ask_it", "a"), raw("ask_it", "b"))
     plan = plan.answer("a", "mine")
-    after = Executor(tools).execute_round_sync(plan.answer("b", "yours"), context={"other": 1})
+    after = Executor(tools).run_sync(plan.answer("b", "yours"), context={"other": 1})
     assert [handled.result.content for handled in after.handled] == ["mine", "yours"]
 
 
 def test_hooks_still_see_an_answered_call():
     tools = asking()
     plan = run(tools, raw("ask_it")).answer(0, "x")
-    after = Executor(tools).execute_round_sync(plan, hooks=lambda call: Reject(call.answers["answer"]))
+    after = Executor(tools).run_sync(plan, hooks=lambda call: Reject(call.answers["answer"]))
     assert after.rejected[0].reason == "x"

@@ -347,7 +347,7 @@ def test_nothing_runs_in_a_round_that_ended_while_its_hooks_were_asked():
             "discard": found.discard,
         }
         with pytest.raises(RoundError, match="already"):
-            executor.execute_round_sync(found, hooks=lambda _, end=ends[end]: (end(), None)[1])
+            executor.run_sync(found, hooks=lambda _, end=ends[end]: (end(), None)[1])
     assert ran == []
 
 

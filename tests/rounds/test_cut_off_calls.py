@@ -42,9 +42,7 @@ def test_a_call_that_was_cut_off_is_an_issue_and_stays_one(arguments):
 @pytest.mark.needs_threads
 def test_the_others_of_its_turn_run():
     RAN.clear()
-    plan = Executor(TOOLS).execute_round_sync(
-        TOOLS.offer().round([RawCall("0", "wipe", {"path": "/b"}), CUT])
-    )
+    plan = Executor(TOOLS).run_sync(TOOLS.offer().round([RawCall("0", "wipe", {"path": "/b"}), CUT]))
     assert [result.code for result in plan.commit([]).results] == [None, "cut_off"]
     assert RAN == ["/b"]
 
@@ -64,7 +62,7 @@ def test_saved_data_that_make_a_pending_call_of_it_run_nothing():
         ("data_changed", "1")
     ]
     RAN.clear()
-    again = Executor(TOOLS).execute_round_sync(TOOLS.restore_round(resealed(data)))
+    again = Executor(TOOLS).run_sync(TOOLS.restore_round(resealed(data)))
     assert (again.handled[0].result.code, RAN) == ("cut_off", [])
 
 

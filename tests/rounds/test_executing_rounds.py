@@ -43,7 +43,7 @@ def run(tools, *calls, hooks=None, context=None, **options):
     """Execute a round of these calls, in a loop of its own."""
     executor = Executor(tools, **options)
     found = tools.offer().round(calls)
-    return asyncio.run(executor.execute_round(found, hooks=hooks, context=context))
+    return asyncio.run(executor.run(found, hooks=hooks, context=context))
 
 
 class Stop(Exception):  # noqa: N818  # what hosts call theirs
@@ -62,12 +62,12 @@ def test_a_turn_in_one_call():
             raw("search", "d", query="q", limit=1),
         ]
     )
-    plan = Executor(toolset).execute_round_sync(found)
+    plan = Executor(toolset).run_sync(found)
     assert (ids(plan.handled), ids(plan.issues), ids(plan.deferred)) == (["a", "d"], ["b"], ["c"])
     assert [handled.by for handled in plan.handled] == ["executor", "executor"]
     assert [handled.result.value for handled in plan.handled] == ["page u", ["q"]]
     assert plan.id == found.id
-    after = Executor(toolset).execute_round_sync(plan.approve("c"))
+    after = Executor(toolset).run_sync(plan.approve("c"))
     turn = after.commit(Transcript())
     assert [result.call_id for result in turn.results] == ["a", "b", "c", "d"]
     assert turn.results[2].content == "paid 1"
@@ -84,8 +84,8 @@ def test_what_has_its_result_is_not_run_again():
 
     tools = Toolset(count)
     executor = Executor(tools)
-    plan = executor.execute_round_sync(tools.offer().round([raw("count")]))
-    assert executor.execute_round_sync(plan) == plan
+    plan = executor.run_sync(tools.offer().round([raw("count")]))
+    assert executor.run_sync(plan) == plan
     assert len(runs) == 1
 
 
@@ -229,7 +229,7 @@ def test_a_tool_that_is_off_or_missing_in_the_executor_has_its_result():
     registry.switch("fetch", enabled=False)
     tools = Toolset(fetch, ask)
     found = tools.offer().round([raw("fetch", "a", url="u"), raw("ask", "b", topic="t")])
-    plan = Executor(registry).execute_round_sync(found)
+    plan = Executor(registry).run_sync(found)
     assert [handled.result.code for handled in plan.handled] == ["disabled", "tool_not_found"]
 
 
@@ -240,7 +240,7 @@ def test_a_tool_of_the_same_name_that_takes_something_else_is_not_run():
         raise AssertionError
 
     tools = Toolset(fetch)
-    (handled,) = Executor([other]).execute_round_sync(tools.offer().round([raw("fetch", url="u")])).handled
+    (handled,) = Executor([other]).run_sync(tools.offer().round([raw("fetch", url="u")])).handled
     assert handled.result.code == "execution_failed"
     assert "can't be run here" in handled.result.content
 
@@ -254,9 +254,9 @@ def test_the_context_reaches_the_functions_and_switches():
     tools = Toolset(who.with_(enabled=lambda context: "user" in context))
     found = tools.offer(context={"user": "Ann"}).round([raw("who")])
     executor = Executor(tools)
-    assert executor.execute_round_sync(found, context={"user": "Ann"}).handled[0].result.content == "Ann"
+    assert executor.run_sync(found, context={"user": "Ann"}).handled[0].result.content == "Ann"
     again = tools.offer(context={"user": "Ann"}).round([raw("who")])
-    assert executor.execute_round_sync(again).handled[0].result.code == "disabled"
+    assert executor.run_sync(again).handled[0].result.code == "disabled"
 
 
 # --- loops ---------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def test_it_runs_under_trio():
     async def main():
         tools = Toolset(nap, fetch)
         found = tools.offer().round([raw("nap", "a"), raw("fetch", "b", url="u")])
-        return await Executor(tools).execute_round(found, hooks=hook_)
+        return await Executor(tools).run(found, hooks=hook_)
 
     plan = trio.run(main)
     assert [handled.result.content for handled in plan.handled] == ["slept", "page u"]
@@ -297,7 +297,7 @@ def test_it_runs_under_trio():
 
 def test_the_sync_form_works_inside_a_running_loop():
     async def main():
-        return Executor(toolset).execute_round_sync(toolset.offer().round([raw("fetch", url="u")]))
+        return Executor(toolset).run_sync(toolset.offer().round([raw("fetch", url="u")]))
 
     assert asyncio.run(main()).handled[0].result.content == "page u"
 
@@ -317,7 +317,7 @@ def test_cancelling_it_leaves_the_round_open():
     found = tools.offer().round([raw("hang")])
 
     async def main():
-        task = asyncio.ensure_future(Executor(tools).execute_round(found))
+        task = asyncio.ensure_future(Executor(tools).run(found))
         await asyncio.sleep(SOON)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -334,7 +334,7 @@ def test_a_settled_round_is_not_run():
     found.discard()
     for each in (found, plan):
         with pytest.raises(RoundError, match="discarded already"):
-            Executor(toolset).execute_round_sync(each)
+            Executor(toolset).run_sync(each)
 
 
 # --- the options of the executor -----------------------------------------------------------------
@@ -394,14 +394,14 @@ def test_a_model_reads_the_same_in_a_round_and_outside(show, report, name, argum
     tools = Toolset(halve)
     executor = Executor(tools, show_errors=show, report=report)
     call = RawCall("1", name, arguments)
-    alone = executor.execute_sync(call)
-    plan = executor.execute_round_sync(tools.offer().round([call]))
+    alone = executor.run_sync(call)
+    plan = executor.run_sync(tools.offer().round([call]))
     (result,) = plan.commit([]).results
     first, second = (re.split(r"\n\n.*Traceback", each.content)[0] for each in (alone, result))
     assert (first, alone.code, alone.is_error) == (second, result.code, result.is_error)
     assert ("Traceback" in alone.content) == ("Traceback" in result.content)
     restored = tools.restore_round(plan.as_dict())
-    assert executor.execute_round_sync(restored).commit([]).results[0].content == result.content
+    assert executor.run_sync(restored).commit([]).results[0].content == result.content
 
 
 def test_hooks_and_errors_of_hooks_have_the_texts_of_the_executor():
@@ -409,7 +409,7 @@ def test_hooks_and_errors_of_hooks_have_the_texts_of_the_executor():
     executor = Executor(tools, report=shout)
     found = tools.offer().round([raw("halve", "1"), raw("search", "2", query="q")])
     with pytest.raises(HookError) as caught:
-        executor.execute_round_sync(found, hooks=lambda call: 1 / 0)
+        executor.run_sync(found, hooks=lambda call: 1 / 0)
     assert caught.value.round.issues[0].content == "WRONG: 1"
     assert found.issues[0].content != "WRONG: 1"
     assert isinstance(caught.value.round.issues[0].error, DecodeError)
@@ -422,5 +422,5 @@ def test_what_a_hook_answers_is_as_long_as_a_result_may_be(decide):
     assert 0 < len(turn_result.content) <= 200
     # It was decided before this executor came, so it stays.
     before = toolset.offer().round([raw("fetch", url="u")]).reject("c1", "x" * 1000)
-    [turn_result] = Executor(toolset, max_content=200).execute_round_sync(before).commit([]).results
+    [turn_result] = Executor(toolset, max_content=200).run_sync(before).commit([]).results
     assert turn_result.content.endswith("x" * 1000)

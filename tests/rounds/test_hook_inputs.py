@@ -53,7 +53,7 @@ def a_round() -> Any:
 
 
 def ran(plan: Any) -> str:
-    return Executor(TOOLS).execute_round_sync(plan).handled[0].result.content
+    return Executor(TOOLS).run_sync(plan).handled[0].result.content
 
 
 def lots(call: Any) -> None:
@@ -199,9 +199,9 @@ def test_the_function_that_asks_owns_its_input_too(edit):
         sent = toolset.offer().round([RawCall("1", "pay", {"amount": 5, "to": {"owner": "Ada"}})])
         if asked is ask or edit is lots:
             with pytest.raises(HookError):
-                Executor(toolset, confirm=asked).execute_round_sync(sent)
+                Executor(toolset, confirm=asked).run_sync(sent)
         else:
-            plan = Executor(toolset, confirm=asked).execute_round_sync(sent)
+            plan = Executor(toolset, confirm=asked).run_sync(sent)
             assert plan.handled[0].result.content in {"6 to Ada []", "5 to Ada ['x']"}
         assert sent.calls[0].input == guarded.input_type(5, Account("Ada"))
 

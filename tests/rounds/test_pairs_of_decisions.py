@@ -75,14 +75,14 @@ DECISIONS = {
     "a hook defers": by_hook(lambda call, said: Defer(f"wait {said}")),
     "a hook agrees": by_hook(lambda call, said: RunNormally(approved=True)),
     "a hook changes the input": by_hook(lambda call, said: RunNormally(call.tool.input_type(said))),
-    "run": lambda plan, said: executor.execute_round_sync(plan),
+    "run": lambda plan, said: executor.run_sync(plan),
     "save and restore": lambda plan, said: toolset.restore_round(json.dumps(plan.as_dict())),
 }
 STARTS = {
     "pending": lambda: toolset.offer().round([raw("look", "1", amount=0)]).confirmed(),
     "asks for agreement": lambda: toolset.offer().round([raw("pay", "1", amount=0)]).confirmed(),
     "deferred by a hook": lambda: DECISIONS["a hook defers"](STARTS["pending"](), 0),
-    "has a question": lambda: executor.execute_round_sync(toolset.offer().round([raw("ask", "1", amount=0)])),
+    "has a question": lambda: executor.run_sync(toolset.offer().round([raw("ask", "1", amount=0)])),
 }
 
 

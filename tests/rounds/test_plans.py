@@ -38,7 +38,7 @@ def waiting(*calls):
 
 def asking(*calls, tools=toolset):
     """Return a plan in which calls have been run that have a question."""
-    return Executor(tools, threads=False).execute_round_sync(
+    return Executor(tools, threads=False).run_sync(
         tools.offer().round(calls or [raw("ask", "a", topic="cats")])
     )
 
@@ -253,7 +253,7 @@ def test_an_answer_makes_it_pending_and_reaches_the_function():
     answered = plan.answer("a", True)
     assert answered.pending[0].answers == {"answer": True}
     assert answered.pending[0].approved
-    after = Executor(toolset, threads=False).execute_round_sync(answered)
+    after = Executor(toolset, threads=False).run_sync(answered)
     assert after.handled[0].result.content == "cats: True"
 
 
@@ -291,7 +291,7 @@ def test_an_answer_is_kept_as_a_copy():
     answer.append("y")
     answered.pending[0].answers["tags"].append("z")
     assert answered.pending[0].answers == {"tags": ["x"]}
-    assert Executor(tools).execute_round_sync(answered).handled[0].result.content == "x"
+    assert Executor(tools).run_sync(answered).handled[0].result.content == "x"
 
 
 def test_two_questions_one_after_the_other():
@@ -307,10 +307,10 @@ def test_two_questions_one_after_the_other():
     tools = Toolset(book)
     executor = Executor(tools, threads=False)
     plan = asking(raw("book", "a"), tools=tools).answer("a", "Monday")
-    plan = executor.execute_round_sync(plan)
+    plan = executor.run_sync(plan)
     assert plan.deferred[0].question.text == "Sure?"
     assert plan.deferred[0].answers == {"day": "Monday"}
-    plan = executor.execute_round_sync(plan.answer("a", False))
+    plan = executor.run_sync(plan.answer("a", False))
     assert plan.handled[0].result.content == "Monday False"
 
 
@@ -324,10 +324,10 @@ def test_the_same_question_again_gets_the_new_answer():
 
     tools = Toolset(guess)
     executor = Executor(tools, threads=False)
-    plan = executor.execute_round_sync(asking(raw("guess", "a"), tools=tools).answer("a", 5))
+    plan = executor.run_sync(asking(raw("guess", "a"), tools=tools).answer("a", 5))
     plan = plan.answer("a", 7)
     assert plan.pending[0].answers == {"number": 7}
-    assert executor.execute_round_sync(plan).handled[0].result.value == 7
+    assert executor.run_sync(plan).handled[0].result.value == 7
 
 
 # --- results and further hooks -------------------------------------------------------------------

@@ -63,7 +63,7 @@ def asks(annotation: Any, *, answer_type: Any = None, parameter: str = "answer")
 
 def asked(toolset: Any, **context: Any) -> Any:
     round_ = toolset.offer().round(calls(("ask", {"number": 1})))
-    return asyncio.run(Executor(toolset).execute_round(round_, context=context or None))
+    return asyncio.run(Executor(toolset).run(round_, context=context or None))
 
 
 def restarted(toolset: Any, plan: Any) -> Any:
@@ -71,7 +71,7 @@ def restarted(toolset: Any, plan: Any) -> Any:
 
 
 def finished(toolset: Any, plan: Any) -> Any:
-    done = asyncio.run(Executor(toolset).execute_round(plan))
+    done = asyncio.run(Executor(toolset).run(plan))
     return done.handled[0].result.content
 
 
@@ -163,8 +163,8 @@ def test_an_answer_wins_over_the_context_and_is_there_for_its_own_call_alone():
     toolset = Toolset(asks(int))
     both = toolset.offer().round(calls(("ask", {"number": 1}), ("ask", {"number": 2})))
     executor = Executor(toolset)
-    plan = asyncio.run(executor.execute_round(both))
-    plan = asyncio.run(executor.execute_round(restarted(toolset, plan.answer("c0", 7))))
+    plan = asyncio.run(executor.run(both))
+    plan = asyncio.run(executor.run(restarted(toolset, plan.answer("c0", 7))))
     assert [call.result.content for call in plan.handled] == ["int 7"]
     assert [call.id for call in plan.deferred] == ["c1"]
 
@@ -181,12 +181,12 @@ def test_a_second_answer_takes_the_place_of_the_first_and_others_are_kept():
         return f"{first} {second}"
 
     toolset = Toolset(ask)
-    plan = asyncio.run(Executor(toolset).execute_round(toolset.offer().round(calls(("ask", {})))))
+    plan = asyncio.run(Executor(toolset).run(toolset.offer().round(calls(("ask", {})))))
     for text, answer in [("First?", -1), ("Second?", "b"), ("First again?", 3)]:
         plan = restarted(toolset, plan)
         assert plan.deferred[0].question.text == text
         plan = restarted(toolset, plan.answer("c0", answer))
-        plan = asyncio.run(Executor(toolset).execute_round(plan))
+        plan = asyncio.run(Executor(toolset).run(plan))
     assert plan.handled[0].result.content == "3 b"
     assert restarted(toolset, plan).handled[0].answers == {"second": "b", "first": 3}
 
@@ -200,7 +200,7 @@ def test_a_parameter_without_none_takes_an_answer():
         return str(answer)
 
     toolset = Toolset(ask)
-    plan = asyncio.run(Executor(toolset).execute_round(toolset.offer().round(calls(("ask", {})))))
+    plan = asyncio.run(Executor(toolset).run(toolset.offer().round(calls(("ask", {})))))
     assert finished(toolset, restarted(toolset, plan).answer("c0", 4)) == "4"
 
 
@@ -280,16 +280,16 @@ def test_an_answer_to_the_question_before_does_not_fit_the_next_one():
 
     tools = Toolset(wipe)
     executor = Executor(tools)
-    plan = executor.execute_round_sync(tools.offer().round([RawCall("a", "wipe", {})]))
+    plan = executor.run_sync(tools.offer().round([RawCall("a", "wipe", {})]))
     (first,) = plan.deferred
     plan = tools.restore_round(plan.as_dict())
-    plan = executor.execute_round_sync(plan.answer(first, True))
+    plan = executor.run_sync(plan.answer(first, True))
     with pytest.raises(RoundError, match=r"waits for something else by now: look at round\.deferred"):
         plan.answer(first, True)
     with pytest.raises(RoundError, match="waits for something else"):
         plan.reject(first)
     (second,) = plan.deferred
-    plan = executor.execute_round_sync(plan.answer(second, False))
+    plan = executor.run_sync(plan.answer(second, False))
     assert [call.result.content for call in plan.handled] == ["True False"]
 
 
@@ -302,7 +302,7 @@ def test_a_question_is_shown_up_to_200_characters_with_its_quotes_where_it_is_ap
         raise NeedsInput(question)
 
     toolset = Toolset(wait)
-    plan = Executor(toolset).execute_round_sync(toolset.offer().round([RawCall("a", "wait", {})]))
+    plan = Executor(toolset).run_sync(toolset.offer().round([RawCall("a", "wait", {})]))
     with pytest.raises(RoundError) as caught:
         plan.approve("a")
     assert (question in str(caught.value)) == is_whole

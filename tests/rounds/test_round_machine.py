@@ -303,7 +303,7 @@ class RoundMachine(RuleBasedStateMachine):
             self._want_person(index)
         before = list(RAN)
         pending = self._at("pending")
-        self.plan = self.executor.execute_round_sync(self.plan)
+        self.plan = self.executor.run_sync(self.plan)
         ran = sorted(RAN[len(before) :])
         expected = []
         for index in pending:

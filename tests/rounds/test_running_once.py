@@ -71,7 +71,7 @@ def a_round(*names: str) -> Any:
 
 
 def executed(plan: Any) -> Any:
-    return EXECUTOR.execute_round_sync(plan)
+    return EXECUTOR.run_sync(plan)
 
 
 def copied(plan: Any) -> Any:
@@ -161,7 +161,7 @@ def test_a_round_that_was_executed_says_so_before_its_hooks_are_asked():
     found = a_round("plain")
     executed(found)
     with pytest.raises(RoundError, match="was run already"):
-        EXECUTOR.execute_round_sync(found, hooks=lambda call: pytest.fail("asked"))
+        EXECUTOR.run_sync(found, hooks=lambda call: pytest.fail("asked"))
 
 
 def test_what_another_plan_ran_can_not_be_decided_on_any_more():
@@ -195,7 +195,7 @@ def test_of_tasks_that_execute_one_plan_at_once_one_runs_it():
     plan = a_round("plain", "plain").confirmed()
 
     async def both() -> list[Any]:
-        runs = [EXECUTOR.execute_round(plan), EXECUTOR.execute_round(copied(plan))]
+        runs = [EXECUTOR.run(plan), EXECUTOR.run(copied(plan))]
         return await asyncio.gather(*runs, return_exceptions=True)
 
     first, second = asyncio.run(both())
@@ -242,8 +242,8 @@ def test_a_call_that_raised_what_is_passed_through_may_run_again():
     executor = Executor(toolset, pass_through=[LookupError])
     sent = toolset.offer().round([RawCall("c0", "hand_over", {"tag": 0}), RawCall("c1", "plain", {"tag": 1})])
     with pytest.raises(InterruptedRoundError) as caught:
-        executor.execute_round_sync(sent)
-    after = executor.execute_round_sync(caught.value.round)
+        executor.run_sync(sent)
+    after = executor.run_sync(caught.value.round)
     assert [call.result.content for call in after.handled] == ["done", "did 1"]
 
 
@@ -254,7 +254,7 @@ def test_a_hook_that_fails_has_run_nothing():
         raise OSError
 
     with pytest.raises(RuntimeError):
-        EXECUTOR.execute_round_sync(plan, hooks=fail)
+        EXECUTOR.run_sync(plan, hooks=fail)
     assert len(executed(plan).handled) == 1
 
 
@@ -297,7 +297,7 @@ def interrupted(*names: str) -> Any:
     )
 
     async def cancel() -> None:
-        task = asyncio.create_task(Executor(SLOW).execute_round(plan))
+        task = asyncio.create_task(Executor(SLOW).run(plan))
         begun = names.count("plain") + names.count("endless")
         while len(RAN) < begun or len(plan.current().handled) < names.count("plain"):  # noqa: ASYNC110  # a plan has no events
             await asyncio.sleep(0)
@@ -329,16 +329,16 @@ def test_a_cancelled_round_keeps_what_has_ended_and_asks_about_the_rest():
 def test_a_call_that_was_interrupted_runs_again_only_if_somebody_says_so():
     plan = interrupted("endless")
     with pytest.raises(RoundError, match="was begun and interrupted already"):
-        Executor(SLOW).execute_round_sync(plan)
+        Executor(SLOW).run_sync(plan)
     now = SLOW.restore_round(json.dumps(plan.current().as_dict()))
     assert (now.pending, len(now.deferred)) == ((), 1)
     again = now.approve("c0")
 
     IS_OVER.append(True)
     executor = Executor(SLOW)
-    assert executor.execute_round_sync(again).handled[0].result.content == "ended"
+    assert executor.run_sync(again).handled[0].result.content == "ended"
     with pytest.raises(RoundError, match="was run already"):
-        executor.execute_round_sync(plan.current().approve("c0"))
+        executor.run_sync(plan.current().approve("c0"))
     assert RAN == {(0, None): 2}
 
 
@@ -405,12 +405,12 @@ def test_a_plan_of_which_one_call_is_run_meanwhile_runs_none():
 
     async def run_the_other_plan(call):
         if call.id == "c0":
-            await executor.execute_round(second)
+            await executor.run(second)
 
     with pytest.raises(RoundError, match=r'plain \(call "c1"\) was run already'):
-        executor.execute_round_sync(found, hooks=run_the_other_plan)
+        executor.run_sync(found, hooks=run_the_other_plan)
     assert RAN == {(1, None): 1}
-    executor.execute_round_sync(found.confirmed().current())
+    executor.run_sync(found.confirmed().current())
     assert RAN == {(0, None): 1, (1, None): 1}
 
 

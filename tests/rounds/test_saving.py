@@ -253,7 +253,7 @@ def test_a_result_that_is_not_json_is_refused():
 def test_a_turn_as_data_has_its_results():
     plan = mixed()
     plan = plan.answer("c6", "12A").approve("c2")
-    plan = asyncio.run(EXECUTOR.execute_round(plan))
+    plan = asyncio.run(EXECUTOR.run(plan))
     turn = restored(plan).commit([])
     data = turn.as_dict()
     assert [result["call_id"] for result in data["results"]] == [f"c{index}" for index in range(8)]
@@ -346,7 +346,7 @@ HALF = "\ud83d"  # of an emoji that a model began
         lambda: planned(("cancel", {"booking": "a"}), hooks=lambda _: Reject(HALF)),
         lambda: planned(("cancel", {"booking": "a"}), hooks=lambda _: Defer(HALF)),
         lambda: planned(("cancel", {"booking": "a"})).reject("c0", HALF),
-        lambda: Executor(WONDERS).execute_round_sync(planned(("wonder", {}), toolset=WONDERS)),
+        lambda: Executor(WONDERS).run_sync(planned(("wonder", {}), toolset=WONDERS)),
         lambda: failed(planned(("anything", {"value": 1})), HALF),
     ],
 )

@@ -208,9 +208,9 @@ def test_an_executor_takes_a_toolset_with_its_switches():
     registry = Registry([search, fetch])
     registry.switch("fetch", enabled=False)
     executor = Executor(Toolset(registry, remember).hide(remember))
-    assert executor.execute_sync(raw("search", query="a", limit=1)).content == '["a"]'
-    assert executor.execute_sync(raw("fetch", url="a")).code == "disabled"
-    assert executor.execute_sync(raw("pay", amount=1)).code == "tool_not_found"
+    assert executor.run_sync(raw("search", query="a", limit=1)).content == '["a"]'
+    assert executor.run_sync(raw("fetch", url="a")).code == "disabled"
+    assert executor.run_sync(raw("pay", amount=1)).code == "tool_not_found"
 
 
 TAKEN_AS = {
@@ -234,8 +234,8 @@ def test_what_takes_a_toolset_has_its_hidden_tools_switched_off(kind):
     assert "fetch" not in [tool.name for tool in registry.offered()]
     assert not registry.is_enabled("fetch")
     executor = Executor(taken, threads=False)
-    assert executor.execute_sync(raw("fetch", url="a")).code == "disabled"
-    unknown = executor.execute_sync(raw("fetsh", url="a"))
+    assert executor.run_sync(raw("fetch", url="a")).code == "disabled"
+    unknown = executor.run_sync(raw("fetsh", url="a"))
     assert (unknown.code, "fetch" in unknown.content) == ("tool_not_found", False)
 
 
@@ -247,9 +247,9 @@ def test_a_round_that_offered_a_hidden_tool_runs_it(kind):
     if kind == "with other options":
         toolset = toolset.with_(repair=True)
     sent = toolset.offer(also=["fetch"]).round([raw("fetch", url="a")])
-    assert executor.execute_round_sync(sent).handled[0].result.content == "page a"
+    assert executor.run_sync(sent).handled[0].result.content == "page a"
     plain = toolset.offer().round([raw("fetch", url="a")])
-    assert executor.execute_round_sync(plain).issues[0].code == "not_available"
+    assert executor.run_sync(plain).issues[0].code == "not_available"
 
 
 @pytest.mark.needs_threads
@@ -268,13 +268,13 @@ def test_a_hidden_tool_that_is_also_switched_off_never_runs(switched):
     taken = Registry().merge(Registry(toolset))
     sent = toolset.offer(only=toolset).round([raw("fetch", url="a")])
     executor = Executor(taken, threads=False)
-    assert executor.execute_round_sync(sent).handled[0].result.content == "page a"
+    assert executor.run_sync(sent).handled[0].result.content == "page a"
 
     switch["on"] = False
     if switched == "afterwards":
         taken.switch("fetch", enabled=False)
     sent = toolset.offer(only=["fetch"]).round([raw("fetch", url="a")])
-    (state,) = executor.execute_round_sync(sent).calls
+    (state,) = executor.run_sync(sent).calls
     expected = "disabled" if switched == "afterwards" else "not_available"
     assert state.result.code == expected
 
@@ -291,14 +291,14 @@ def test_the_switch_of_a_registry_goes_with_a_tool_that_is_hidden_in_it():
 def test_a_registry_can_switch_a_hidden_tool_on():
     registry = Registry(Toolset(search, fetch).hide(fetch))
     registry.switch("fetch", enabled=True)
-    assert Executor(registry, threads=False).execute_sync(raw("fetch", url="a")).content == "page a"
+    assert Executor(registry, threads=False).run_sync(raw("fetch", url="a")).content == "page a"
 
 
 @pytest.mark.needs_threads
 def test_an_executor_also_runs_the_describing_tool():
     inner = Toolset(search)
     executor = Executor(Toolset(inner, describe_tools(inner)))
-    result = executor.execute_sync(raw("describe_tools", tools=["search"]))
+    result = executor.run_sync(raw("describe_tools", tools=["search"]))
     assert "sorted by date" in result.content
-    broken = executor.execute_sync(raw("search"))
+    broken = executor.run_sync(raw("search"))
     assert "describe_tools" in broken.content

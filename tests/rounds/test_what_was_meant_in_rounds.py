@@ -54,7 +54,7 @@ def test_a_plan_in_place_of_its_data_and_the_other_way_round_name_what_to_write(
     with pytest.raises(RestoreError, match=r"round\.as_dict\(\)"):
         toolset.restore_round(waiting())
     with pytest.raises(TypeError, match=r"toolset\.restore_round\(data\)"):
-        Executor(toolset).execute_round_sync(waiting().as_dict())
+        Executor(toolset).run_sync(waiting().as_dict())
 
 
 @pytest.mark.parametrize("given", [{"amount": 2}, '{"amount": 2}'])

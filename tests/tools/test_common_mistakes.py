@@ -194,7 +194,7 @@ def test_methods_without_an_instance_are_refused_everywhere():
     service = WebService()
     registry = Registry([service.find, WebService.make, WebService.count])
     assert [made.name for made in registry] == ["find", "make", "count"]
-    result = Executor(registry).execute_sync(RawCall("1", "find", {"x": 1}))
+    result = Executor(registry).run_sync(RawCall("1", "find", {"x": 1}))
     assert result.content == "1"
 
 

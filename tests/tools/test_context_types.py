@@ -216,7 +216,7 @@ def test_the_executor_finds_generic_types_too():
     async def act(q: str, ctx: Annotated[RunContext[Db], skip]) -> str:
         return f"{q} {type(ctx).__name__}"
 
-    result = Executor([act]).execute_sync(RawCall("1", "act", {"q": "a"}), context={RunContext: OfDb()})
+    result = Executor([act]).run_sync(RawCall("1", "act", {"q": "a"}), context={RunContext: OfDb()})
     assert result.content == "a OfDb"
 
 
@@ -383,7 +383,7 @@ def test_what_lacks_its_context_is_known_before_a_call():
     executor = Executor([needs_two, has_a_default, needs_nothing])
     missing = executor.missing_context()
     assert {name: error.parameters for name, error in missing.items()} == {"needs_two": ("db", "cache")}
-    result = executor.execute_sync(RawCall("1", "needs_two", {"city": "a"}))
+    result = executor.run_sync(RawCall("1", "needs_two", {"city": "a"}))
     assert str(result.details["exception"]) == str(missing["needs_two"])
     assert executor.missing_context({Db: Db(), "cache": Cache()}) == {}
     assert list(executor.missing_context({Db: Db()})) == ["needs_two"]

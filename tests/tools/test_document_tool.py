@@ -92,7 +92,7 @@ def test_options_are_those_of_any_tool() -> None:
 @pytest.mark.needs_threads
 def test_registries_executors_and_toolsets_take_it() -> None:
     own = made()
-    result = Executor(Registry([own])).execute_sync(RawCall("1", "find", {"nam": 1}))
+    result = Executor(Registry([own])).run_sync(RawCall("1", "find", {"nam": 1}))
     assert result.content.splitlines()[1] == '- name: missing (string, required); you sent "nam" instead'
     assert Toolset(own).offer().round([RawCall("1", "find", {"name": "a"})])
 
@@ -172,9 +172,7 @@ def test_an_object_with_a_schema_of_its_own_is_registered() -> None:
     assert registry.definitions() == [
         {"name": "greet", "description": "Greet somebody.", "input_schema": Greeter.schema}
     ]
-    results = Executor(registry).execute_all_sync(
-        [RawCall("1", "greet", {"who": "Ada"}), RawCall("2", "greet", {})]
-    )
+    results = Executor(registry).run_sync([RawCall("1", "greet", {"who": "Ada"}), RawCall("2", "greet", {})])
     assert [(result.is_error, result.content.partition("\n")[0]) for result in results] == [
         (False, "Hello, Ada"),
         (True, "greet: 1 problem with the arguments"),
@@ -197,6 +195,4 @@ def test_errors_of_the_function_are_those_of_any_tool() -> None:
         raise CallError(message)
 
     own = document_tool(fail, SCHEMA, name="fail")
-    assert (
-        "there is no a" in Executor(Registry([own])).execute_sync(RawCall("1", "fail", {"name": "a"})).content
-    )
+    assert "there is no a" in Executor(Registry([own])).run_sync(RawCall("1", "fail", {"name": "a"})).content

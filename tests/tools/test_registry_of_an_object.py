@@ -104,7 +104,7 @@ def test_they_are_executed():
         RawCall(name="wait"),
         RawCall(name="also_made_by"),
     ]
-    assert [result.content for result in executor.execute_all_sync(calls)] == [
+    assert [result.content for result in executor.run_sync(calls)] == [
         "Ann greets Bob",
         "Ann",
         "Shop",

@@ -128,16 +128,16 @@ def test_the_executor_asks_with_the_context_of_the_call():
     executor = Executor(registry)
 
     def codes(call):
-        return [executor.execute_sync(call, context=context).code for context in (ADMIN, GUEST, None)]
+        return [executor.run_sync(call, context=context).code for context in (ADMIN, GUEST, None)]
 
     assert codes(RawCall(name="read_file", arguments={"path": "a"})) == [None, "disabled", "disabled"]
     wrong = RawCall(name="read_fil")
-    assert 'did you mean "read_file"' in executor.execute_sync(wrong, context=ADMIN).content
-    assert "read_file" not in executor.execute_sync(wrong, context=GUEST).content
+    assert 'did you mean "read_file"' in executor.run_sync(wrong, context=ADMIN).content
+    assert "read_file" not in executor.run_sync(wrong, context=GUEST).content
     asks = RawCall(name="describe_tools", arguments={"tools": ["read_file"]})
-    assert "All of it." in executor.execute_sync(asks, context=ADMIN).content
+    assert "All of it." in executor.run_sync(asks, context=ADMIN).content
     for context in (GUEST, {}, None):
-        assert executor.execute_sync(asks, context=context).content == "No such tool: read_file"
+        assert executor.run_sync(asks, context=context).content == "No such tool: read_file"
 
 
 @pytest.mark.needs_threads
@@ -145,8 +145,8 @@ def test_a_switch_that_fails_over_the_context_fails_this_call_alone():
     registry = Registry([web_search.with_(enabled=lambda context: context["user"])])
     call = RawCall(name="web_search", arguments={"query": "a"})
     executor = Executor(registry)
-    assert executor.execute_sync(call).code == "execution_failed"
-    assert executor.execute_sync(call, context={"user": 1}).code is None
+    assert executor.run_sync(call).code == "execution_failed"
+    assert executor.run_sync(call, context={"user": 1}).code is None
 
 
 def test_a_registry_with_other_options_keeps_its_switches_and_the_other_registry():

@@ -57,22 +57,22 @@ def content_of(results: Any) -> str:
 
 
 def executed(tools: Any) -> str:
-    return Executor(tools).execute_sync(RawCall("1", "double", WRONG)).content
+    return Executor(tools).run_sync(RawCall("1", "double", WRONG)).content
 
 
 def executed_from_text(tools: Any) -> str:
-    return content_of(Executor(tools).execute_all_sync([RawCall("1", "double", json.dumps(WRONG))]))
+    return content_of(Executor(tools).run_sync([RawCall("1", "double", json.dumps(WRONG))]))
 
 
 def in_a_round(tools: Any) -> str:
     own = tools if isinstance(tools, Toolset) else Toolset(*tools)
-    plan = Executor(own).execute_round_sync(own.offer().round([RawCall("1", "double", WRONG)]))
+    plan = Executor(own).run_sync(own.offer().round([RawCall("1", "double", WRONG)]))
     return content_of(plan.commit([]).results)
 
 
 def in_a_round_of_an_offer(tools: Any) -> str:
     offer = Toolset(*tools).offer()
-    plan = Executor(tools).execute_round_sync(offer.round([RawCall("1", "double", WRONG)]))
+    plan = Executor(tools).run_sync(offer.round([RawCall("1", "double", WRONG)]))
     return content_of(plan.commit([]).results)
 
 
@@ -83,9 +83,7 @@ def in_a_hooked_round(tools: Any) -> str:
     def note(call: Any) -> None:
         assert call.input.number == 21
 
-    plan = Executor(own).execute_round_sync(
-        own.offer().round([RawCall("1", "double", WRONG)]), hooks=Hooks(note)
-    )
+    plan = Executor(own).run_sync(own.offer().round([RawCall("1", "double", WRONG)]), hooks=Hooks(note))
     return content_of(plan.commit([]).results)
 
 
@@ -107,26 +105,26 @@ def over_chat(tools: Any) -> str:
     function = {"name": "double", "arguments": json.dumps(WRONG)}
     message = {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
     said = openai_chat.answer({"choices": [{"message": message, "finish_reason": "tool_calls"}]})
-    return content_of(Executor(tools).execute_all_sync(said.calls))
+    return content_of(Executor(tools).run_sync(said.calls))
 
 
 def over_responses(tools: Any) -> str:
     item = {"type": "function_call", "call_id": "1", "name": "double", "arguments": json.dumps(WRONG)}
     said = openai_responses.answer({"output": [item]})
-    return content_of(Executor(tools).execute_all_sync(said.calls))
+    return content_of(Executor(tools).run_sync(said.calls))
 
 
 def over_messages(tools: Any) -> str:
     block = {"type": "tool_use", "id": "1", "name": "double", "input": WRONG}
     said = anthropic.answer({"content": [block], "stop_reason": "tool_use"})
-    return content_of(Executor(tools).execute_all_sync(said.calls))
+    return content_of(Executor(tools).run_sync(said.calls))
 
 
 def over_a_stream(tools: Any) -> str:
     part = {"functionCall": {"name": "double", "args": WRONG}}
     stream = gemini.stream(tools)
     stream.feed({"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]})
-    return content_of(Executor(tools).execute_all_sync(stream.close().calls))
+    return content_of(Executor(tools).run_sync(stream.close().calls))
 
 
 def over_mcp(tools: Any) -> str:
@@ -184,7 +182,7 @@ def test_arguments_for_another_server_are_corrected_before_they_leave():
     async def main(**options: Any) -> str:
         async with mcp.Client(server(Registry([double]))) as client:
             own = Registry(await tools_from(client, **options))
-            return (await Executor(own).execute(RawCall("1", "double", WRONG))).content
+            return (await Executor(own).run(RawCall("1", "double", WRONG))).content
 
     assert "42" not in asyncio.run(main())
     assert asyncio.run(main(repair=True)) == "42"
@@ -203,7 +201,7 @@ def test_hooks_for_a_toolset_apply_to_the_one_with_other_options():
 
     own = plain.with_(repair=True)
     hooks = Hooks(refuse, toolset=plain)
-    plan = Executor(own).execute_round_sync(own.offer().round([RawCall("1", "double", WRONG)]), hooks=hooks)
+    plan = Executor(own).run_sync(own.offer().round([RawCall("1", "double", WRONG)]), hooks=hooks)
     assert "not 21" in content_of(plan.commit([]).results)
 
 

@@ -192,7 +192,7 @@ def test_what_a_framework_hands_through_is_any_result(annotation):
 def test_it_reaches_the_program_as_it_is():
     result = CALL_TOOL_RESULT(1j)
     executor = Executor([returning(CALL_TOOL_RESULT, result)], native_results=(CALL_TOOL_RESULT,))
-    assert executor.execute_sync(RawCall("1", "give", '{"x": 1}')).value is result
+    assert executor.run_sync(RawCall("1", "give", '{"x": 1}')).value is result
 
 
 @pytest.mark.parametrize(

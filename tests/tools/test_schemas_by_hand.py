@@ -163,7 +163,7 @@ def test_own_objects_are_registered_by_their_function_and_schema() -> None:
     check = document_tool(own.execute, own.parameters, name=own.name, description=own.description)
     registry = Registry([check])
     assert registry["check"].summary == "Check a package."
-    result = asyncio.run(Executor(registry).execute(RawCall("1", "check", {"pakage": "a"})))
+    result = asyncio.run(Executor(registry).run(RawCall("1", "check", {"pakage": "a"})))
     assert 'you sent "pakage" instead' in result.content
 
 

@@ -214,7 +214,7 @@ def test_a_result_and_its_schema():
     def count(text: str) -> list[str]:
         return text.split()
 
-    result = Executor([count]).execute_sync(RawCall("c", "count", {"text": "a b"}))
+    result = Executor([count]).run_sync(RawCall("c", "count", {"text": "a b"}))
     structured = count.structured_output()
     assert structured.of(result.json) == {"result": ["a", "b"]}
     assert validator(structured.schema).is_valid(structured.of(result.json))

@@ -233,7 +233,7 @@ def test_switches_go_along_and_an_executor_takes_it():
     registry.switch("both", enabled=False)
     found = registry.select(read_only=True)
     assert [each.name for each in found.offered()] == ["reader"]
-    results = Executor(found).execute_all_sync(
+    results = Executor(found).run_sync(
         [RawCall("1", "reader", '{"path": "a"}'), RawCall("2", "writer", '{"path": "a"}')]
     )
     assert [result.is_error for result in results] == [False, True]

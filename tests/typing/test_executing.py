@@ -73,7 +73,7 @@ def test_a_call_has_a_result() -> None:
     call = RawCall("1", "add", {"a": 1})
     assert_type((call.id, call.name), tuple[str, str])
     assert_type([RawCall(None, "add").id, RawCall(name="add", arguments="{}").id], list[str])
-    result = asyncio.run(executor.execute(call, context={int: 5, "name": "x"}))
+    result = asyncio.run(executor.run(call, context={int: 5, "name": "x"}))
     assert_type(result, ToolResult)
     assert_type(result.content, str)
     assert_type(
@@ -93,9 +93,9 @@ def test_a_call_has_a_result() -> None:
         | None,
     )
     assert_type(result.details, Mapping[str, Any] | None)
-    assert_type(asyncio.run(executor.execute_all([call])), list[ToolResult])
-    assert_type(executor.execute_sync(call), ToolResult)
-    assert_type(executor.execute_all_sync(iter([call])), list[ToolResult])
+    assert_type(asyncio.run(executor.run([call])), list[ToolResult])
+    assert_type(executor.run_sync(call), ToolResult)
+    assert_type(executor.run_sync(iter([call])), list[ToolResult])
 
 
 async def _unheard(_: int, result: ToolResult) -> ToolResult | None:
@@ -116,10 +116,10 @@ class Round:
 @pytest.mark.needs_threads
 def test_what_a_plan_returns_is_returned() -> None:
     executor = Executor([add])
-    assert_type(asyncio.run(executor.execute_round(Plan(), hooks=5)), str)
-    assert_type(executor.execute_round_sync(Round()), str)
-    with pytest.raises(TypeError, match="expected a Round"):
-        executor.execute_round_sync(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it isn't a plan
+    assert_type(asyncio.run(executor.run(Plan(), hooks=5)), str)
+    assert_type(executor.run_sync(Round()), str)
+    with pytest.raises(TypeError, match="expected a RawCall, a list of them, or a round"):
+        executor.run_sync(5)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]  # it isn't any of them
 
 
 def test_errors_carry_data() -> None:

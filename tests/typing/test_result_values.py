@@ -49,12 +49,12 @@ def test_parts_have_types() -> None:
 def test_results_have_every_form() -> None:
     executor = Executor([draw], native_results=(Interrupt,), pass_through=[Interrupt])
     call = RawCall("1", "draw", {"caption": "a"})
-    result = executor.execute_sync(call)
+    result = executor.run_sync(call)
     assert_type(result.parts, tuple[Part, ...])
     assert_type(result.content, str)
     assert_type(result.replace(content="b"), ToolResult)
-    assert_type(executor.execute_all_sync([call]), list[ToolResult])
-    both = executor.execute_all_sync([call], return_exceptions=True)
+    assert_type(executor.run_sync([call]), list[ToolResult])
+    both = executor.run_sync([call], return_exceptions=True)
     assert_type(both, list[ToolResult | BaseException])
     assert_type(draw.structured_output(), StructuredOutput | None)
     assert draw.write_output(["a"]).text == '["a"]'

@@ -35,7 +35,7 @@ def recorded_calls() -> list[RawCall]:
 def replay(calls: Iterable[RawCall], airline: Airline) -> list[ToolResult]:
     """Run calls one after the other, as the model made them."""
     executor = Executor(registry())
-    return [executor.execute_sync(call, context={Airline: airline}) for call in calls]
+    return [executor.run_sync(call, context={Airline: airline}) for call in calls]
 
 
 def show_replay() -> None:

@@ -81,7 +81,7 @@ class Confirmation:
 
 
 class Asked:
-    """One call about which the user of a client is asked; `executor.execute(call, confirm=asked.confirm)`.
+    """One call about which the user of a client is asked; `executor.run(call, confirm=asked.confirm)`.
 
     Attributes:
         question: with which the call is answered once the executor has asked, or None. The person's answer

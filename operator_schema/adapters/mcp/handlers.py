@@ -183,13 +183,13 @@ class Handlers:
     ) -> ToolResult:
         reports = tool is not None and tool.takes_progress
         if not reports and self.log is None:
-            return await _outcome(call, executor.execute(call, context=context, confirm=confirm))
+            return await _outcome(call, executor.run(call, context=context, confirm=confirm))
         messages = Messages()
         # The SDK sends none where the client didn't ask for it.
         on_progress = progress_sender(messages, ctx.session.report_progress) if reports else None
         if self.log is not None:
             self.log.listen(ctx, messages)
-        running = partial(executor.execute, call, context=context, on_progress=on_progress, confirm=confirm)
+        running = partial(executor.run, call, context=context, on_progress=on_progress, confirm=confirm)
         return await sending(messages, lambda: _outcome(call, running()))
 
     def _native_of(
@@ -239,7 +239,7 @@ def handlers(
 
     Args:
         tools: what is offered: a registry, which may change later, a toolset, or any iterable of tools.
-        context: what your program injects, as for `Executor.execute`; or a plain function that takes the
+        context: what your program injects, as for `Executor.run`; or a plain function that takes the
             `ServerRequestContext` and returns that. That context, its session, and the state of the
             server's lifespan are there by their types anyway.
         executor: what runs the calls, for limits of your own; its registry has these tools. By default

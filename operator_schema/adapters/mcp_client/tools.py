@@ -302,7 +302,7 @@ def _caller(session: ClientSession | Client, original: str, name: str, home: obj
         arguments: dict[str, Any], progress: Annotated[Progress | None, skip] = None
     ) -> types.CallToolResult:
         if current_backend().home() is not home:
-            message = "its session belongs to another event loop: run the call there (await executor.execute)"
+            message = "its session belongs to another event loop: run the call there (await executor.run)"
             raise ToolError(name, message)
 
         async def report(

@@ -160,7 +160,7 @@ def _run(
         given = {}  # the executor says so, with the nearest names
     call = RawCall(name=name, arguments=asked.get("arguments"))
     agreed: Literal["run"] | None = "run" if asked.get("approved") is True else None
-    result = executor.execute_sync(call, context={**(context or {}), **given}, confirm=agreed)
+    result = executor.run_sync(call, context={**(context or {}), **given}, confirm=agreed)
     raised = (result.details or {}).get("exception")
     if result.code == "needs_input" and isinstance(raised, NeedsInput):
         return _question(registry.get(name), raised)

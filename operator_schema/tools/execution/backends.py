@@ -1,24 +1,149 @@
-"""Which event loop runs here: that of `asyncio`, or that of trio."""
+"""Which event loop runs here, that of `asyncio` or that of trio, and what does the executor need of it?"""
 
 from __future__ import annotations
 
+from _thread import _local  # pyright: ignore[reportPrivateUsage]  # `threading` itself is not needed
 from sys import modules
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from .event_loop import Backend
+    from collections.abc import Awaitable, Callable, Coroutine
+    from contextvars import Context
 
-__all__ = ["current_backend", "is_cancellation", "running_backends"]
+    Start = Callable[[], Coroutine[Any, Any, Any]]
+    Ready = Callable[[Callable[[], object]], object]
+
+__all__ = [
+    "Backend",
+    "Job",
+    "Signal",
+    "asyncio_backend",
+    "current_backend",
+    "is_cancellation",
+    "running_backends",
+    "waiting_backends",
+]
+
+
+class Signal(Protocol):
+    """Something that one task waits for, and that any thread may send.
+
+    Attributes:
+        home: the event loop in which it is waited for.
+    """
+
+    home: Any
+
+    def send(self) -> None:
+        """End the wait, from any thread.
+
+        Raises:
+            RuntimeError: the event loop is closed.
+        """
+
+    def send_here(self) -> None:
+        """End the wait, from the thread of its event loop."""
+
+    async def wait(self, seconds: float | None) -> None:
+        """Wait until it is sent, or until the time is over; None waits as long as it takes."""
+
+
+class Job(Protocol):
+    """A coroutine that runs in a task of its own."""
+
+    @property
+    def name(self) -> str:
+        """The name of the task."""
+        ...
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it has ended."""
+        ...
+
+    @property
+    def outcome(self) -> Any:
+        """What it returned, or the exception that it raised; a cancellation if it was cancelled."""
+        ...
+
+    def cancel(self) -> None:
+        """Cancel it, from the thread of its event loop."""
+
+    def when_done(self, function: Callable[[Any], object]) -> None:
+        """Call a function with the job once it has ended."""
+
+    def wait(self, seconds: float | None) -> Awaitable[None]:
+        """Wait until one that runs has ended, or until the time is over; one at a time may wait."""
+        ...
+
+    async def wait_shielded(self, seconds: float | None) -> None:
+        """Do so, even if the one that waits has been cancelled."""
+
+
+class Backend(Protocol):
+    """What the executor needs of an event loop.
+
+    Attributes:
+        has_tasks: whether `start` runs coroutines. If not, no event loop runs here, and `run` makes one.
+    """
+
+    has_tasks: bool
+
+    def home(self) -> Any:
+        """Return the event loop that runs here."""
+
+    def call_soon(self, home: Any, function: Callable[[], object]) -> None:
+        """Call a function in the thread of an event loop, from any thread.
+
+        Raises:
+            RuntimeError: the event loop is closed.
+        """
+
+    def cancellation(self) -> Callable[[], BaseException | None] | None:
+        """Return a function that says whether a signal handler cancels the current task.
+
+        It returns what the task is then to raise. There is no such function where a handler raises that
+        itself.
+        """
+        ...
+
+    def signal(self) -> Signal:
+        """Make a signal for the current task."""
+        ...
+
+    def start(self, start: Start, name: str) -> Job:
+        """Run a coroutine in a task of its own, which raises nothing."""
+        ...
+
+    def run(
+        self, start: Start, ready: Callable[[Callable[[], object]], object], context: Context | None
+    ) -> Any:
+        """Run a coroutine in an event loop of its own, in a thread in which none runs.
+
+        Args:
+            start: makes the coroutine.
+            ready: is called in the event loop, with a function that cancels the coroutine from any thread.
+            context: the context variables that it sees; None for those of the caller.
+
+        Returns:
+            What the coroutine returns.
+        """
 
 
 _loaded: dict[str, Backend] = {}
+
+_here = _local()
+"""Of each thread: `backends`, those of the calls that it waits for without an event loop."""
 
 
 def current_backend() -> Backend:
     """Return the backend of the event loop that runs here."""
     if "trio" in modules and _runs_trio("in_trio_task"):
         return _trio()
-    return _loaded.get("asyncio") or _asyncio()
+    waiting: list[Backend] | None = getattr(_here, "backends", None)
+    if waiting and not _runs_asyncio():
+        return waiting[-1]
+    return _loaded.get("asyncio") or asyncio_backend()
 
 
 def running_backends() -> list[Backend]:
@@ -26,12 +151,15 @@ def running_backends() -> list[Backend]:
     found: list[Backend] = []
     if "trio" in modules and _runs_trio("in_trio_run"):
         found.append(_trio())
-    backend = _loaded.get("asyncio") or _asyncio()
-    try:
-        backend.home()
-    except RuntimeError:
-        return found
-    return [*found, backend]
+    if _runs_asyncio():
+        found.append(asyncio_backend())
+    return found
+
+
+def waiting_backends() -> list[Any]:
+    """List those that stand for an event loop where this thread waits without one, innermost last."""
+    waiting: list[Any] = _here.__dict__.setdefault("backends", [])
+    return waiting
 
 
 def is_cancellation(outcome: object) -> bool:
@@ -51,7 +179,14 @@ def _runs_trio(question: str) -> bool:
     return ask is not None and ask()
 
 
-def _asyncio() -> Backend:
+def _runs_asyncio() -> bool:
+    # A loop runs only where `asyncio` has been imported; another thread may be importing it.
+    ask = getattr(modules.get("asyncio.events"), "_get_running_loop", None)
+    return ask is not None and ask() is not None
+
+
+def asyncio_backend() -> Backend:
+    """Return the backend of `asyncio`, whether or not it runs here."""
     from . import on_asyncio
 
     return _loaded.setdefault("asyncio", on_asyncio.AsyncioBackend())

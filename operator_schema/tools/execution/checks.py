@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
 
+from ...introspect.names import name_of
 from ...wording import as_written, clip, escape, nearest, received
 from ..calls import RawCall
 from ..metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..signature import is_coroutine_function
-from .failures import ShowErrors
+from .failures import ClassSet, ShowErrors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "check_confirm",
     "check_names",
     "check_on_progress",
     "check_on_result",
     "check_options",
     "checked_call",
     "checked_calls",
+    "exception_classes",
+    "result_classes",
 ]
 
 _READERS = {
-    "function": "openai_chat.answer(response).calls",
-    "function_call": "openai_responses.answer(response).calls",
-    "tool_use": "anthropic.answer(response).calls",
+    "function": "openai_chat.answer(response, offer).calls",
+    "function_call": "openai_responses.answer(response, offer).calls",
+    "tool_use": "anthropic.answer(response, offer).calls",
 }
 """What reads the calls of a provider's response, by the `type` of a call there."""
 
@@ -53,11 +58,11 @@ def _remedy(given: Any) -> str:
     """Return what to write in place of something that isn't a call; empty where that isn't known."""
     kind: Any = cast("Any", type(given))
     if hasattr(kind, "execute_with"):
-        return ": executor.execute_round(…) runs it"
+        return ": executor.run(…) runs it"
     if hasattr(kind, "again"):
-        return ": executor.execute_round(round) runs the calls of a round"
+        return ": executor.run(round) runs the calls of a round"
     if issubclass(kind, (list, tuple)) and any(isinstance(item, RawCall) for item in given[:1]):
-        return ": executor.execute_all(calls) runs several"
+        return ": executor.run(calls) runs several"
     try:
         reader = _READERS[given["type"] if issubclass(kind, dict) else given.type]
     except Exception:  # noqa: BLE001  # the code of whatever was given
@@ -77,7 +82,7 @@ def checked_calls(calls: Any) -> list[RawCall]:
     kind: Any = cast("Any", type(calls))
     if not hasattr(kind, "__iter__"):
         remedy = ": give its calls" if hasattr(kind, "calls") else _remedy(calls)
-        message = f"expected a list of calls, not {received(calls)}{remedy}"
+        message = f"expected a RawCall, a list of them, or a round, not {received(calls)}{remedy}"
         raise TypeError(message)
     return [checked_call(call) for call in calls]
 
@@ -152,6 +157,77 @@ def check_options(
         _refuse("max_content", f"an integer of at least {LEAST_CONTENT}, or None", max_content)
     if not callable(report):
         _refuse("report", "a function from a DecodeError to a string", report)
+
+
+def check_confirm(confirm: object) -> None:
+    """Check the option `confirm`.
+
+    Raises:
+        ValueError: it is neither None, `"run"` nor a function.
+    """
+    if confirm is None or confirm == "run" or (callable(confirm) and not isinstance(confirm, type)):
+        return
+    message = f'confirm is "run", a function of a call, or None, not {as_written(confirm)}'
+    raise ValueError(message)
+
+
+def exception_classes(given: object) -> ClassSet:
+    """Check the option `pass_through`.
+
+    Raises:
+        ValueError: it holds something other than classes of exceptions, or what Python itself needs.
+    """
+    classes = _classes("pass_through", "exception classes", given)
+    for cls in classes:
+        if not issubclass(cls, BaseException):
+            _refuse_class("pass_through", "exception classes", cls)
+        if _is_of_python(cls):
+            message = f"pass_through can't take {cls.__name__}: Python itself ends functions by it"
+            raise ValueError(message)
+    return ClassSet(classes)
+
+
+def _is_of_python(cls: type[BaseException]) -> bool:
+    if issubclass(cls, (GeneratorExit, StopIteration, StopAsyncIteration)):
+        return True
+    # Without an import of `asyncio`, whose own one this is.
+    return cls.__name__ == "CancelledError" and not issubclass(cls, Exception)
+
+
+def result_classes(given: object) -> ClassSet:
+    """Check the option `native_results`.
+
+    Raises:
+        ValueError: it holds something other than classes, or those of plain values.
+    """
+    classes = _classes("native_results", "classes", given)
+    for cls in classes:
+        if any(cls is plain for plain in _PLAIN):  # its metaclass may have an `__eq__`
+            message = f"native_results can't take {cls.__name__}: such results are written as JSON"
+            raise ValueError(message)
+    return ClassSet(classes)
+
+
+_PLAIN = (object, str, int, float, bool, NoneType, list, tuple, dict, set, frozenset)
+
+
+def _classes(option: str, kind: str, given: Any) -> tuple[type[Any], ...]:
+    if isinstance(given, (str, type)):
+        _refuse_class(option, kind, given)
+    try:
+        classes = tuple(given)
+    except TypeError:
+        _refuse_class(option, kind, given)
+    for cls in classes:
+        if not isinstance(cls, type):
+            _refuse_class(option, kind, cls)
+    return classes
+
+
+def _refuse_class(option: str, kind: str, given: object) -> NoReturn:
+    shown = name_of(given) if isinstance(given, type) else as_written(given)
+    message = f"{option} is a tuple of {kind}, not {shown}"
+    raise ValueError(message)
 
 
 def _refuse(option: str, kind: str, value: object) -> NoReturn:

@@ -15,7 +15,7 @@ from .backends import current_backend
 if TYPE_CHECKING:
     from collections.abc import Generator, Hashable, Iterable
 
-    from .event_loop import Signal
+    from .backends import Signal
 
 __all__ = ["PLACE", "BlockedLoops", "Place", "Slots", "blocked"]
 
@@ -104,6 +104,16 @@ class Slots:
         """Whether there is a limit."""
         return self._free is not None
 
+    def acquire_now(self, owner: Hashable = "") -> bool:
+        """Take a slot if one is free; return whether it was taken."""
+        if self._free is None:
+            return True
+        with self._lock:
+            is_free = self._may_take(owner)
+            if is_free:
+                self._take(owner)
+            return is_free
+
     async def acquire(self, seconds: float | None = None, owner: Hashable = "") -> bool:
         """Wait for a slot, and take it.
 
@@ -167,7 +177,8 @@ class Slots:
         with self._lock:
             if owner in self._held:  # it isn't where this is the child of a fork
                 self._take(owner, -1)
-                self._hand_out()
+                if self._waiting:
+                    self._hand_out()
 
     def hand_out(self) -> None:
         """Give free slots to those that may take one now."""

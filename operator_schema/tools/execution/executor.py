@@ -10,23 +10,20 @@ from ...json_values import is_object
 from ..calls import RawCall, ToolResult
 from ..registry import Registry
 from ..tool_lists import check_one_list
-from .backends import current_backend, running_backends
 from .checks import (
+    check_confirm,
     check_names,
     check_on_progress,
     check_on_result,
     check_options,
-    checked_call,
     checked_calls,
+    exception_classes,
+    result_classes,
 )
-from .concurrency import Slots, blocked
-from .confirmation import check_confirm
-from .failures import Failures, ShowErrors
-from .outcomes import Outcomes
-from .passing import exception_classes, result_classes, result_of, results_of
+from .concurrency import Slots
+from .failures import Failures, ShowErrors, result_of, results_of
 from .rounds import Executable, check_executable, give_result, hooks_of, run_stored
-from .runner import Runner
-from .successes import Successes
+from .run import Outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -34,8 +31,8 @@ if TYPE_CHECKING:
 
     from ...errors import DecodeError
     from ..tool import Tool
+    from .backends import Start
     from .confirmation import Confirm
-    from .event_loop import Start
     from .reports import OnProgress
     from .rounds import DecodedCall, OnResult, Settle
     from .stream import ResultStream
@@ -88,7 +85,7 @@ class Executor:
             Otherwise it is written as well as it can be, with a warning.
         native_results: classes of objects that are handed over in `ToolResult.value` as the function
             returned them, alone or in a list or tuple. The model reads only their class.
-        pass_through: classes of exceptions that your program handles itself. `execute` raises them, also
+        pass_through: classes of exceptions that your program handles itself. `run` raises them, also
             from within an exception group, where others turn into a result.
         confirm: who is asked before a tool with `confirm=True` runs. None: nobody, so the call isn't run, and
             its result has the code `needs_approval`. A function, plain or async: it gets a `ToolCall` and
@@ -112,17 +109,7 @@ class Executor:
     """
 
     __slots__ = (
-        *(
-            "_context",
-            "_hooks",
-            "_options",
-            "_outcomes",
-            "_registry",
-            "_runner",
-            "_slots",
-            "_store",
-            "_wording",
-        ),
+        *("_context", "_hooks", "_options", "_outcomes", "_registry", "_slots", "_store", "_wording"),
         "__weakref__",
     )
 
@@ -159,11 +146,6 @@ class Executor:
         passed, native = exception_classes(pass_through), result_classes(native_results)
         failures = Failures(show_errors, report, passed)
         self._wording = failures.wording()
-        successes = Successes(failures, native, strict=strict_results)
-        self._runner = Runner(failures, max_threads, grace, uses_threads=threads)
-        self._outcomes = Outcomes(
-            self._registry, timeout, self._slots, self._runner, failures, successes, confirm, max_content
-        )
         self._options: Mapping[str, Any] = {
             "timeout": timeout,
             "max_concurrency": max_concurrency,
@@ -181,6 +163,7 @@ class Executor:
             "context": context,
             "store": store,
         }
+        self._outcomes = Outcomes(self._registry, self._slots, failures, native, self._options)
 
     def __getstate__(self) -> tuple[Any, ...]:
         """Return what copies and pickles consist of."""
@@ -217,7 +200,7 @@ class Executor:
     @property
     def abandoned(self) -> int:
         """Number of calls that took too long or were cancelled, and still run."""
-        return self._runner.abandoned
+        return self._outcomes.abandoned
 
     def missing_context(self, context: Context | None = None) -> dict[str, ToolError]:
         """Return which tools can't run with a context: name to what a call would raise.
@@ -254,6 +237,7 @@ class Executor:
         /,
         *,
         context: Context | None = None,
+        hooks: H | None = None,
         confirm: Confirm | None = None,
         on_progress: OnProgress | None = None,
         on_result: OnResult | None = None,
@@ -288,6 +272,7 @@ class Executor:
         /,
         *,
         context: Context | None = None,
+        hooks: Any = None,
         confirm: Confirm | None = None,
         on_progress: OnProgress | None = None,
         on_result: OnResult | None = None,
@@ -304,6 +289,7 @@ class Executor:
             work: a call as the model sent it, a list of such calls, or a round (`offer.round(answer)`).
             context: type, or name of a parameter, to value, for the injected parameters; None for that of the
                 executor.
+            hooks: for a round: `Hooks`, or a function, that decide after those of the executor.
             confirm: as for the executor; None for what the executor has. Give `"run"` if a person has
                 agreed to exactly these calls.
             on_progress: a plain function that gets the call and a `ProgressUpdate` each time that the
@@ -325,13 +311,14 @@ class Executor:
         """
         if on_result is not None:
             check_on_result(on_result)
-        if isinstance(work, RawCall):
-            result = await self.execute(work, context=context, on_progress=on_progress, confirm=confirm)
-            give_result(on_result, work, result)
-            return result
+        check_confirm(confirm)
         if hasattr(type(work), "execute_with"):
-            check_confirm(confirm)
-            return await self._run_round(work, None, context, confirm, on_progress, on_result)
+            return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
+        if hooks is not None:
+            message = "hooks decide about the calls of a round: executor.run(offer.round(answer), hooks=…)"
+            raise TypeError(message)
+        if isinstance(work, RawCall):
+            return await self._run_call(work, context, confirm, on_progress, on_result)
         from .stream import JobGroup
 
         starts = self._starts(_checked_work(work), context, on_progress, confirm, on_result)
@@ -355,6 +342,7 @@ class Executor:
         /,
         *,
         context: Context | None = None,
+        hooks: H | None = None,
         confirm: Confirm | None = None,
         on_progress: OnProgress | None = None,
         on_result: OnResult | None = None,
@@ -389,6 +377,7 @@ class Executor:
         /,
         *,
         context: Context | None = None,
+        hooks: Any = None,
         confirm: Confirm | None = None,
         on_progress: OnProgress | None = None,
         on_result: OnResult | None = None,
@@ -404,107 +393,22 @@ class Executor:
             RuntimeError: it would wait for ever, because calls that wait for it, or for the event loop of
                 this thread, hold all places under `max_concurrency`.
         """
+        run: Any = self.run  # its overloads know the kind of work
         return self._wait_for(
-            lambda: self.run(
+            lambda: run(
                 work,
                 context=context,
+                hooks=hooks,
                 confirm=confirm,
                 on_progress=on_progress,
                 on_result=on_result,
                 return_exceptions=return_exceptions,
             ),
-            "run",
+            # Functions of your program are awaited in tasks of their own, but for these.
+            needs_loop=not isinstance(work, RawCall)
+            or on_progress is not None
+            or self._outcomes.asks(confirm),
         )
-
-    async def execute(
-        self,
-        call: RawCall,
-        /,
-        *,
-        context: Context | None = None,
-        on_progress: OnProgress | None = None,
-        confirm: Confirm | None = None,
-    ) -> ToolResult:
-        """Run one call.
-
-        Args:
-            call: as the model sent it.
-            context: type, or name of a parameter, to value, for the injected parameters.
-            on_progress: a plain function that gets the call and a `ProgressUpdate` each time that the
-                function reports its progress, in the thread of the event loop, before the result.
-            confirm: as for the executor; None for what the executor has. Give `"run"` if a person has
-                agreed to this very call.
-
-        Returns:
-            The result, or why there is none.
-
-        Raises:
-            TypeError: it isn't a `RawCall`, or `on_progress` isn't a plain function.
-            ValueError: `confirm` is something else.
-            BaseException: of `pass_through`.
-        """
-        if on_progress is not None:
-            check_on_progress(on_progress)
-        check_confirm(confirm)
-        context = self._context if context is None else context
-        outcome = await self._outcomes.of(checked_call(call), context, on_progress, None, confirm)
-        if type(outcome) is ToolResult:
-            return outcome
-        return result_of(outcome)
-
-    @overload
-    async def execute_all(
-        self,
-        calls: Iterable[RawCall],
-        /,
-        *,
-        context: Context | None = None,
-        on_progress: OnProgress | None = None,
-        confirm: Confirm | None = None,
-        return_exceptions: Literal[False] = False,
-    ) -> list[ToolResult]: ...
-    @overload
-    async def execute_all(
-        self,
-        calls: Iterable[RawCall],
-        /,
-        *,
-        context: Context | None = None,
-        on_progress: OnProgress | None = None,
-        confirm: Confirm | None = None,
-        return_exceptions: bool,
-    ) -> list[ToolResult | BaseException]: ...
-    async def execute_all(
-        self,
-        calls: Iterable[RawCall],
-        /,
-        *,
-        context: Context | None = None,
-        on_progress: OnProgress | None = None,
-        confirm: Confirm | None = None,
-        return_exceptions: bool = False,
-    ) -> list[Any]:
-        """Run calls side by side.
-
-        Args:
-            calls: as the model sent them; several may share an id.
-            context: as for `execute`; for all of them.
-            on_progress: as for `execute`; for all of them.
-            confirm: as for `execute`; for all of them.
-            return_exceptions: whether exceptions of `pass_through` are items of the list, each in the
-                place of its call. Otherwise the first one is raised, and the results are lost.
-
-        Returns:
-            A result for each, in the order of the calls.
-
-        Raises:
-            TypeError: one isn't a `RawCall`; then none is run. Or `on_progress` isn't a plain function.
-            BaseException: of `pass_through`, that of the first call, when all calls have ended.
-        """
-        from .stream import JobGroup
-
-        outcomes = await JobGroup(self._starts(calls, context, on_progress, confirm)).all()
-        return results_of(outcomes, return_exceptions=return_exceptions)
 
     def stream(
         self,
@@ -522,9 +426,9 @@ class Executor:
 
         Args:
             calls: as the model sent them; several may share an id.
-            context: as for `execute`; for all of them.
-            on_progress: as for `execute`; for all of them.
-            confirm: as for `execute`; for all of them.
+            context: as for `run`; for all of them.
+            on_progress: as for `run`; for all of them.
+            confirm: as for `run`; for all of them.
 
         Returns:
             An async iterator of the results, also an async context manager, with `aclose`. Exceptions of
@@ -537,126 +441,23 @@ class Executor:
 
         return ResultStream(self._starts(calls, context, on_progress, confirm))
 
-    def execute_sync(
+    async def _run_call(
         self,
         call: RawCall,
-        /,
-        *,
-        context: Context | None = None,
-        on_progress: OnProgress | None = None,
-        confirm: Confirm | None = None,
+        context: Context | None,
+        confirm: Confirm | None,
+        on_progress: OnProgress | None,
+        on_result: OnResult | None,
     ) -> ToolResult:
-        """Do what `execute` does, and wait for it, without an event loop or in the thread of one.
-
-        If an event loop runs in this thread, it stands still meanwhile, and the call runs in another
-        thread, in an event loop of its own. `KeyboardInterrupt` cancels the call. `on_progress` is
-        called in that other thread.
-
-        Raises:
-            RuntimeError: it would wait for ever, because calls that wait for it, or for the event loop of
-                this thread, hold all places under `max_concurrency`.
-        """
-        return self._wait_for(
-            lambda: self.execute(call, context=context, on_progress=on_progress, confirm=confirm), "execute"
-        )
-
-    @overload
-    def execute_all_sync(
-        self,
-        calls: Iterable[RawCall],
-        /,
-        *,
-        context: Context | None = None,
-        on_progress: OnProgress | None = None,
-        confirm: Confirm | None = None,
-        return_exceptions: Literal[False] = False,
-    ) -> list[ToolResult]: ...
-    @overload
-    def execute_all_sync(
-        self,
-        calls: Iterable[RawCall],
-        /,
-        *,
-        context: Context | None = None,
-        on_progress: OnProgress | None = None,
-        confirm: Confirm | None = None,
-        return_exceptions: bool,
-    ) -> list[ToolResult | BaseException]: ...
-    def execute_all_sync(
-        self,
-        calls: Iterable[RawCall],
-        /,
-        *,
-        context: Context | None = None,
-        on_progress: OnProgress | None = None,
-        confirm: Confirm | None = None,
-        return_exceptions: bool = False,
-    ) -> list[Any]:
-        """Do what `execute_all` does, and wait for it, as `execute_sync` does.
-
-        Raises:
-            RuntimeError: as for `execute_sync`.
-        """
-        return self._wait_for(
-            lambda: self.execute_all(
-                calls,
-                context=context,
-                on_progress=on_progress,
-                confirm=confirm,
-                return_exceptions=return_exceptions,
-            ),
-            "execute_all",
-        )
-
-    async def execute_round(
-        self,
-        plan: Executable[H, P],
-        /,
-        *,
-        hooks: H | None = None,
-        context: Context | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> P:
-        """Let hooks decide about the calls of a round, and run side by side what they don't stop.
-
-        The calls are run as by `execute_all`, with the inputs that the round has for them. Tools are
-        found by name in the registry of this executor. Calls of tools with `confirm=True` are deferred, or
-        asked about one after the other if the executor has `confirm`.
-
-        Args:
-            plan: a `Round`.
-            hooks: as for `Round.apply`.
-            context: as for `execute`; for all of them.
-            on_progress: as for `execute`; for all of them.
-
-        Returns:
-            The plan, with a result for each call that was run.
-
-        Raises:
-            TypeError: it is something else, or `on_progress` isn't a plain function.
-            Exception: what `Round.execute_with` raises.
-        """
-        done: P = await self._run_round(plan, hooks, context, None, on_progress, None)
-        return done
-
-    def execute_round_sync(
-        self,
-        plan: Executable[H, P],
-        /,
-        *,
-        hooks: H | None = None,
-        context: Context | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> P:
-        """Do what `execute_round` does, and wait for it, as `execute_sync` does.
-
-        Raises:
-            RuntimeError: as for `execute_sync`.
-        """
-        return self._wait_for(
-            lambda: self.execute_round(plan, hooks=hooks, context=context, on_progress=on_progress),
-            "execute_round",
-        )
+        """Run one call; see `run`."""
+        if on_progress is not None:
+            check_on_progress(on_progress)
+        context = self._context if context is None else context
+        outcome = await self._outcomes.of(call, context, on_progress, None, confirm)
+        result = outcome if type(outcome) is ToolResult else result_of(outcome)
+        if on_result is not None:
+            give_result(on_result, call, result)
+        return result
 
     async def _run_round(
         self,
@@ -731,28 +532,10 @@ class Executor:
             give_result(on_result, call, outcome)
         return outcome
 
-    def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], name: str) -> T:
-        backends = running_backends()
-        place = self._slots.place_of_thread()
-        if not backends and place is None:
-            result: T = current_backend().run(start, lambda _: None, None)
-            return result
-        from .beside import run_beside
-        from .lent_threads import loops_waiting_here
+    def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], *, needs_loop: bool) -> T:
+        from .sync import wait_for
 
-        # A loop that waits for a function here may still run other calls; it is simply taken to stand still.
-        homes = [*[backend.home() for backend in backends], *loops_waiting_here()]
-        with blocked.blocking(homes), self._slots.needed_by(place) as places:
-            if places:
-                message = (
-                    f"{name}_sync would wait for ever: what waits for it holds all places under "
-                    f"max_concurrency ({places}). Raise max_concurrency, or use await {name}"
-                )
-                raise RuntimeError(message)
-            if backends:
-                return run_beside(start, backends[0])
-            found: T = current_backend().run(start, lambda _: None, None)
-            return found
+        return wait_for(start, self._slots, needs_loop=needs_loop)
 
 
 def _checked_work(work: Any) -> Any:

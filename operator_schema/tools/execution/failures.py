@@ -10,16 +10,18 @@ from ...json_values import has_surrogate
 from ...wording import clip, escape, listed, quote, show_path
 from ..calls import ToolResult, class_name_of, exception_text, message_of, own_parts
 from ..log import ERROR, INFO, WARNING, has_plain_traceback, write_log
-from .passing import Passed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import TypeAlias
 
     from ...errors import ToolNotFoundError
     from ..calls import RawCall, ResultCode
-    from .passing import ClassSet
+    from ..content import Part
 
-__all__ = ["Failures", "ShowErrors"]
+    Outcome: TypeAlias = "ToolResult | Passed | BaseException"
+
+__all__ = ["ClassSet", "Failures", "Passed", "ShowErrors", "result_of", "results_of"]
 
 ShowErrors = Literal["type", "message", "traceback"]
 """How much the model sees of an exception that isn't a `CallError`."""
@@ -29,6 +31,79 @@ _SHOWN_PROBLEMS = 5
 _NAME_LENGTH = 100
 _TRACEBACK_LENGTH = 10_000
 _QUESTION_LENGTH = 1000
+
+
+class ClassSet:
+    """Classes of values that are handed over as they are.
+
+    Subclasses count. A value is looked at by its type alone: what it says of itself (`__class__`), and
+    what a metaclass says of its subclasses, is code of others.
+
+    Args:
+        classes: in any order.
+    """
+
+    __slots__ = ("_classes",)
+
+    def __init__(self, classes: Sequence[type]) -> None:
+        self._classes = classes
+
+    @property
+    def classes(self) -> Sequence[type]:
+        """The classes, as they were given."""
+        return self._classes
+
+    def __bool__(self) -> bool:
+        return bool(self._classes)
+
+    def has(self, value: object) -> bool:
+        """Return whether a value is of one of the classes."""
+        above = _ORDER.__get__(type(value))
+        return any(cls is known for cls in self._classes for known in above)
+
+
+_ORDER: Any = vars(type)["__mro__"]
+
+
+class Passed:
+    """An exception that goes to the caller, who handles it.
+
+    Attributes:
+        error: as it was raised.
+    """
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+def result_of(outcome: Outcome) -> ToolResult:
+    """Return the result of a call, or raise the exception that passes through."""
+    return outcome if type(outcome) is ToolResult else results_of([outcome], return_exceptions=False)[0]
+
+
+def results_of(outcomes: Iterable[Outcome], *, return_exceptions: bool) -> list[Any]:
+    """Return the results of several calls, or raise the exception that passes through.
+
+    Args:
+        outcomes: of calls that have all ended, in their order.
+        return_exceptions: whether what is passed through stands in its place in the list.
+
+    Raises:
+        BaseException: what ends the program comes first, then the first of those passed through.
+    """
+    results: list[Any] = []
+    passed: list[BaseException] = []
+    for outcome in outcomes:
+        if type(outcome) is Passed:
+            passed.append(outcome.error)
+        elif type(outcome) is not ToolResult:
+            raise cast("BaseException", outcome)
+        results.append(outcome.error if type(outcome) is Passed else outcome)
+    if passed and not return_exceptions:
+        raise passed[0]
+    return results
 
 
 class Failures:
@@ -154,13 +229,11 @@ class Failures:
         """
         if len(result.content) <= most and not own_parts(result):
             return result
-        from .long_results import cut_result, length_of
-
-        length = length_of(result)
+        length = max(len(result.content), sum(map(_length, own_parts(result))))
         if length <= most:
             return result
         _log(WARNING, call, f"its result has {length:,} characters, and the model reads {int(most):,}")
-        return cut_result(result, int(most))
+        return _cut_result(result, length, int(most))
 
     def cancelled(self, call: RawCall, error: BaseException) -> ToolResult:
         """Return the result for a function that cancelled itself."""
@@ -291,3 +364,57 @@ def _no_result(
     if raised is not None:
         details["exception"] = raised
     return ToolResult(call.id, call.name, content, is_error=True, code=code, details=details)
+
+
+# --- results that are longer than a model should read -------------------------------------------
+
+_READ = ("text", "name", "uri")
+"""The attributes of parts that a model may read as text."""
+
+
+def _cut_result(result: ToolResult, length: int, most: int) -> ToolResult:
+    """Return the beginning of a result, without its data.
+
+    Args:
+        result: that is longer.
+        length: characters that the model would read of it.
+        most: characters that the model may read of it.
+    """
+    note = f"\n[cut: the whole result has {length:,} characters; ask for less of it]"
+    shown = most - len(note)
+    return result.replace(
+        content=f"{result.content[:shown]}{note}",
+        details={**(result.details or {}), "characters": length},
+        parts=_cut_parts(own_parts(result), shown, note),
+        json=None,
+        value=result.value,
+    )
+
+
+def _cut_parts(parts: tuple[Part, ...], left: int, note: str) -> tuple[Part, ...]:
+    """Return parts with a number of characters in all, and what was done to them; none stays none."""
+    from ..content import Text
+
+    kept: list[Part] = []
+    for part in parts:
+        found = _cut_part(part, left)
+        if found != Text(""):
+            kept.append(found)
+            left -= _length(found)
+    return (*kept, Text(note)) if parts else ()
+
+
+def _cut_part(part: Part, left: int) -> Part:
+    from ..content import File, Resource, Text
+
+    if _length(part) <= left:
+        return part
+    if isinstance(part, File):
+        return part.replace(name=(part.name or "")[:left] or None)
+    if isinstance(part, Resource) and part.text is not None and len(part.uri) < left:
+        return part.replace(text=part.text[: left - len(part.uri)])
+    return Text(part.as_text()[:left])  # images and recordings have nothing that is too long
+
+
+def _length(part: Part) -> int:
+    return sum([len(getattr(part, name, None) or "") for name in _READ])

@@ -8,13 +8,15 @@ from functools import partial
 from sys import modules
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, cast
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future, Task
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
     from contextvars import Context
 
-    from .event_loop import Ready, Start
+    Start = Callable[[], Coroutine[Any, Any, Any]]
+    Ready = Callable[[Callable[[], object]], object]
 
 __all__ = ["AsyncioBackend"]
 
@@ -23,6 +25,8 @@ class AsyncioBackend:
     """What the executor needs of an event loop, by `asyncio`."""
 
     __slots__ = ()
+
+    has_tasks = True
 
     def home(self) -> AbstractEventLoop:
         """Return the event loop that runs here."""
@@ -93,11 +97,14 @@ class AsyncioSignal:
 class AsyncioJob:
     """A task that returns what its coroutine raises: one that raises `SystemExit` ends its event loop."""
 
-    __slots__ = ("_loop", "_task")
+    __slots__ = ("_call_off", "_ended", "_loop", "_task")
 
     def __init__(self, start: Start, name: str) -> None:
         self._loop = loop = get_running_loop()
-        self._task: Task[Any] = loop.create_task(_outcome_of(start), name=name)
+        self._call_off: Callable[[], object] | None = None
+        self._ended: Future[None] = loop.create_future()
+        self._task: Task[Any] = loop.create_task(self._work(start), name=name)
+        self._task.add_done_callback(self._wake)
 
     @property
     def name(self) -> str:
@@ -117,36 +124,61 @@ class AsyncioJob:
     def cancel(self) -> None:
         """Cancel it, from the thread of its event loop."""
         self._task.cancel()
+        if self._call_off is not None:
+            self._call_off()
 
     def when_done(self, function: Callable[[Any], object]) -> None:
         """Call a function with the job once it has ended."""
         self._task.add_done_callback(lambda _: function(self))
 
-    async def wait(self, seconds: float | None) -> None:
-        """Wait until it has ended, or until the time is over."""
-        if not self._task.done():
-            # `asyncio.wait` does this for any number of tasks, and takes three times as long.
-            future: Future[None] = self._loop.create_future()
-            self._task.add_done_callback(partial(_wake, future))
-            await _wait(self._loop, future, seconds)
+    async def _work(self, start: Start) -> Any:
+        # From its first step on, the coroutine itself ends the wait: a callback of the task would take one
+        # more round of the event loop. A task that is cancelled before that has only the callback.
+        self._task.remove_done_callback(self._wake)
+        try:
+            return await start()
+        except CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001  # the caller raises it
+            return error
+        finally:
+            self._wake()
+
+    def _wake(self, _: object = None) -> None:
+        if self._call_off is not None:
+            self._call_off()
+        if not self._loop.is_closed():
+            _wake(self._ended)
+
+    def wait(self, seconds: float | None) -> Future[None]:
+        """Wait until one that runs has ended, or until the time is over; one at a time may wait."""
+        if self._ended.done():  # the time of an earlier wait was over
+            self._ended = self._loop.create_future()
+        if seconds is not None:
+            self._call_off = _end_in_time(self._loop, self._ended, seconds)
+        return self._ended
 
     async def wait_shielded(self, seconds: float | None) -> None:
         """Do so, even if a cancel scope of anyio cancels the one that waits again and again."""
+        if self._task.done():
+            return
+        future: Future[None] = self._loop.create_future()
+        self._task.add_done_callback(partial(_wake, future))
         scope: Any = getattr(modules.get("anyio"), "CancelScope", None)
         shield: AbstractContextManager[Any] = nullcontext() if scope is None else scope(shield=True)
         with shield:
-            await self.wait(seconds)
+            await _wait(self._loop, future, seconds)
 
 
 async def _wait(loop: AbstractEventLoop, future: Future[None], seconds: float | None) -> None:
     if seconds is None:
         await future
         return
-    timer = loop.call_later(seconds, _wake, future)
+    call_off = _end_in_time(loop, future, seconds)
     try:
         await future
     finally:
-        timer.cancel()
+        call_off()
 
 
 def _wake(future: Future[None], _: object = None) -> None:
@@ -154,10 +186,62 @@ def _wake(future: Future[None], _: object = None) -> None:
         future.set_result(None)
 
 
-async def _outcome_of(start: Start) -> Any:
-    try:
-        return await start()
-    except CancelledError:
-        raise
-    except BaseException as error:  # noqa: BLE001  # the caller raises it
-        return error
+# --- waits that end in time ----------------------------------------------------------------------
+
+_MOST_LIMITS = 16
+"""Lengths of time for which the waits of one event loop share a timer; others have timers of their own."""
+
+
+class _Limit:
+    """End the waits of one event loop that take a number of seconds.
+
+    Most calls end long before their time is over, and a timer that is made and cancelled takes as long as
+    starting a task. Waits of the same length end in the order in which they begin, so one timer does.
+
+    Args:
+        loop: the event loop.
+        seconds: that each wait may take.
+
+    Attributes:
+        waiting: what is waited for, with the time at which that ends, in order.
+    """
+
+    __slots__ = ("__weakref__", "_loop", "_seconds", "waiting")
+
+    def __init__(self, loop: AbstractEventLoop, seconds: float) -> None:
+        self._loop = loop
+        self._seconds = seconds
+        self.waiting: dict[Future[None], float] = {}
+        loop.call_later(seconds, self._end)
+
+    def _end(self) -> None:
+        """End the waits whose time is over; come again for the next one, if there is any."""
+        now = self._loop.time()
+        while self.waiting:
+            future, when = next(iter(self.waiting.items()))
+            if when > now:
+                self._loop.call_at(when, self._end)
+                return
+            del self.waiting[future]
+            _wake(future)
+        del _limits[self._loop][self._seconds]
+
+
+_limits: WeakKeyDictionary[AbstractEventLoop, dict[float, ReferenceType[_Limit]]] = WeakKeyDictionary()
+"""Of each event loop, by their seconds. Its timer alone keeps a limit, so nothing here keeps the loop."""
+
+
+def _end_in_time(loop: AbstractEventLoop, future: Future[None], seconds: float) -> Callable[[], object]:
+    """Wake a future when its time is over; return what calls that off."""
+    limits = _limits.get(loop)
+    if limits is None:
+        limits = _limits[loop] = {}
+    found = limits.get(seconds)
+    limit = None if found is None else found()
+    if limit is None:
+        if len(limits) >= _MOST_LIMITS:
+            return loop.call_later(seconds, _wake, future).cancel
+        limit = _Limit(loop, seconds)
+        limits[seconds] = ref(limit)
+    limit.waiting[future] = loop.time() + seconds
+    return partial(limit.waiting.pop, future, None)

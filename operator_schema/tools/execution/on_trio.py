@@ -10,10 +10,11 @@ import trio
 from trio import lowlevel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
     from contextvars import Context
 
-    from .event_loop import Ready, Start
+    Start = Callable[[], Coroutine[Any, Any, Any]]
+    Ready = Callable[[Callable[[], object]], object]
 
 __all__ = ["TrioBackend"]
 
@@ -22,6 +23,8 @@ class TrioBackend:
     """What the executor needs of an event loop, by trio."""
 
     __slots__ = ()
+
+    has_tasks = True
 
     def home(self) -> lowlevel.TrioToken:
         """Return the run of trio that this is in."""

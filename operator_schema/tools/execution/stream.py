@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..calls import ToolResult
 from .backends import current_backend
-from .passing import results_of
+from .failures import results_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
     from typing import Self
 
-    from .event_loop import Job, Signal, Start
+    from .backends import Job, Signal, Start
 
 __all__ = ["JobGroup", "ResultStream"]
 

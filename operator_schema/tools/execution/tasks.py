@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from .backends import current_backend
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from .event_loop import Job, Start
+    from .backends import Job, Start
 
 __all__ = ["Tasks", "person_answers"]
 
@@ -28,13 +29,13 @@ class _Clock:
         outer: of the call whose function makes this one.
     """
 
-    __slots__ = ("_earlier", "_outer", "_questions", "_since")
+    # On the class, since every call makes a clock and hardly any asks a person.
+    _earlier = 0.0
+    _questions = 0
+    _since = 0.0
 
     def __init__(self, outer: _Clock | None) -> None:
         self._outer = outer
-        self._earlier = 0.0
-        self._questions = 0
-        self._since = 0.0
 
     @property
     def is_stopped(self) -> bool:
@@ -114,14 +115,20 @@ class Tasks:
         Raises:
             TimeoutError: it took longer, and was cancelled.
         """
+        backend = current_backend()
+        if not backend.has_tasks:
+            return backend.run(partial(self.run, start, name, seconds), _ignore, None)
         clock = _Clock(_clock.get())
         token = _clock.set(clock)
         try:
-            job = current_backend().start(start, name)
+            job = backend.start(start, name)
         finally:
             _clock.reset(token)
+        began = monotonic()
         try:
-            await _wait(job, clock, seconds)
+            await job.wait(seconds)
+            if not job.is_done and seconds is not None:
+                await _wait_longer(job, clock, began + seconds)
         except GeneratorExit:  # nothing can be awaited any more
             with suppress(RuntimeError):  # the event loop is closed
                 job.cancel()
@@ -146,13 +153,8 @@ class Tasks:
                 write_log(WARNING, "%s: was cancelled, and still runs", job.name)
 
 
-async def _wait(job: Job, clock: _Clock, seconds: float | None) -> None:
-    """Wait until a job has ended, or its time is over."""
-    if seconds is None:
-        await job.wait(None)
-        return
-    end = monotonic() + seconds
-    await job.wait(seconds)
+async def _wait_longer(job: Job, clock: _Clock, end: float) -> None:
+    """Wait as long as people have answered meanwhile, or until a job has ended."""
     while not job.is_done:
         left = end + clock.waited() - monotonic()
         if clock.is_stopped:
@@ -160,3 +162,7 @@ async def _wait(job: Job, clock: _Clock, seconds: float | None) -> None:
         elif left <= 0:
             return
         await job.wait(left)
+
+
+def _ignore(_: object) -> None:
+    """Take the function that cancels, where nobody else could call it."""

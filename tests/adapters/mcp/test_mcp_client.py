@@ -80,7 +80,7 @@ def run(bad, ask, *, mode="legacy", backend="asyncio", **options):
 
 def ran(bad, name, arguments, **options):
     async def ask(tools):
-        return await Executor(Registry(tools)).execute(RawCall("1", name, arguments))
+        return await Executor(Registry(tools)).run(RawCall("1", name, arguments))
 
     return run(bad, ask, **options)
 
@@ -379,7 +379,7 @@ def test_progress_and_cancellation_are_passed_on(backend):
         executor = Executor(Registry(tools))
         started = anyio.current_time()
         async with anyio.create_task_group() as group:
-            listen = partial(executor.execute, on_progress=lambda _call, update: seen.append(update))
+            listen = partial(executor.run, on_progress=lambda _call, update: seen.append(update))
             group.start_soon(listen, RawCall("1", "slow", {}))
             while not seen and anyio.current_time() < started + 20:  # noqa: ASYNC110  # what is waited for is a list
                 await anyio.sleep(0.01)
@@ -403,7 +403,7 @@ def test_a_time_limit_cancels_the_call_on_the_server():
     bad.do_slow = do_slow
 
     async def ask(tools):
-        result = await Executor(Registry(tools)).execute(RawCall("1", "slow", {}))
+        result = await Executor(Registry(tools)).run(RawCall("1", "slow", {}))
         with anyio.fail_after(20):
             await bad.cancelled.wait()
         return result
@@ -416,7 +416,7 @@ def test_a_session_belongs_to_its_event_loop():
         return tools
 
     tools = run(Bad(echo=ECHO), ask)
-    result = anyio.run(Executor(Registry(tools)).execute, RawCall("1", "echo", {"text": "a"}))
+    result = anyio.run(Executor(Registry(tools)).run, RawCall("1", "echo", {"text": "a"}))
     assert "another event loop" in str(result.details["exception"])
 
 

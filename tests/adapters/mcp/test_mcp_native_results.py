@@ -200,7 +200,7 @@ def test_an_error_of_the_server_behind_keeps_its_pictures(mode):
 
     async def main():
         async with Client(server([giving(failed)]), mode=mode) as client:
-            return await Executor(await tools_from(client)).execute(RawCall("1", "give", {}))
+            return await Executor(await tools_from(client)).run(RawCall("1", "give", {}))
 
     result = anyio.run(main)
     assert result.is_error

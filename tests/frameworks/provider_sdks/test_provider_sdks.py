@@ -158,7 +158,7 @@ def checked(provider, response, offer):
     (call,) = answer.calls
     assert search.decode(call.arguments) == search.input_type("news", 2)
     assert answer.stop == "calls"
-    plan = Executor(TOOLS).execute_round_sync(offer.round(answer.calls, assistant=answer.message))
+    plan = Executor(TOOLS).run_sync(offer.round(answer.calls, assistant=answer.message))
     return provider.turn(plan.commit(Transcript()), offer)
 
 

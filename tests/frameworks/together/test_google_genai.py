@@ -81,7 +81,7 @@ def test_a_result_arrives_as_a_json_value():
             if not got.function_calls:
                 break
             raw = [RawCall(call.id, call.name, call.args) for call in got.function_calls]
-            results = executor.execute_all_sync(raw)
+            results = executor.run_sync(raw)
             contents += [
                 got.candidates[0].content,
                 types.Content(role="user", parts=[*map(part_of, results)]),
@@ -106,7 +106,7 @@ def test_an_image_arrives_beside_what_is_said_about_it():
         """Look."""
         return ["Here:", Image.from_bytes(PNG)]
 
-    result = Executor([look]).execute_sync(RawCall("c1", "look", {}))
+    result = Executor([look]).run_sync(RawCall("c1", "look", {}))
     content = types.Content(role="user", parts=[part_of(result)])
     with serving(DONE) as (address, requests):
         client = genai.Client(api_key="x", http_options=types.HttpOptions(base_url=address))
@@ -127,7 +127,7 @@ class Host:
     def grow_tree(self, name: str, depth: int) -> str:
         """Grow a tree of a name and a depth."""
         call = RawCall(name="grow", arguments={"node": {"name": name, "children": []}, "depth": depth})
-        return self.executor.execute_sync(call).content
+        return self.executor.run_sync(call).content
 
 
 def test_a_config_that_holds_an_executor_can_be_copied():

@@ -80,9 +80,9 @@ def test_a_generic_context_is_found_by_its_class(path):
     act.__annotations__["ctx"] = Annotated[annotation, skip]
     executor = Executor([tool(act)])
     call = RawCall("1", "act", {"q": "a"})
-    assert executor.execute_sync(call, context={cls: "given"}).content == "a given"
+    assert executor.run_sync(call, context={cls: "given"}).content == "a given"
     other = cls[(int,) * len(cls.__parameters__)]
-    assert executor.execute_sync(call, context={other: "given"}).is_error
+    assert executor.run_sync(call, context={other: "given"}).is_error
 
 
 def test_a_registered_context_needs_no_mark():

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import signal
+import threading
 
 import pytest
+
+from operator_schema.tools.execution.threads import end_idle_workers
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +22,15 @@ def interrupts_arrive():
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def no_more_threads(monkeypatch):
+    """Let the system give no more threads: those that are idle end, and no other one starts."""
+
+    def start(_):
+        raise RuntimeError("can't start new thread")
+
+    end_idle_workers()
+    monkeypatch.setattr(threading.Thread, "start", start)
+    return monkeypatch

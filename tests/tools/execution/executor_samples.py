@@ -52,7 +52,7 @@ def ping() -> str:
 def one(entry, arguments=None, context=None, **options):
     """Run one call of one tool, in a loop of its own."""
     executor = Executor([entry], **options)
-    return asyncio.run(executor.execute(RawCall("c1", entry.name, arguments), context=context))
+    return asyncio.run(executor.run(RawCall("c1", entry.name, arguments), context=context))
 
 
 def gone(check, seconds=5):

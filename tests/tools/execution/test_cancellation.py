@@ -36,8 +36,8 @@ def test_cancellation_passes_through_to_the_tool():
 
     async def run():
         executor = Executor([work])
-        single = asyncio.create_task(executor.execute(RawCall("1", "work", {})))
-        many = asyncio.create_task(executor.execute_all([RawCall("1", "work", {})] * 5))
+        single = asyncio.create_task(executor.run(RawCall("1", "work", {})))
+        many = asyncio.create_task(executor.run([RawCall("1", "work", {})] * 5))
         await asyncio.sleep(0.02)
         single.cancel()
         many.cancel()
@@ -50,9 +50,24 @@ def test_cancellation_passes_through_to_the_tool():
     assert (left, abandoned) == (set(), 0)
 
 
+def test_a_task_may_be_cancelled_before_its_first_step():
+    """By others, who look through all tasks; its coroutine never runs then."""
+
+    async def run():
+        executor = Executor([greet], timeout=None)
+        waiting = asyncio.create_task(executor.run(RawCall("1", "greet", {"name": "x"})))
+        await asyncio.sleep(0)
+        (unstarted,) = [task for task in asyncio.all_tasks() if task.get_name() == "greet"]
+        unstarted.cancel()
+        return await asyncio.wait_for(waiting, 30)
+
+    result = asyncio.run(run())
+    assert (result.code, result.content) == ("execution_failed", "greet was cancelled")
+
+
 def test_cancellation_before_the_tool_began():
     async def run():
-        task = asyncio.create_task(Executor([greet]).execute(RawCall("1", "greet", {"name": "x"})))
+        task = asyncio.create_task(Executor([greet]).run(RawCall("1", "greet", {"name": "x"})))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -71,7 +86,7 @@ def test_cancellation_leaves_a_thread_to_itself():
     async def run():
         executor = Executor([work])
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(executor.execute(RawCall("1", "work", {})), SOON)
+            await asyncio.wait_for(executor.run(RawCall("1", "work", {})), SOON)
         return executor
 
     executor = asyncio.run(run())
@@ -90,16 +105,16 @@ def test_who_is_cancelled_while_waiting_gives_the_place_back():
         async def hold() -> None:
             await gate.wait()
 
-        holder = asyncio.create_task(executor.execute(RawCall("1", "hold", {})))
+        holder = asyncio.create_task(executor.run(RawCall("1", "hold", {})))
         await asyncio.sleep(0.01)
-        waiting = [asyncio.create_task(executor.execute(RawCall("2", "add", {"x": n}))) for n in range(4)]
+        waiting = [asyncio.create_task(executor.run(RawCall("2", "add", {"x": n}))) for n in range(4)]
         await asyncio.sleep(0.01)
         waiting[0].cancel()
         gate.set()
         waiting[1].cancel()
         outcomes = await asyncio.gather(*waiting, return_exceptions=True)
         assert (await holder).content == "null"
-        again = await executor.execute(RawCall("3", "add", {"x": 1}))
+        again = await executor.run(RawCall("3", "add", {"x": 1}))
         return [getattr(outcome, "content", type(outcome)) for outcome in outcomes], again.content
 
     assert asyncio.run(run()) == ([asyncio.CancelledError, asyncio.CancelledError, "3", "4"], "2")

@@ -53,19 +53,19 @@ def nothing_ran():
 
 
 def by_execute(executor, call, **options):
-    return asyncio.run(executor.execute(call, **options))
+    return asyncio.run(executor.run(call, **options))
 
 
 def by_execute_sync(executor, call, **options):
-    return executor.execute_sync(call, **options)
+    return executor.run_sync(call, **options)
 
 
 def by_execute_all(executor, call, **options):
-    return asyncio.run(executor.execute_all([call], **options))[0]
+    return asyncio.run(executor.run([call], **options))[0]
 
 
 def by_execute_all_sync(executor, call, **options):
-    return executor.execute_all_sync([call], **options)[0]
+    return executor.run_sync([call], **options)[0]
 
 
 def by_stream(executor, call, **options):
@@ -78,7 +78,7 @@ def by_stream(executor, call, **options):
 
 def by_execute_sync_in_a_loop(executor, call, **options):
     async def inside():
-        return executor.execute_sync(call, **options)
+        return executor.run_sync(call, **options)
 
     return asyncio.run(inside())
 
@@ -155,7 +155,7 @@ def test_it_runs_if_the_person_agrees(door, tested, place, is_async):
     ],
 )
 def test_every_answer_but_an_agreement_leaves_it_alone(answer, code, content):
-    result = Executor([wipe], confirm=lambda _: answer).execute_sync(RawCall("1", "wipe", {"path": "/a"}))
+    result = Executor([wipe], confirm=lambda _: answer).run_sync(RawCall("1", "wipe", {"path": "/a"}))
     assert result.code == code
     assert content is None or result.content == content
     assert ran == []
@@ -163,7 +163,7 @@ def test_every_answer_but_an_agreement_leaves_it_alone(answer, code, content):
 
 def test_another_input_is_run_in_place_of_the_first():
     executor = Executor([wipe], confirm=lambda call: RunNormally(call.tool.decode({"path": "/b"})))
-    assert executor.execute_sync(RawCall("1", "wipe", {"path": "/a"})).content == "wiped /b"
+    assert executor.run_sync(RawCall("1", "wipe", {"path": "/a"})).content == "wiped /b"
     assert ran == ["/b"]
 
 
@@ -172,7 +172,7 @@ def test_an_input_that_was_edited_in_place_is_not_run():
         call.input.path = "/etc"
         return True
 
-    assert Executor([wipe], confirm=ask).execute_sync(RawCall("1", "wipe", {})).code == "needs_approval"
+    assert Executor([wipe], confirm=ask).run_sync(RawCall("1", "wipe", {})).code == "needs_approval"
     assert ran == []
 
 
@@ -181,13 +181,13 @@ def test_nobody_is_asked_about_arguments_that_do_not_fit_or_tools_that_need_nobo
         raise AssertionError(call)
 
     executor = Executor([wipe, look], confirm=ask)
-    assert executor.execute_sync(RawCall("1", "wipe", {"path": 5})).code == "invalid_params"
-    assert executor.execute_sync(RawCall("1", "wipe", '{"path": ')).code == "invalid_params"
-    assert executor.execute_sync(RawCall("1", "look", {})).content == "looked at /"
-    assert executor.execute_sync(RawCall("1", "wap", {})).code == "tool_not_found"
+    assert executor.run_sync(RawCall("1", "wipe", {"path": 5})).code == "invalid_params"
+    assert executor.run_sync(RawCall("1", "wipe", '{"path": ')).code == "invalid_params"
+    assert executor.run_sync(RawCall("1", "look", {})).content == "looked at /"
+    assert executor.run_sync(RawCall("1", "wap", {})).code == "tool_not_found"
     off = Registry([wipe])
     off.switch("wipe", enabled=False)
-    assert Executor(off, confirm=ask).execute_sync(RawCall("1", "wipe", {})).code == "disabled"
+    assert Executor(off, confirm=ask).run_sync(RawCall("1", "wipe", {})).code == "disabled"
 
 
 def test_a_failing_question_is_no_agreement(caplog):
@@ -195,7 +195,7 @@ def test_a_failing_question_is_no_agreement(caplog):
         message = "no terminal"
         raise OSError(message)
 
-    result = Executor([wipe], confirm=ask).execute_sync(RawCall("1", "wipe", {}))
+    result = Executor([wipe], confirm=ask).run_sync(RawCall("1", "wipe", {}))
     assert result.code == "needs_approval"
     assert "no terminal" not in result.content
     assert isinstance(result.details["exception"], OSError)
@@ -211,7 +211,7 @@ def test_exceptions_of_the_host_pass_through_a_question():
         raise PauseError
 
     with pytest.raises(PauseError):
-        Executor([wipe], confirm=ask, pass_through=[PauseError]).execute_sync(RawCall("1", "wipe", {}))
+        Executor([wipe], confirm=ask, pass_through=[PauseError]).run_sync(RawCall("1", "wipe", {}))
     assert ran == []
 
 
@@ -226,7 +226,7 @@ def test_the_time_of_a_person_is_not_the_time_of_the_call():
 
     for confirm in (ask, ask_later):
         executor = Executor([wipe], confirm=confirm, timeout=0.2)
-        assert executor.execute_sync(RawCall("1", "wipe", {})).content == "wiped /"
+        assert executor.run_sync(RawCall("1", "wipe", {})).content == "wiped /"
 
 
 def test_other_calls_go_on_while_a_person_thinks():
@@ -238,9 +238,9 @@ def test_other_calls_go_on_while_a_person_thinks():
 
     async def main():
         executor = Executor([wipe, look], confirm=ask, max_concurrency=1)
-        waiting = asyncio.ensure_future(executor.execute(RawCall("1", "wipe", {})))
+        waiting = asyncio.ensure_future(executor.run(RawCall("1", "wipe", {})))
         await asyncio.sleep(0)
-        assert (await executor.execute(RawCall("2", "look", {}))).content == "looked at /"
+        assert (await executor.run(RawCall("2", "look", {}))).content == "looked at /"
         may_answer.set()
         assert (await waiting).content == "wiped /"
 
@@ -258,7 +258,7 @@ def test_a_plain_function_is_asked_one_question_at_a_time():
         return True
 
     calls = [RawCall(str(number), "wipe", {}) for number in range(5)]
-    results = Executor([wipe], confirm=ask).execute_all_sync(calls)
+    results = Executor([wipe], confirm=ask).run_sync(calls)
     assert [result.content for result in results] == ["wiped /"] * 5
 
 
@@ -269,7 +269,7 @@ def test_without_threads_a_plain_function_is_asked_in_the_thread_of_the_loop():
         threads.append(threading.current_thread())
         return True
 
-    asyncio.run(Executor([wipe], confirm=ask, threads=False).execute(RawCall("1", "wipe", {})))
+    asyncio.run(Executor([wipe], confirm=ask, threads=False).run(RawCall("1", "wipe", {})))
     assert threads == [threading.current_thread()]
 
 
@@ -279,7 +279,7 @@ def test_cancelling_a_call_that_waits_for_a_person_runs_nothing():
         return True
 
     async def main():
-        task = asyncio.ensure_future(Executor([wipe], confirm=ask).execute(RawCall("1", "wipe", {})))
+        task = asyncio.ensure_future(Executor([wipe], confirm=ask).run(RawCall("1", "wipe", {})))
         await asyncio.sleep(0.05)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -303,14 +303,14 @@ def test_a_tool_that_was_replaced_while_a_person_was_asked_is_not_run():
         registry.register(other)
         return True
 
-    result = Executor(registry, confirm=ask).execute_sync(RawCall("1", "wipe", {}))
+    result = Executor(registry, confirm=ask).run_sync(RawCall("1", "wipe", {}))
     assert result.code == "needs_approval"
     assert ran == []
 
 
 def test_repairs_are_still_known_after_a_question():
     executor = Executor([wipe.with_(repair=True)], confirm=lambda _: True)
-    result = executor.execute_sync(RawCall("1", "wipe", {"Path": "/a"}))
+    result = executor.run_sync(RawCall("1", "wipe", {"Path": "/a"}))
     assert result.content == "wiped /a"
     assert "repairs" in result.details
 
@@ -328,7 +328,7 @@ def test_repairs_are_still_known_after_a_question():
 )
 def test_in_a_round_the_executor_asks_about_what_would_wait(confirm, state):
     sent = Toolset(wipe, look).offer().round([RawCall("1", "wipe", {}), RawCall("2", "look", {})])
-    plan = Executor([wipe, look], confirm=confirm).execute_round_sync(sent)
+    plan = Executor([wipe, look], confirm=confirm).run_sync(sent)
     assert [call.state for call in plan.calls] == [state, "handled"]
     assert len(ran) == (state == "handled" and plan.handled[0].result.content == "wiped /")
 
@@ -339,23 +339,23 @@ def test_in_a_round_nobody_is_asked_about_what_a_hook_defers_or_a_person_has_app
 
     executor = Executor([wipe], confirm=ask)
     sent = Toolset(wipe).offer().round([RawCall("1", "wipe", {})])
-    waiting = executor.execute_round_sync(sent, hooks=lambda _: Defer("by the board"))
+    waiting = executor.run_sync(sent, hooks=lambda _: Defer("by the board"))
     assert [one.reason for one in waiting.deferred] == ["by the board"]
-    done = executor.execute_round_sync(waiting.approve("1"))
+    done = executor.run_sync(waiting.approve("1"))
     assert done.handled[0].result.content == "wiped /"
 
 
 def test_a_question_that_fails_in_a_round_runs_nothing():
     sent = Toolset(look, wipe).offer().round([RawCall("2", "look", {}), RawCall("1", "wipe", {})])
     with pytest.raises(HookError, match=r"^the hook confirm failed for wipe") as caught:
-        Executor([wipe, look], confirm=lambda _: 5).execute_round_sync(sent)
+        Executor([wipe, look], confirm=lambda _: 5).run_sync(sent)
     assert len(caught.value.round.deferred) == 1
     assert ran == []
 
 
 def test_a_tool_of_the_executor_that_needs_a_person_counts_in_a_round_too():
     sent = Toolset(wipe.with_(confirm=False)).offer().round([RawCall("1", "wipe", {})])
-    plan = Executor([wipe]).execute_round_sync(sent)
+    plan = Executor([wipe]).run_sync(sent)
     assert plan.handled[0].result.code == "needs_approval"
     assert ran == []
 
@@ -365,7 +365,7 @@ def test_the_option_is_checked(confirm):
     with pytest.raises(ValueError, match=r'^confirm is "run", a function of a call, or None, not '):
         Executor([wipe], confirm=confirm)
     with pytest.raises(ValueError, match=r'^confirm is "run", '):
-        Executor([wipe]).execute_sync(RawCall("1", "wipe", {}), confirm=confirm)
+        Executor([wipe]).run_sync(RawCall("1", "wipe", {}), confirm=confirm)
 
 
 @every_door
@@ -382,12 +382,12 @@ def test_a_call_that_was_cut_off_is_never_run(door, arguments, tested):
 def test_a_call_that_was_cut_off_is_an_issue_of_its_round():
     sent = Toolset(look).offer().round([RawCall("1", "look", "", is_cut_off=True), RawCall("2", "look", {})])
     assert [issue.code for issue in sent.issues] == ["cut_off"]
-    plan = Executor([look]).execute_round_sync(sent)
+    plan = Executor([look]).run_sync(sent)
     assert [call.state for call in plan.calls] == ["issue", "handled"]
 
 
 def test_what_is_logged_of_a_call_that_waits_holds_no_arguments(caplog):
     with caplog.at_level(logging.DEBUG, "operator_schema"):
-        Executor([wipe]).execute_sync(RawCall("1", "wipe", {"path": "secret"}))
+        Executor([wipe]).run_sync(RawCall("1", "wipe", {"path": "secret"}))
     assert "a person has to agree" in caplog.text
     assert "secret" not in caplog.text

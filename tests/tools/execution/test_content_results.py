@@ -86,7 +86,7 @@ def test_the_json_value_shares_nothing_with_the_value():
     for declared in (Any, dict[str, Any], dict[str, list[Any]]):
         made = giving(value, declared)
         for _ in range(300):  # compiled, too
-            result = Executor([made]).execute_sync(RawCall("c", "work"))
+            result = Executor([made]).run_sync(RawCall("c", "work"))
         result.json["list"][0].append(2)
         result.json["hits"][0]["tags"].append("y")
         assert value == {"hits": [Hit("a", ["x"])], "list": [[1]]}

@@ -52,7 +52,7 @@ def decoded(entry, arguments=None, call_id="c1", answers=None):
 
 
 def run(executor, *calls, **options):
-    return asyncio.run(executor.execute_round(Plan(*calls), **options))
+    return asyncio.run(executor.run(Plan(*calls), **options))
 
 
 @tool
@@ -84,8 +84,8 @@ def test_the_plan_gets_the_hooks_and_its_answer_is_returned():
         async def execute_with(self, run_all, hooks, asking, wording, limited):
             return [hooks, await run_all([], lambda *_: None)]
 
-    assert asyncio.run(Executor([]).execute_round(Echo(), hooks="hooks")) == ["hooks", []]
-    assert Executor([]).execute_round_sync(Echo()) == [None, []]
+    assert asyncio.run(Executor([]).run(Echo(), hooks="hooks")) == ["hooks", []]
+    assert Executor([]).run_sync(Echo()) == [None, []]
 
 
 def test_results_are_in_the_order_of_the_calls_which_run_side_by_side():
@@ -218,8 +218,9 @@ def test_limits_hold():
     assert most == 2
 
 
+@pytest.mark.usefixtures("no_more_threads")
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_long_arguments_need_no_thread_where_they_are_decoded_already(is_async, monkeypatch):
+def test_long_arguments_need_no_thread_where_they_are_decoded_already(is_async):
     @tool
     async def count(text: str) -> int:
         return len(text)
@@ -230,7 +231,6 @@ def test_long_arguments_need_no_thread_where_they_are_decoded_already(is_async, 
 
     entry = count if is_async else count_here
     call = decoded(entry, {"text": "x" * 10**6})
-    monkeypatch.setattr("threading.Thread.start", lambda self: pytest.fail("a thread was started"))
     assert [result.value for result in run(Executor([entry]), call)] == [10**6]
 
 
@@ -246,7 +246,7 @@ def test_raw_arguments_report_their_own_problems():
 
 def test_the_wait_works_inside_a_running_loop_too():
     async def outer():
-        return Executor([add]).execute_round_sync(Plan(decoded(add, {"x": 1})))
+        return Executor([add]).run_sync(Plan(decoded(add, {"x": 1})))
 
     (result,) = asyncio.run(outer())
     assert result.content == "2"
@@ -263,7 +263,7 @@ def test_cancelling_it_cancels_the_calls():
             ended.append(True)
 
     async def outer():
-        task = asyncio.ensure_future(Executor([hang]).execute_round(Plan(decoded(hang))))
+        task = asyncio.ensure_future(Executor([hang]).run(Plan(decoded(hang))))
         await asyncio.sleep(SOON)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -288,12 +288,12 @@ class Lying:
 )
 def test_what_is_not_a_round_is_refused(plan, shown):
     with pytest.raises(TypeError, match="expected a Round, not ") as caught:
-        asyncio.run(Executor([]).execute_round(plan))
+        asyncio.run(Executor([]).run(plan))
     assert f"not {shown}: offer.round(answer) makes a round" in str(caught.value)
 
 
 def test_on_progress_is_checked_before_anything_runs():
     plan = Plan()
     with pytest.raises(TypeError, match="on_progress is a plain function"):
-        asyncio.run(Executor([]).execute_round(plan, on_progress=5))
+        asyncio.run(Executor([]).run(plan, on_progress=5))
     assert plan.hooks == ()

@@ -73,10 +73,10 @@ def test_a_copy_has_the_same_options(make):
 @pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, by_pickle])
 def test_a_copy_behaves_the_same(make):
     copied = make(Executor([greet, fail], **OPTIONS))
-    assert copied.execute_sync(RawCall(name="greet", arguments={"name": "Ann"})).content == "Hello Ann"
-    assert copied.execute_sync(RawCall(name="greet")).content == "wrong: greet"
+    assert copied.run_sync(RawCall(name="greet", arguments={"name": "Ann"})).content == "Hello Ann"
+    assert copied.run_sync(RawCall(name="greet")).content == "wrong: greet"
     with pytest.raises(NeedsApprovalError):
-        copied.execute_sync(RawCall(name="fail"))
+        copied.run_sync(RawCall(name="fail"))
 
 
 def test_a_deep_copy_has_a_registry_of_its_own_and_a_shallow_one_has_not():
@@ -105,9 +105,9 @@ def test_a_copy_has_places_of_its_own():
     copied = copy.deepcopy(executor)
 
     async def both():
-        first = asyncio.ensure_future(executor.execute(RawCall(name="wait")))
+        first = asyncio.ensure_future(executor.run(RawCall(name="wait")))
         await asyncio.to_thread(entered.wait, 20)
-        result = await copied.execute(RawCall(name="greet", arguments={"name": "Ann"}))
+        result = await copied.run(RawCall(name="greet", arguments={"name": "Ann"}))
         leave.set()
         return result.content, (await first).content
 

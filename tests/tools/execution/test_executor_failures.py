@@ -25,14 +25,14 @@ pytestmark = pytest.mark.needs_threads
 
 
 def test_no_such_tool():
-    result = asyncio.run(Executor([add, say]).execute(RawCall("1", "ad", {})))
+    result = asyncio.run(Executor([add, say]).run(RawCall("1", "ad", {})))
     assert (result.code, result.is_error) == ("tool_not_found", True)
     assert result.content == 'tool "ad" not found; did you mean "add"?'
     assert isinstance(result.details["exception"], ToolNotFoundError)
-    result = asyncio.run(Executor([add, say]).execute(RawCall("1", "teleport" + "y" * 10**5, {})))
+    result = asyncio.run(Executor([add, say]).run(RawCall("1", "teleport" + "y" * 10**5, {})))
     assert result.content.endswith('" not found; the tools are "add", "say"')
     assert len(result.content) < 300
-    assert asyncio.run(Executor([]).execute(RawCall("1", "x", {}))).content.endswith("there are no tools")
+    assert asyncio.run(Executor([]).run(RawCall("1", "x", {}))).content.endswith("there are no tools")
 
 
 def test_arguments_that_do_not_fit():
@@ -57,9 +57,7 @@ def test_a_registry_that_describes_points_there():
     registry = Registry([add.with_(description="Add two numbers. It can also add negative ones.")])
     registry.register(describe_tools(registry))
     results = asyncio.run(
-        Executor(registry).execute_all(
-            [RawCall("1", "add", {}), RawCall("2", "describe_tools", {"tools": ["add"]})]
-        )
+        Executor(registry).run([RawCall("1", "add", {}), RawCall("2", "describe_tools", {"tools": ["add"]})])
     )
     assert 'call describe_tools with {"tools": ["add"]}' in results[0].content
     assert "It can also add negative ones." in results[1].content
@@ -68,12 +66,12 @@ def test_a_registry_that_describes_points_there():
 def test_a_tool_that_is_off_says_so():
     registry = Registry([add, say.with_(enabled=True)], enabled=False)
     calls = [RawCall("1", "add", {"x": 1}), RawCall("2", "say", {"text": "a"})]
-    off, on = asyncio.run(Executor(registry).execute_all(calls))
+    off, on = asyncio.run(Executor(registry).run(calls))
     assert (off.code, off.is_error) == ("disabled", True)
     assert off.content == 'tool "add" is disabled: it can\'t be called now'
     assert on.content == "a"
     registry.enabled = True
-    assert asyncio.run(Executor(registry).execute(calls[0])).content == "2"
+    assert asyncio.run(Executor(registry).run(calls[0])).content == "2"
 
 
 def test_a_switch_that_fails_is_a_result():
@@ -92,7 +90,7 @@ def test_a_switch_that_fails_is_a_result():
         ("nothing", "tool_not_found"),
         ("add", "execution_failed"),
     ):
-        result = asyncio.run(executor.execute(RawCall("1", name, {"x": 1})))
+        result = asyncio.run(executor.run(RawCall("1", name, {"x": 1})))
         assert result.code == code
         assert "secret" not in result.content
 
@@ -181,7 +179,7 @@ def test_what_the_host_does_wrong_is_for_the_host():
 
 def test_a_context_that_is_none_is_for_the_host():
     call = RawCall("c", "greet", {"name": "Ada"})
-    result = Executor([greet]).execute_sync(call, context=Db())
+    result = Executor([greet]).run_sync(call, context=Db())
     assert result.content == "greet can't be run here; calling it again will not help"
     assert "as in {Db: db}" in str(result.details["exception"])
 
@@ -191,9 +189,9 @@ def test_what_is_no_call_is_refused_before_any_runs():
     executor = Executor([greet])
     calls = [RawCall("c", "greet", {"name": "Ada"}), {"id": "d", "name": "greet", "arguments": "{}"}]
     with pytest.raises(TypeError, match=r"a call is a RawCall\(id, name, arguments\), not object \{\"id\""):
-        executor.execute_all_sync(calls, context={Db: db})
+        executor.run_sync(calls, context={Db: db})
     with pytest.raises(TypeError, match="a call is a RawCall"):
-        executor.execute_sync(("d", "greet", "{}"))
+        executor.run_sync(("d", "greet", "{}"))
     assert db.rows == []
 
 
@@ -236,14 +234,14 @@ def test_what_ends_the_program_passes_through(is_async, error):
 
     async def run():
         with pytest.raises(error):
-            await executor.execute(RawCall("1", "work", {}))
+            await executor.run(RawCall("1", "work", {}))
         with pytest.raises(error):
-            await executor.execute_all([RawCall("1", "work", {}), RawCall("2", "nothing", {})])
+            await executor.run([RawCall("1", "work", {}), RawCall("2", "nothing", {})])
         return "the loop lives"
 
     assert asyncio.run(run()) == "the loop lives"
     with pytest.raises(error):
-        executor.execute_sync(RawCall("1", "work", {}))
+        executor.run_sync(RawCall("1", "work", {}))
 
 
 def test_only_the_type_of_an_exception_is_shown_unless_asked_for():

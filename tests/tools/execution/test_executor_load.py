@@ -103,7 +103,7 @@ def test_ten_thousand_calls(seed, record_property):
 
     async def run():
         start = time.perf_counter()
-        results = await executor.execute_all(call for call, _, _ in planned)
+        results = await executor.run(call for call, _, _ in planned)
         seconds = time.perf_counter() - start
         left = asyncio.all_tasks() - {asyncio.current_task()}
         return results, seconds, left
@@ -144,7 +144,7 @@ def test_callers_that_leave():
 
     async def call(number):
         name = dice.choice(["swim", "walk"])
-        return await executor.execute(RawCall(str(number), name, {"number": number, "fate": "well"}))
+        return await executor.run(RawCall(str(number), name, {"number": number, "fate": "well"}))
 
     async def run():
         outcomes = []
@@ -157,7 +157,7 @@ def test_callers_that_leave():
             outcomes += await asyncio.gather(*tasks, return_exceptions=True)
         # All places are free again.
         calls = [RawCall("1", "swim", {"number": 1, "fate": "well"})] * 5
-        await asyncio.wait_for(executor.execute_all(calls), 10)
+        await asyncio.wait_for(executor.run(calls), 10)
         return outcomes, asyncio.all_tasks() - {asyncio.current_task()}
 
     outcomes, left = asyncio.run(run())
@@ -171,5 +171,5 @@ def test_callers_that_leave():
     assert threads() == []
     assert executor.abandoned == 0
     assert executor._slots._free == 5
-    assert executor._runner._threads._slots._free == 3
+    assert executor._outcomes._threads._slots._free == 3
     assert not executor._slots._waiting

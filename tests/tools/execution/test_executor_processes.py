@@ -41,7 +41,7 @@ def test_nothing_hangs_at_the_exit_of_the_interpreter():
         "from operator_schema import Executor, RawCall, tool\n"
         "@tool\n"
         "def hang() -> None: time.sleep(600)\n"
-        "result = Executor([hang], timeout=0.1).execute_sync(RawCall('1', 'hang', {}))\n"
+        "result = Executor([hang], timeout=0.1).run_sync(RawCall('1', 'hang', {}))\n"
         "print(result.code)\n"
     )
     assert (done.returncode, done.stdout) == (0, "timeout\n")
@@ -60,7 +60,7 @@ def test_an_interrupt_ends_a_call(kind):
         f"{kind} hang() -> None:\n"
         "    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         f"    {'await asyncio' if kind != 'def' else 'time'}.sleep(600)\n"
-        "try: Executor([hang]).execute_sync(RawCall('1', 'hang', {}))\n"
+        "try: Executor([hang]).run_sync(RawCall('1', 'hang', {}))\n"
         "except KeyboardInterrupt: print('interrupted')\n"
     )
     done = process(code)
@@ -87,7 +87,7 @@ def test_an_unknown_name_beside_a_switch_that_fails(caplog):
         raise ZeroDivisionError("secret")
 
     executor = Executor([add.with_(enabled=broken), say])
-    results = executor.execute_all_sync(
+    results = executor.run_sync(
         [RawCall("1", "sya", {}), RawCall("2", "add", {"x": 1}), RawCall("3", "say", {"text": "a"})]
     )
     assert [result.code for result in results] == ["tool_not_found", "execution_failed", None]
@@ -107,7 +107,7 @@ def test_a_time_that_no_clock_counts_is_refused():
             tool(timeout=seconds)(say)
     for seconds in (float("inf"), 10**300):
         executor = Executor([add.with_(timeout=seconds)], timeout=seconds, grace=seconds)
-        assert executor.execute_sync(RawCall("1", "add", {"x": 1})).content == "2"
+        assert executor.run_sync(RawCall("1", "add", {"x": 1})).content == "2"
 
 
 def test_a_lone_surrogate_is_no_result_where_results_are_strict():
@@ -127,9 +127,9 @@ def test_a_lone_surrogate_is_no_result_where_results_are_strict():
         with pytest.raises(EncodeError, match="surrogate") as caught:
             entry.run({})
         assert caught.value.name == entry.name
-        result = Executor([entry], strict_results=True).execute_sync(RawCall("1", entry.name))
+        result = Executor([entry], strict_results=True).run_sync(RawCall("1", entry.name))
         assert result.code == "execution_failed"
-        replaced = Executor([entry]).execute_sync(RawCall("1", entry.name))
+        replaced = Executor([entry]).run_sync(RawCall("1", entry.name))
         assert replaced.content in {"a\ufffd", '["a\ufffd"]'}
         assert b"did its work, but its result can't be shown" in result.content.encode()
     assert plain.encode_output("ä😀") == "ä😀"
@@ -146,12 +146,12 @@ def nap(seconds: float) -> float:
 
 executor = Executor([nap], max_concurrency=2, max_threads=4)
 call = RawCall("1", "nap", {"seconds": 0.02})
-[executor.execute_sync(call) for _ in range(50)]  # all is imported and compiled
+[executor.run_sync(call) for _ in range(50)]  # all is imported and compiled
 stop = False
 
 def work():
     while not stop:
-        executor.execute_sync(call)
+        executor.run_sync(call)
 
 threads = [threading.Thread(target=work, daemon=True) for _ in range(6)]
 [thread.start() for thread in threads]
@@ -160,7 +160,7 @@ for _ in range(6):
     time.sleep(0.03)
     child = os.fork()
     if not child:
-        done = executor.execute_all_sync([call] * 6)
+        done = executor.run_sync([call] * 6)
         os._exit(0 if [one.content for one in done] == ["0.02"] * 6 and executor.abandoned == 0 else 3)
     children.append(child)
 print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])

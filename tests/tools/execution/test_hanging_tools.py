@@ -52,31 +52,29 @@ def test_five_hundred_calls_of_a_tool_that_hangs_leave_threads_for_others(stop):
     executor = Executor([hanging("hang", stop), ping, aping], timeout=0.5, max_threads=16)
     calls = [RawCall(str(number), "hang", {}) for number in range(500)]
     others = [RawCall(f"p{number}", name, {}) for number in range(100) for name in ("ping", "aping")]
-    results = executor.execute_all_sync([*calls, *others])
+    results = executor.run_sync([*calls, *others])
     assert {result.code for result in results[:500]} == {"timeout"}
     assert {result.content for result in results[500:]} == {"pong"}
     assert executor.abandoned == 12
     # The threads still hang, and the others still answer.
-    assert {result.content for result in executor.execute_all_sync(others)} == {"pong"}
+    assert {result.content for result in executor.run_sync(others)} == {"pong"}
     reasons = [result.details.get("reason") for result in results[:500]]
     assert reasons.count(None) == 12
     assert (
-        executor.execute_sync(RawCall("1", "hang", {}))
-        .details["reason"]
-        .startswith("no thread was free for it")
+        executor.run_sync(RawCall("1", "hang", {})).details["reason"].startswith("no thread was free for it")
     )
     stop.set()
     assert ended(executor)
-    assert {result.content for result in executor.execute_all_sync(calls)} == {"null"}
+    assert {result.content for result in executor.run_sync(calls)} == {"null"}
 
 
 def test_several_tools_that_hang_still_leave_threads_for_others(stop):
     names = ["hang1", "hang2", "hang3"]
     executor = Executor([*[hanging(name, stop) for name in names], ping], timeout=0.5, max_threads=64)
     calls = [RawCall("1", name, {}) for name in names for _ in range(100)]
-    executor.execute_all_sync(calls)
+    executor.run_sync(calls)
     assert executor.abandoned == 48 + 12 + 3
-    assert executor.execute_sync(RawCall("2", "ping", {})).content == "pong"
+    assert executor.run_sync(RawCall("2", "ping", {})).content == "pong"
 
 
 @pytest.mark.parametrize(("limit", "most"), [(1, 1), (2, 1), (3, 2), (4, 3), (16, 12), (64, 48)])

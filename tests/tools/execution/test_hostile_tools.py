@@ -336,7 +336,7 @@ both = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 
 def results_beside(work, **options):
     """Run a hostile tool between two others, and return its result."""
-    first, hostile, last = Executor([add, work], timeout=20, **options).execute_all_sync(CALLS)
+    first, hostile, last = Executor([add, work], timeout=20, **options).run_sync(CALLS)
     assert (first.content, last.content) == ("2", "3")
     assert (hostile.call_id, hostile.name) == ("2", "work")
     assert type(hostile.content) is str
@@ -409,7 +409,7 @@ def test_hostile_arguments_fail_alone(is_async):
         RawCall("3", "work", LocalProxy()),
         CALLS[2],
     ]
-    results = Executor([add, work]).execute_all_sync(calls)
+    results = Executor([add, work]).run_sync(calls)
     assert [result.is_error for result in results] == [False, True, True, False]
 
 
@@ -424,7 +424,7 @@ async def _aecho(x: int) -> int:
 def test_names_of_a_hostile_class_are_read_as_text():
     call = RawCall(HostileText("c"), HostileText("add"), {"x": 1})
     assert type(call.id) is type(call.name) is str
-    assert Executor([add]).execute_sync(call).content == "2"
+    assert Executor([add]).run_sync(call).content == "2"
 
 
 @pytest.mark.slow("runs hundreds of calls, many times")
@@ -441,7 +441,7 @@ def test_hundreds_of_hostile_calls_at_once_keep_every_result():
     executor = Executor([*tools, add], timeout=60)
 
     async def run():
-        results = await executor.execute_all(calls)
+        results = await executor.run(calls)
         return results, asyncio.all_tasks() - {asyncio.current_task()}
 
     results, left = asyncio.run(run())

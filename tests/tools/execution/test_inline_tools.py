@@ -31,7 +31,7 @@ WHERE = RawCall("1", "where")
 
 def runs_here(executor, call=WHERE):
     async def run():
-        return int((await executor.execute(call)).content) == threading.get_ident()
+        return int((await executor.run(call)).content) == threading.get_ident()
 
     return asyncio.run(run())
 
@@ -56,22 +56,20 @@ def test_a_connection_of_sqlite_works():
         return connection.execute("select count(*) from t").fetchone()[0]
 
     executor = Executor([insert])
-    results = asyncio.run(executor.execute_all([RawCall(str(n), "insert", {"x": n}) for n in range(3)]))
+    results = asyncio.run(executor.run([RawCall(str(n), "insert", {"x": n}) for n in range(3)]))
     assert [result.content for result in results] == ["1", "2", "3"]
     # Also where the calls themselves run in another thread.
 
     async def run():
-        return executor.execute_sync(RawCall("4", "insert", {"x": 4})).content
+        return executor.run_sync(RawCall("4", "insert", {"x": 4})).content
 
     assert asyncio.run(run()) == "4"
-    assert executor.execute_sync(RawCall("5", "insert", {"x": 5})).content == "5"
+    assert executor.run_sync(RawCall("5", "insert", {"x": 5})).content == "5"
     connection.close()
 
 
-def test_no_thread_is_started(monkeypatch):
-    def start(_):
-        raise RuntimeError("can't start new thread")
-
+@pytest.mark.usefixtures("no_more_threads")
+def test_no_thread_is_started():
     @tool
     def length(text: str) -> int:
         return len(text)
@@ -81,9 +79,8 @@ def test_no_thread_is_started(monkeypatch):
         return len(text)
 
     executor = Executor([length, alength], threads=False)
-    monkeypatch.setattr(threading.Thread, "start", start)
     for name in ("length", "alength"):
-        assert executor.execute_sync(RawCall("1", name, {"text": "x" * 10_000})).content == "10000"
+        assert executor.run_sync(RawCall("1", name, {"text": "x" * 10_000})).content == "10000"
 
 
 def test_long_arguments_are_decoded_in_a_thread_and_the_function_runs_here():
@@ -93,7 +90,7 @@ def test_long_arguments_are_decoded_in_a_thread_and_the_function_runs_here():
 
     executor = Executor([where])
     assert runs_here(executor, RawCall("1", "where", {"text": "x" * 10_000}))
-    result = asyncio.run(executor.execute(RawCall("1", "where", {"text": ["x"] * 10_000})))
+    result = asyncio.run(executor.run(RawCall("1", "where", {"text": ["x"] * 10_000})))
     assert result.code == "invalid_params"
 
 
@@ -110,7 +107,7 @@ def test_what_ends_the_program_while_arguments_are_decoded_is_raised():
         pass
 
     with pytest.raises(SystemExit):
-        asyncio.run(Executor([work]).execute(RawCall("1", "work", {"text": "x" * 10_000})))
+        asyncio.run(Executor([work]).run(RawCall("1", "work", {"text": "x" * 10_000})))
 
 
 def test_failures_are_results():
@@ -123,9 +120,9 @@ def test_failures_are_results():
         raise ValueError(how)
 
     executor = Executor([work])
-    contents = [executor.execute_sync(RawCall("1", "work", {"how": how})).content for how in ("refuse", "x")]
+    contents = [executor.run_sync(RawCall("1", "work", {"how": how})).content for how in ("refuse", "x")]
     assert contents == ["not today", "work failed: ValueError"]
-    assert executor.execute_sync(RawCall("1", "work", {"how": "cancel"})).content == "work was cancelled"
+    assert executor.run_sync(RawCall("1", "work", {"how": "cancel"})).content == "work was cancelled"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
@@ -135,10 +132,10 @@ def test_what_ends_the_program_is_raised(error):
         raise error
 
     with pytest.raises(error):
-        Executor([work]).execute_sync(RawCall("1", "work"))
+        Executor([work]).run_sync(RawCall("1", "work"))
 
     async def run():
-        Executor([work]).execute_sync(RawCall("1", "work"))
+        Executor([work]).run_sync(RawCall("1", "work"))
 
     with pytest.raises(error):
         asyncio.run(run())
@@ -153,7 +150,7 @@ def test_context_variables_are_seen_and_not_changed():
 
     async def run():
         USER.set("ada")
-        result = await Executor([become]).execute(RawCall("1", "become", {"name": "eve"}))
+        result = await Executor([become]).run(RawCall("1", "become", {"name": "eve"}))
         return result.content, USER.get()
 
     assert asyncio.run(run()) == ("ada", "ada")
@@ -169,9 +166,7 @@ def test_what_takes_too_long_gives_its_result_and_says_so(caplog, is_inside):
     async def run():
         executor = Executor([slow])
         return (
-            executor.execute_sync(RawCall("1", "slow"))
-            if is_inside
-            else await executor.execute(RawCall("1", "slow"))
+            executor.run_sync(RawCall("1", "slow")) if is_inside else await executor.run(RawCall("1", "slow"))
         )
 
     result = asyncio.run(run())
@@ -189,8 +184,8 @@ def test_what_it_returns_to_be_awaited_has_a_time_limit():
         return asyncio.sleep(seconds, "rested")
 
     executor = Executor([work])
-    assert executor.execute_sync(RawCall("1", "work", {"seconds": 0.0})).content == "rested"
-    assert executor.execute_sync(RawCall("1", "work", {"seconds": 60.0})).code == "timeout"
+    assert executor.run_sync(RawCall("1", "work", {"seconds": 0.0})).content == "rested"
+    assert executor.run_sync(RawCall("1", "work", {"seconds": 60.0})).code == "timeout"
 
 
 def test_a_call_that_is_cancelled_before_its_turn_in_the_waiting_thread_does_not_run():
@@ -210,10 +205,10 @@ def test_a_call_that_is_cancelled_before_its_turn_in_the_waiting_thread_does_not
     @executor.registry.register
     @tool(timeout=SOON)
     async def both() -> None:
-        await executor.execute_all([RawCall("1", "first"), RawCall("2", "second")])
+        await executor.run([RawCall("1", "first"), RawCall("2", "second")])
 
     async def run():
-        return executor.execute_sync(RawCall("0", "both")).code
+        return executor.run_sync(RawCall("0", "both")).code
 
     assert asyncio.run(run()) == "timeout"
     assert ran == ["first"]

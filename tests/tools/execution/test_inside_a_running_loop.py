@@ -20,7 +20,7 @@ from executor_samples import SOON, add, gone, ping
 
 from operator_schema import Executor, RawCall, tool
 from operator_schema.tools.execution.backends import current_backend
-from operator_schema.tools.execution.beside import _Beside
+from operator_schema.tools.execution.sync import _Beside
 
 pytestmark = pytest.mark.needs_threads
 
@@ -67,7 +67,7 @@ def within(seconds, function):
 
 
 def no_threads_left():
-    return gone(lambda: not [t for t in threading.enumerate() if t.name in {"execute_sync", "work", "nap"}])
+    return gone(lambda: not [t for t in threading.enumerate() if t.name in {"run_sync", "work", "nap"}])
 
 
 def test_calls_run_in_another_thread():
@@ -82,8 +82,8 @@ def test_calls_run_in_another_thread():
 
     def work():
         homes.append((threading.get_ident(), asyncio.get_running_loop()))
-        one = executor.execute_sync(RawCall("1", "where"))
-        many = executor.execute_all_sync([RawCall(str(n), "add", {"x": n}) for n in range(5)])
+        one = executor.run_sync(RawCall("1", "where"))
+        many = executor.run_sync([RawCall(str(n), "add", {"x": n}) for n in range(5)])
         return one.content, [result.content for result in many]
 
     assert in_a_loop(work) == ("here", ["1", "2", "3", "4", "5"])
@@ -105,8 +105,8 @@ def test_the_context_variables_of_the_caller_are_seen_and_not_changed():
 
     def work():
         USER.set("ada")
-        seen = [executor.execute_sync(RawCall("1", name)).content for name in ("who", "who_sync")]
-        seen.append(executor.execute_sync(RawCall("1", "become", {"name": "eve"})).content)
+        seen = [executor.run_sync(RawCall("1", name)).content for name in ("who", "who_sync")]
+        seen.append(executor.run_sync(RawCall("1", "become", {"name": "eve"})).content)
         return [*seen, USER.get()]
 
     assert in_a_loop(work) == ["ada"] * 4
@@ -118,7 +118,7 @@ def test_time_limits_hold():
         await asyncio.sleep(60)
 
     executor = Executor([nap], timeout=SOON)
-    assert in_a_loop(lambda: executor.execute_sync(RawCall("1", "nap"))).code == "timeout"
+    assert in_a_loop(lambda: executor.run_sync(RawCall("1", "nap"))).code == "timeout"
     assert executor.abandoned == 0
 
 
@@ -132,12 +132,12 @@ def test_exceptions_keep_their_traceback():
 
     executor = Executor([work], pass_through=(StopError,))
     with pytest.raises(StopError, match="now") as caught:
-        in_a_loop(lambda: executor.execute_sync(RawCall("1", "work")))
+        in_a_loop(lambda: executor.run_sync(RawCall("1", "work")))
     names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
     assert names[-1] == "work"
-    assert "execute_sync" in names
+    assert "run_sync" in names
     with pytest.raises(TypeError, match="a call is a RawCall"):
-        in_a_loop(lambda: executor.execute_sync("work"))
+        in_a_loop(lambda: executor.run_sync("work"))
 
 
 def test_it_works_in_a_callback_where_there_is_no_task():
@@ -146,7 +146,7 @@ def test_it_works_in_a_callback_where_there_is_no_task():
     async def run():
         loop = asyncio.get_running_loop()
         done = loop.create_future()
-        loop.call_soon(lambda: done.set_result(executor.execute_sync(RawCall("1", "ping")).content))
+        loop.call_soon(lambda: done.set_result(executor.run_sync(RawCall("1", "ping")).content))
         return await done
 
     assert asyncio.run(run()) == "pong"
@@ -159,9 +159,9 @@ def test_nested_calls_get_threads_of_their_own():
     @tool
     async def down(levels: int) -> str:
         name, arguments = ("down", {"levels": levels - 1}) if levels else ("ping", {})
-        return executor.execute_sync(RawCall("1", name, arguments)).content
+        return executor.run_sync(RawCall("1", name, arguments)).content
 
-    result = within(10, lambda: executor.execute_sync(RawCall("1", "down", {"levels": 5})))
+    result = within(10, lambda: executor.run_sync(RawCall("1", "down", {"levels": 5})))
     assert result.content == "pong"
     assert no_threads_left()
 
@@ -174,8 +174,8 @@ def test_the_system_may_have_no_more_threads(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(threading.Thread, "start", start)
             with pytest.raises(RuntimeError, match="can't start new thread"):
-                executor.execute_sync(RawCall("1", "ping"))
-        return executor.execute_sync(RawCall("2", "ping")).content
+                executor.run_sync(RawCall("1", "ping"))
+        return executor.run_sync(RawCall("2", "ping")).content
 
     executor = Executor([ping])
     assert in_a_loop(work) == "pong"
@@ -191,7 +191,7 @@ def nesting(limit):
     @executor.registry.register
     @tool
     async def outer() -> str:
-        return executor.execute_sync(RawCall("inner", "ping")).content
+        return executor.run_sync(RawCall("inner", "ping")).content
 
     return executor
 
@@ -208,9 +208,9 @@ def test_it_is_refused_where_all_places_are_held_by_calls_of_the_loop_that_stand
         return "held"
 
     async def run():
-        holding = [asyncio.create_task(executor.execute(RawCall("h", "hold"))) for _ in range(limit - 1)]
+        holding = [asyncio.create_task(executor.run(RawCall("h", "hold"))) for _ in range(limit - 1)]
         await asyncio.sleep(SOON)
-        result = await executor.execute(RawCall("1", "outer"))
+        result = await executor.run(RawCall("1", "outer"))
         gate.set()
         return result, [(await task).content for task in holding]
 
@@ -220,12 +220,12 @@ def test_it_is_refused_where_all_places_are_held_by_calls_of_the_loop_that_stand
     error = result.details["exception"]
     assert type(error) is RuntimeError
     assert str(error) == (
-        "execute_sync would wait for ever: what waits for it holds all places under max_concurrency "
-        f"({limit}). Raise max_concurrency, or use await execute"
+        "run_sync would wait for ever: what waits for it holds all places under max_concurrency "
+        f"({limit}). Raise max_concurrency, or use await run"
     )
     # Nothing is left of it: all places are free.
     calls = [RawCall("2", "ping")] * limit
-    assert {r.content for r in within(10, lambda: executor.execute_all_sync(calls))} == {"pong"}
+    assert {r.content for r in within(10, lambda: executor.run_sync(calls))} == {"pong"}
 
 
 def test_it_is_refused_where_a_chain_of_loops_that_stand_still_holds_all_places():
@@ -234,9 +234,9 @@ def test_it_is_refused_where_a_chain_of_loops_that_stand_still_holds_all_places(
     @executor.registry.register
     @tool
     async def outermost() -> str:
-        return executor.execute_sync(RawCall("middle", "outer")).content
+        return executor.run_sync(RawCall("middle", "outer")).content
 
-    result = within(10, lambda: executor.execute_sync(RawCall("1", "outermost")))
+    result = within(10, lambda: executor.run_sync(RawCall("1", "outermost")))
     assert result.content == "outer failed: RuntimeError"
 
 
@@ -246,11 +246,11 @@ def test_it_is_refused_where_the_loop_that_holds_all_places_waits_for_this_threa
     @executor.registry.register
     @tool(threads=False)
     def inline() -> str:
-        return executor.execute_sync(RawCall("inner", "ping")).content
+        return executor.run_sync(RawCall("inner", "ping")).content
 
-    work = partial(executor.execute_sync, RawCall("1", "inline"))
+    work = partial(executor.run_sync, RawCall("1", "inline"))
     assert within(10, lambda: in_a_loop(work)).content == "inline failed: RuntimeError"
-    assert within(10, lambda: executor.execute_sync(RawCall("2", "ping"))).content == "pong"
+    assert within(10, lambda: executor.run_sync(RawCall("2", "ping"))).content == "pong"
 
 
 def test_it_is_refused_where_a_chain_of_loops_that_wait_for_this_thread_holds_all_places():
@@ -260,33 +260,33 @@ def test_it_is_refused_where_a_chain_of_loops_that_wait_for_this_thread_holds_al
     @tool(threads=False)
     def inline(depth: int) -> str:
         call = RawCall("inner", "inline", {"depth": depth - 1}) if depth else RawCall("inner", "ping")
-        return executor.execute_sync(call).content
+        return executor.run_sync(call).content
 
-    work = partial(executor.execute_sync, RawCall("1", "inline", {"depth": 1}))
+    work = partial(executor.run_sync, RawCall("1", "inline", {"depth": 1}))
     assert within(10, lambda: in_a_loop(work)).content == "inline failed: RuntimeError"
-    work = partial(executor.execute_sync, RawCall("1", "inline", {"depth": 0}))
+    work = partial(executor.run_sync, RawCall("1", "inline", {"depth": 0}))
     assert within(10, lambda: in_a_loop(work)).content == "pong"
 
 
 @pytest.mark.parametrize("where", ["no loop", "a loop"])
-@pytest.mark.parametrize("method", ["execute_sync", "execute_all_sync"])
-def test_it_is_refused_in_a_thread_for_which_the_call_that_holds_the_only_place_waits(method, where):
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_it_is_refused_in_a_thread_for_which_the_call_that_holds_the_only_place_waits(is_alone, where):
     executor = Executor([ping], max_concurrency=1, timeout=None)
 
     @executor.registry.register
     @tool
     def plain() -> str:
         call = RawCall("inner", "ping")
-        if method == "execute_sync":
-            return executor.execute_sync(call).content
-        return executor.execute_all_sync([call])[0].content
+        if is_alone:
+            return executor.run_sync(call).content
+        return executor.run_sync([call])[0].content
 
     def work():
-        return executor.execute_sync(RawCall("1", "plain"))
+        return executor.run_sync(RawCall("1", "plain"))
 
     result = within(10, work if where == "no loop" else lambda: in_a_loop(work))
     assert result.content == "plain failed: RuntimeError"
-    assert within(10, lambda: executor.execute_sync(RawCall("2", "ping"))).content == "pong"
+    assert within(10, lambda: executor.run_sync(RawCall("2", "ping"))).content == "pong"
     assert not executor._slots._stuck
 
 
@@ -300,10 +300,10 @@ def test_of_calls_in_threads_that_hold_all_places_and_need_one_more_a_single_one
     @tool
     def plain() -> str:
         together.wait(10)
-        return executor.execute_sync(RawCall("inner", "ping")).content
+        return executor.run_sync(RawCall("inner", "ping")).content
 
     calls = [RawCall("1", "plain")] * limit
-    results = within(10, lambda: executor.execute_all_sync(calls))
+    results = within(10, lambda: executor.run_sync(calls))
     assert sorted(result.content for result in results) == ["plain failed: RuntimeError"] + ["pong"] * (
         limit - 1
     )
@@ -316,10 +316,10 @@ def test_a_chain_of_threads_is_refused_where_it_needs_more_places_than_there_are
     @tool
     def plain(depth: int) -> str:
         call = RawCall("inner", "plain", {"depth": depth - 1}) if depth else RawCall("inner", "ping")
-        return executor.execute_sync(call).content
+        return executor.run_sync(call).content
 
     def content(depth):
-        return within(10, lambda: executor.execute_sync(RawCall("1", "plain", {"depth": depth}))).content
+        return within(10, lambda: executor.run_sync(RawCall("1", "plain", {"depth": depth}))).content
 
     assert (content(0), content(1)) == ("pong", "plain failed: RuntimeError")
 
@@ -330,7 +330,7 @@ def test_a_thread_may_use_another_executor_and_one_that_is_not_waited_for_may_wa
     found = []
 
     def later():
-        found.append(executor.execute_sync(RawCall("later", "plain", {"begins": False})).content)
+        found.append(executor.run_sync(RawCall("later", "plain", {"begins": False})).content)
 
     @executor.registry.register
     @tool
@@ -340,9 +340,9 @@ def test_a_thread_may_use_another_executor_and_one_that_is_not_waited_for_may_wa
             thread = threading.Thread(target=context.run, args=[later])
             thread.start()
             found.append(thread)
-        return other.execute_sync(RawCall("inner", "ping")).content
+        return other.run_sync(RawCall("inner", "ping")).content
 
-    result = within(10, lambda: executor.execute_sync(RawCall("1", "plain", {"begins": True})))
+    result = within(10, lambda: executor.run_sync(RawCall("1", "plain", {"begins": True})))
     found[0].join(10)
     assert (result.content, found[1:]) == ("pong", ["pong"])
 
@@ -355,11 +355,11 @@ def test_a_thread_whose_call_is_over_holds_no_place():
     @tool
     def slow() -> str:
         gate.wait(10)
-        found.append(executor.execute_sync(RawCall("inner", "ping")).content)
+        found.append(executor.run_sync(RawCall("inner", "ping")).content)
         gate.clear()
         return ""
 
-    assert within(10, lambda: executor.execute_sync(RawCall("1", "slow"))).code == "timeout"
+    assert within(10, lambda: executor.run_sync(RawCall("1", "slow"))).code == "timeout"
     gate.set()
     deadline = time.monotonic() + 10
     while gate.is_set() and time.monotonic() < deadline:
@@ -369,10 +369,8 @@ def test_a_thread_whose_call_is_over_holds_no_place():
 
 def test_a_free_place_is_enough():
     executor = nesting(2)
-    assert within(10, lambda: executor.execute_sync(RawCall("1", "outer"))).content == "pong"
-    assert (
-        within(10, lambda: in_a_loop(lambda: executor.execute_sync(RawCall("1", "outer")))).content == "pong"
-    )
+    assert within(10, lambda: executor.run_sync(RawCall("1", "outer"))).content == "pong"
+    assert within(10, lambda: in_a_loop(lambda: executor.run_sync(RawCall("1", "outer")))).content == "pong"
 
 
 def test_places_that_calls_of_another_loop_hold_become_free():
@@ -386,13 +384,11 @@ def test_places_that_calls_of_another_loop_hold_become_free():
         gate.wait(10)
         return "held"
 
-    other = threading.Thread(target=executor.execute_sync, args=[RawCall("1", "hold")])
+    other = threading.Thread(target=executor.run_sync, args=[RawCall("1", "hold")])
     other.start()
     assert holds.wait(10)
     threading.Timer(0.1, gate.set).start()
-    assert (
-        within(10, lambda: in_a_loop(lambda: executor.execute_sync(RawCall("2", "ping")))).content == "pong"
-    )
+    assert within(10, lambda: in_a_loop(lambda: executor.run_sync(RawCall("2", "ping")))).content == "pong"
     other.join(10)
 
 
@@ -408,15 +404,15 @@ def test_a_place_is_not_given_to_a_loop_that_stands_still():
         gate.wait(10)
         return "held"
 
-    other = threading.Thread(target=executor.execute_sync, args=[RawCall("1", "hold")])
+    other = threading.Thread(target=executor.run_sync, args=[RawCall("1", "hold")])
     other.start()
     assert holds.wait(10)
 
     async def run():
-        first = asyncio.create_task(executor.execute(RawCall("first", "ping")))
+        first = asyncio.create_task(executor.run(RawCall("first", "ping")))
         await asyncio.sleep(SOON)
         threading.Timer(0.1, gate.set).start()
-        second = executor.execute_sync(RawCall("second", "ping"))
+        second = executor.run_sync(RawCall("second", "ping"))
         return second.content, (await first).content
 
     assert within(10, lambda: asyncio.run(run())) == ("pong", "pong")
@@ -437,12 +433,12 @@ def test_a_thread_is_not_given_to_a_loop_that_stands_still():
         return "held"
 
     async def run():
-        held = asyncio.create_task(executor.execute(RawCall("1", "hold")))
+        held = asyncio.create_task(executor.run(RawCall("1", "hold")))
         await asyncio.to_thread(holds.wait, 10)
-        first = asyncio.create_task(executor.execute(RawCall("first", "ping")))
+        first = asyncio.create_task(executor.run(RawCall("first", "ping")))
         await asyncio.sleep(SOON)
         threading.Timer(0.1, gate.set).start()
-        second = executor.execute_sync(RawCall("second", "ping"))
+        second = executor.run_sync(RawCall("second", "ping"))
         return second.content, (await first).content, (await held).content
 
     assert within(10, lambda: asyncio.run(run())) == ("pong", "pong", "held")
@@ -485,7 +481,7 @@ call = RawCall("1", "nap")
 HOST = """
 def work():
     try:
-        executor.execute_sync(call)
+        executor.run_sync(call)
     except BaseException as error:
         print(type(error).__name__, executor.abandoned, threading.active_count(), flush=True)
         raise
@@ -528,7 +524,7 @@ def test_an_interrupt_reaches_a_function_that_runs_in_the_thread_that_waits():
         executor = Executor([busy, nap])
 
         def work():
-            executor.execute_all_sync([RawCall("1", "nap"), RawCall("2", "busy")])
+            executor.run_sync([RawCall("1", "nap"), RawCall("2", "busy")])
 
         loop = asyncio.new_event_loop()
         loop.call_soon(work)
@@ -561,7 +557,7 @@ def test_what_a_signal_handler_raises_cancels_the_calls():
 
         async def run():
             signal.setitimer(signal.ITIMER_REAL, 0.1)
-            executor.execute_sync(RawCall("1", "nap"))
+            executor.run_sync(RawCall("1", "nap"))
 
         with pytest.raises(AlarmError):
             asyncio.run(run())
@@ -590,7 +586,7 @@ def test_a_signal_handler_that_cancels_the_task_cancels_the_calls():
             task = asyncio.current_task()
             signal.signal(signal.SIGALRM, lambda *_: task.cancel())
             signal.setitimer(signal.ITIMER_REAL, 0.2)
-            executor.execute_sync(RawCall("1", "nap"))
+            executor.run_sync(RawCall("1", "nap"))
 
         with pytest.raises(asyncio.CancelledError):
             asyncio.run(run())
@@ -608,6 +604,50 @@ def test_an_interrupt_before_the_calls_began():
     beside.cancel()
     beside.work()
     assert type(beside.error) is asyncio.CancelledError
+
+
+def after_the_start_of_a_thread(monkeypatch, function):
+    """Call a function in the thread that starts another one, as a signal handler may at this very time."""
+    start = threading.Thread.start
+
+    def start_and_call(thread):
+        start(thread)
+        function()
+
+    monkeypatch.setattr(threading.Thread, "start", start_and_call)
+
+
+@tool
+async def doze() -> None:
+    await asyncio.sleep(60)
+
+
+def test_the_task_may_be_cancelled_while_the_other_thread_starts(monkeypatch):
+    async def run():
+        after_the_start_of_a_thread(monkeypatch, asyncio.current_task().cancel)
+        Executor([doze]).run_sync(RawCall("1", "doze"))
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(run())
+    assert no_threads_left()
+
+
+def test_an_interrupt_may_come_while_the_other_thread_starts(monkeypatch):
+    executor = Executor([doze])
+
+    async def run():
+        after_the_start_of_a_thread(monkeypatch, partial(signal.raise_signal, signal.SIGINT))
+        executor.run_sync(RawCall("1", "doze"))
+
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(run())
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(task)
+    finally:
+        loop.close()
+    assert no_threads_left()
+    assert executor.abandoned == 0
 
 
 def test_a_second_interrupt_does_not_wait():
@@ -635,7 +675,7 @@ def test_a_second_interrupt_does_not_wait():
         async def run():
             signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
             try:
-                executor.execute_sync(RawCall("1", "stubborn"))
+                executor.run_sync(RawCall("1", "stubborn"))
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
 

@@ -39,7 +39,7 @@ def query() -> int:
 executor = Executor([who, who_sync, query])
 asyncio.get_running_loop()  # it runs, or this raises an exception
 calls = [RawCall(name, name) for name in ("who", "who_sync", "query")]
-print([result.content for result in executor.execute_all_sync(calls)], flush=True)
+print([result.content for result in executor.run_sync(calls)], flush=True)
 """
 
 NAP = """
@@ -54,14 +54,14 @@ async def nap() -> None:
 
 sleeper = Executor([nap])
 try:
-    sleeper.execute_sync(RawCall("1", "nap"))
+    sleeper.run_sync(RawCall("1", "nap"))
 except KeyboardInterrupt:
-    threads = [thread for thread in threading.enumerate() if thread.name == "execute_sync"]
+    threads = [thread for thread in threading.enumerate() if thread.name == "run_sync"]
     print("interrupted", sleeper.abandoned, threads)
 """
 
 AGAIN = """
-print((await executor.execute(RawCall("1", "who"))).content, executor.execute_sync(calls[0]).content)
+print((await executor.run(RawCall("1", "who"))).content, executor.run_sync(calls[0]).content)
 """
 
 

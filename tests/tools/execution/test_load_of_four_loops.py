@@ -80,7 +80,7 @@ async def play(executor, how, calls, seconds, noted):
 
         async def one(call):
             with anyio.move_on_after(seconds * 10) as scope:
-                noted(call.id, await executor.execute(call))
+                noted(call.id, await executor.run(call))
             if scope.cancelled_caught:
                 noted(call.id, "cancelled")
 
@@ -98,7 +98,7 @@ async def play(executor, how, calls, seconds, noted):
                     if how == "leave" and len(seen) == TURN // 2:
                         break
         else:
-            for result in await executor.execute_all(calls):
+            for result in await executor.run(calls):
                 seen.add(result.call_id)
                 noted(result.call_id, result)
     for call in calls:
@@ -192,7 +192,7 @@ def test_ten_thousand_calls_from_four_event_loops(record_property):
     assert executor.abandoned == 0
     assert busy["now"] == 0
     assert executor._slots._free == LIMIT
-    assert executor._runner._threads._slots._free == 64
+    assert executor._outcomes._threads._slots._free == 64
     assert not executor._slots._waiting
-    assert not executor._runner._threads._slots._waiting
+    assert not executor._outcomes._threads._slots._waiting
     assert seconds < MAX_SECONDS

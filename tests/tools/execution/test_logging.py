@@ -56,7 +56,7 @@ def records_of(caplog, name, arguments=None, level=logging.DEBUG):
     executor = Executor([work, awork, refuse, store, wrong, off])
     arguments = {"secret": "hunter2"} if arguments is None else arguments
     with caplog.at_level(level, LOGGER):
-        executor.execute_sync(RawCall("call_7", name, arguments))
+        executor.run_sync(RawCall("call_7", name, arguments))
     assert {record.name for record in caplog.records} <= {LOGGER}
     return caplog.records
 
@@ -110,7 +110,7 @@ def test_the_switch_of_a_tool_that_fails_is_logged_by_the_same_logger(caplog):
     def broken() -> bool:
         raise ZeroDivisionError
 
-    Executor([off.with_(enabled=broken), store]).execute_sync(RawCall("1", "stroe", {}))
+    Executor([off.with_(enabled=broken), store]).run_sync(RawCall("1", "stroe", {}))
     [record] = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert record.name == LOGGER
     assert "switch failed" in record.getMessage()
@@ -123,7 +123,7 @@ def test_failures_reach_stderr_without_any_set_up():
         "from operator_schema import Executor, RawCall, tool\n"
         "@tool\n"
         "def work() -> str: raise KeyError('no such row')\n"
-        "Executor([work]).execute_sync(RawCall('1', 'work'))\n"
+        "Executor([work]).run_sync(RawCall('1', 'work'))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=20, check=False
@@ -138,12 +138,12 @@ def test_failures_reach_stderr_without_any_set_up():
 
 def test_a_report_of_ones_own():
     executor = Executor([work], report=lambda error: "\n".join([problem.code for problem in error.problems]))
-    assert executor.execute_sync(RawCall("1", "work", {"secret": 5})).content == "wrong_type"
+    assert executor.run_sync(RawCall("1", "work", {"secret": 5})).content == "wrong_type"
 
 
 @pytest.mark.parametrize("report", [lambda _: 1 / 0, lambda _: 5, lambda _: None])
 def test_a_report_that_fails_is_logged_and_the_usual_one_is_given(caplog, report):
-    result = Executor([work], report=report).execute_sync(RawCall("1", "work", {"secret": 5}))
+    result = Executor([work], report=report).run_sync(RawCall("1", "work", {"secret": 5}))
     assert (result.code, result.content.splitlines()[0]) == (
         "invalid_params",
         "work: 1 problem with the arguments",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from operator_schema import Executor, RawCall, tool
-from operator_schema.tools.execution.run_call import LONG, takes_long
+from operator_schema.tools.execution.run import LONG, takes_long
 
 pytestmark = pytest.mark.needs_threads
 
@@ -40,7 +40,7 @@ SHORT, LENGTHY = "x" * 10, "x" * 5_000
 
 async def ticks_while(executor, arguments):
     ticks = 0
-    task = asyncio.create_task(executor.execute(RawCall("1", "read", arguments)))
+    task = asyncio.create_task(executor.run(RawCall("1", "read", arguments)))
     while not task.done():
         await asyncio.sleep(0.01)
         ticks += 1
@@ -66,7 +66,7 @@ def test_short_arguments_are_decoded_in_the_event_loop():
 def test_decoding_counts_against_the_time_of_a_call():
     ran.clear()
     executor = Executor([read], timeout=0.1)
-    result = executor.execute_sync(RawCall("1", "read", {"text": LENGTHY}))
+    result = executor.run_sync(RawCall("1", "read", {"text": LENGTHY}))
     assert (result.code, result.content) == ("timeout", "read: no result within 0.1 s; it was not run")
     assert result.details["reason"] == "decoding its arguments took too long"
     until = time.monotonic() + 5
@@ -76,7 +76,7 @@ def test_decoding_counts_against_the_time_of_a_call():
 
 
 def test_what_is_wrong_with_long_arguments_is_reported():
-    result = Executor([read]).execute_sync(RawCall("1", "read", {"text": [LENGTHY]}))
+    result = Executor([read]).run_sync(RawCall("1", "read", {"text": [LENGTHY]}))
     assert (result.code, result.details["problems"][0]["code"]) == ("invalid_params", "wrong_type")
 
 
@@ -90,8 +90,8 @@ def test_threads_that_decode_are_apart_from_those_of_hanging_tools():
     executor = Executor([hang, read], timeout=1.0, max_threads=1)
 
     async def run():
-        hanging = asyncio.create_task(executor.execute(RawCall("1", "hang", {})))
-        result = await executor.execute(RawCall("2", "read", {"text": LENGTHY}))
+        hanging = asyncio.create_task(executor.run(RawCall("1", "hang", {})))
+        result = await executor.run(RawCall("2", "read", {"text": LENGTHY}))
         stop.set()
         return result, await hanging
 

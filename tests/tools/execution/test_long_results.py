@@ -53,7 +53,7 @@ def fail(times: int) -> str:
 
 
 def run(tested, times, **options):
-    return Executor([tested], **options).execute_sync(RawCall("1", tested.name, {"times": times}))
+    return Executor([tested], **options).run_sync(RawCall("1", tested.name, {"times": times}))
 
 
 @pytest.mark.parametrize("tested", [say, listing, mixed, fail], ids=lambda one: one.name)
@@ -102,7 +102,7 @@ def test_without_a_word_the_limit_is_generous_and_none_means_no_limit():
 
 def test_a_round_has_the_limit_too():
     sent = Toolset(say).offer().round([RawCall("1", "say", {"times": 5000})])
-    plan = Executor([say], max_content=1000).execute_round_sync(sent)
+    plan = Executor([say], max_content=1000).run_sync(sent)
     assert len(plan.handled[0].result.content) == 1000
 
 
@@ -142,7 +142,7 @@ def test_all_that_a_model_reads_of_parts_counts(name, most):
         """Show it."""
         return PARTS[name]
 
-    result = Executor([show], max_content=most).execute_sync(RawCall("1", "show", {}))
+    result = Executor([show], max_content=most).run_sync(RawCall("1", "show", {}))
     assert len(result.content) <= most
     assert len(read_of(result)) <= most
     assert result.parts[-1].text.endswith("ask for less of it]")
@@ -163,7 +163,7 @@ def test_parts_that_are_short_stay_as_they_are():
         """Show it."""
         return list(parts)
 
-    assert Executor([show], max_content=200).execute_sync(RawCall("1", "show", {})).parts == parts
+    assert Executor([show], max_content=200).run_sync(RawCall("1", "show", {})).parts == parts
 
 
 DECISIONS = {
@@ -183,8 +183,8 @@ def ask() -> str:
 def test_what_a_person_answers_has_the_limit(decision):
     executor = Executor([ask], max_content=1000, confirm=DECISIONS[decision])
     call = RawCall("1", "ask", {})
-    (state,) = executor.execute_round_sync(Toolset(ask).offer().round([call])).calls
-    for result in (executor.execute_sync(call), state.result):
+    (state,) = executor.run_sync(Toolset(ask).offer().round([call])).calls
+    for result in (executor.run_sync(call), state.result):
         assert len(result.content) == 1000
         assert result.content.endswith("ask for less of it]")
 
@@ -193,7 +193,7 @@ def test_what_a_person_answers_has_the_limit(decision):
 def test_what_a_hook_answers_has_the_limit_and_that_of_the_tool(decision):
     sent = [RawCall("1", "say", {"times": 1}), RawCall("2", "ask", {})]
     toolset = Toolset(say.with_(max_content=300), ask)
-    plan = Executor(toolset, max_content=1000).execute_round_sync(
+    plan = Executor(toolset, max_content=1000).run_sync(
         toolset.offer().round(sent), hooks=DECISIONS[decision]
     )
     assert [len(state.result.content) for state in plan.calls] == [300, 1000]
@@ -204,7 +204,7 @@ def test_what_a_hook_answers_has_the_limit_and_that_of_the_tool(decision):
 def test_what_was_decided_before_stays_as_it_is():
     toolset = Toolset(ask)
     plan = toolset.offer().round([RawCall("1", "ask", {})]).confirmed().reject("1", LONG)
-    assert Executor(toolset, max_content=1000).execute_round_sync(plan).calls[0].reason == LONG
+    assert Executor(toolset, max_content=1000).run_sync(plan).calls[0].reason == LONG
 
 
 def test_whoever_runs_a_plan_without_an_executor_may_leave_all_as_it_is():

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import gc
 import threading
 import time
+import weakref
 from typing import Annotated, Any
 
 import pytest
@@ -38,7 +40,7 @@ def test_context_variables_reach_the_tool(is_async):
     USER.set("ada")
     try:
         assert one(awho if is_async else who, {}).content == "ada"
-        assert Executor([awho if is_async else who]).execute_sync(RawCall("1", "who")).content == "ada"
+        assert Executor([awho if is_async else who]).run_sync(RawCall("1", "who")).content == "ada"
     finally:
         USER.set("nobody")
 
@@ -51,7 +53,7 @@ def test_a_sync_tool_does_not_block_the_loop():
 
     async def run():
         ticks = 0
-        task = asyncio.create_task(Executor([slow]).execute(RawCall("1", "slow", {})))
+        task = asyncio.create_task(Executor([slow]).run(RawCall("1", "slow", {})))
         while not task.done():
             await asyncio.sleep(0.01)
             ticks += 1
@@ -103,7 +105,7 @@ def test_what_nobody_awaits_any_more_is_closed():
     executor = Executor([late], timeout=SOON)
 
     async def run():
-        result = await executor.execute(RawCall("1", "late", {}))
+        result = await executor.run(RawCall("1", "late", {}))
         held.set()
         # The frame of what is closed is gone.
         while not closed or closed[0].cr_frame is not None:  # noqa: ASYNC110  # a thread brings it about
@@ -113,7 +115,7 @@ def test_what_nobody_awaits_any_more_is_closed():
     assert asyncio.run(asyncio.wait_for(run(), 10)) == "timeout"
     held.clear()
     closed.clear()
-    assert executor.execute_sync(RawCall("2", "late", {})).code == "timeout"
+    assert executor.run_sync(RawCall("2", "late", {})).code == "timeout"
     held.set()  # the event loop is closed by now
     assert gone(lambda: closed and closed[0].cr_frame is None)
 
@@ -134,29 +136,24 @@ def test_a_leaf_that_fails_when_it_is_written():
     assert result.content.startswith("number ")
 
 
-def test_the_system_may_have_no_more_threads(monkeypatch):
-    def start(_):
-        raise RuntimeError("can't start new thread")
-
+def test_the_system_may_have_no_more_threads(no_more_threads):
     executor = Executor([ping], max_threads=1)
-    with monkeypatch.context() as patch:
-        patch.setattr(threading.Thread, "start", start)
-        result = executor.execute_sync(RawCall("1", "ping", {}))
+    result = executor.run_sync(RawCall("1", "ping", {}))
+    no_more_threads.undo()
     assert (result.code, result.content) == ("execution_failed", "ping failed: RuntimeError")
-    assert executor.execute_sync(RawCall("2", "ping", {})).content == "pong"  # the place is free again
+    assert executor.run_sync(RawCall("2", "ping", {})).content == "pong"  # the place is free again
 
 
 def test_execute_sync_needs_no_loop():
     executor = Executor([greet, add])
-    assert executor.execute_sync(RawCall("1", "add", {"x": 1})).content == "2"
+    assert executor.run_sync(RawCall("1", "add", {"x": 1})).content == "2"
     assert (
-        executor.execute_sync(RawCall("1", "greet", {"name": "a"}), context={Db: Db()}).content
-        == '{"hello":"a"}'
+        executor.run_sync(RawCall("1", "greet", {"name": "a"}), context={Db: Db()}).content == '{"hello":"a"}'
     )
-    assert [r.content for r in executor.execute_all_sync([RawCall("1", "add", {"x": 1})] * 3)] == ["2"] * 3
+    assert [r.content for r in executor.run_sync([RawCall("1", "add", {"x": 1})] * 3)] == ["2"] * 3
 
     async def run():
-        return (await asyncio.to_thread(executor.execute_sync, RawCall("1", "add", {"x": 1}))).content
+        return (await asyncio.to_thread(executor.run_sync, RawCall("1", "add", {"x": 1}))).content
 
     assert asyncio.run(run()) == "2"
 
@@ -165,11 +162,35 @@ def test_execute_sync_leaves_the_hosts_loop_alone():
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
-        Executor([add]).execute_sync(RawCall("1", "add", {"x": 1}))
+        Executor([add]).run_sync(RawCall("1", "add", {"x": 1}))
         assert asyncio.get_event_loop() is loop
     finally:
         asyncio.set_event_loop(None)
         loop.close()
+
+
+@both
+@pytest.mark.parametrize("ends", [True, False], ids=["ended", "pending"])
+def test_event_loops_are_not_kept(is_async, ends):
+    stop = threading.Event()
+
+    async def arun() -> None:
+        await asyncio.sleep(0 if ends else 60)
+
+    def run() -> None:
+        stop.wait(0 if ends else 60)
+
+    entry = tool(name="run")(arun if is_async else run)
+    executor = Executor([entry], timeout=60)
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(executor.run(RawCall("1", "run")))
+    loop.run_until_complete(task if ends else asyncio.sleep(0.01))
+    task._log_destroy_pending = False
+    kept = weakref.ref(loop)
+    loop.close()
+    del loop, task
+    stop.set()
+    assert gone(lambda: gc.collect() < 0 or kept() is None)
 
 
 def test_a_tool_may_call_others():
@@ -178,7 +199,7 @@ def test_a_tool_may_call_others():
     @executor.registry.register
     @tool
     async def twice(x: int) -> str:
-        result = await executor.execute(RawCall("inner", "add", {"x": x, "y": x}))
+        result = await executor.run(RawCall("inner", "add", {"x": x, "y": x}))
         return result.content
 
-    assert executor.execute_sync(RawCall("1", "twice", {"x": 4})).content == "8"
+    assert executor.run_sync(RawCall("1", "twice", {"x": 4})).content == "8"

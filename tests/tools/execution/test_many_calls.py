@@ -25,10 +25,10 @@ def test_results_are_in_the_order_of_the_calls_and_ids_may_repeat():
         return seconds
 
     calls = [RawCall("same", "wait", {"seconds": s}) for s in (0.05, 0.0, 0.03, 0.01)]
-    results = asyncio.run(Executor([wait]).execute_all(iter(calls)))
+    results = asyncio.run(Executor([wait]).run(iter(calls)))
     assert [result.content for result in results] == ["0.05", "0.0", "0.03", "0.01"]
     assert {result.call_id for result in results} == {"same"}
-    assert asyncio.run(Executor([wait]).execute_all([])) == []
+    assert asyncio.run(Executor([wait]).run([])) == []
 
 
 def test_one_failing_call_takes_no_other_down():
@@ -38,7 +38,7 @@ def test_one_failing_call_takes_no_other_down():
         RawCall("3", "no", {}),
         RawCall("4", "add"),
     ]
-    results = asyncio.run(Executor([raising(ValueError("no")), add]).execute_all(calls))
+    results = asyncio.run(Executor([raising(ValueError("no")), add]).run(calls))
     assert [result.code for result in results] == [
         "execution_failed",
         None,
@@ -75,7 +75,7 @@ def test_the_limit_holds(is_async):
 
     executor = Executor([awork if is_async else work], max_concurrency=3)
     calls = [RawCall(str(number), "work", {"number": number}) for number in range(20)]
-    results = asyncio.run(executor.execute_all(calls))
+    results = asyncio.run(executor.run(calls))
     assert {result.content for result in results} == {"null"}
     assert max(most) == 3
 
@@ -96,7 +96,7 @@ def test_one_executor_in_many_threads_keeps_its_limit():
     results = []
 
     def host():
-        results.extend(executor.execute_all_sync([RawCall("1", "work", {})] * 10))
+        results.extend(executor.run_sync([RawCall("1", "work", {})] * 10))
 
     threads = [threading.Thread(target=host) for _ in range(5)]
     for thread in threads:

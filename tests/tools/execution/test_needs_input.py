@@ -93,7 +93,7 @@ def test_beside_others_in_a_group_it_hides_nothing(other):
 def test_your_program_may_handle_it_itself():
     executor = Executor([cancel_booking], pass_through=(NeedsInput,))
     with pytest.raises(NeedsInput, match="Refund"):
-        asyncio.run(executor.execute(RawCall(name="cancel_booking", arguments={"booking": "a"})))
+        asyncio.run(executor.run(RawCall(name="cancel_booking", arguments={"booking": "a"})))
 
 
 class Strange(NeedsInput):

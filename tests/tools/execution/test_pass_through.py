@@ -105,13 +105,13 @@ CALLS = [RawCall("1", "add", {"x": 1}), RawCall("2", "ask"), RawCall("3", "inter
 def test_all_calls_end_before_the_first_in_their_order_is_raised():
     executor = Executor([add, ask, interrupt], pass_through=[Interrupt])
     with pytest.raises(AskHuman):
-        executor.execute_all_sync(CALLS)
+        executor.run_sync(CALLS)
     assert executor.abandoned == 0
 
 
 def test_the_other_results_can_be_had_too():
     executor = Executor([add, ask, interrupt], pass_through=[Interrupt])
-    first, second, third, fourth = executor.execute_all_sync(CALLS, return_exceptions=True)
+    first, second, third, fourth = executor.run_sync(CALLS, return_exceptions=True)
     assert (first.content, fourth.code) == ("2", "invalid_params")
     assert (type(second), type(third)) == (AskHuman, Interrupt)
 
@@ -148,15 +148,15 @@ def test_what_ends_the_program_is_raised_first(return_exceptions):
     executor = Executor([interrupt, leave], pass_through=(Interrupt,))
     calls = [RawCall("1", "interrupt"), RawCall("2", "leave")]
     with pytest.raises(Stop):
-        executor.execute_all_sync(calls, return_exceptions=return_exceptions)
+        executor.run_sync(calls, return_exceptions=return_exceptions)
 
 
 def test_a_slot_is_free_again():
     executor = Executor([interrupt, add], pass_through=(Interrupt,), max_concurrency=1, max_threads=1)
     for _ in range(3):
         with pytest.raises(Interrupt):
-            executor.execute_sync(RawCall("1", "interrupt"))
-    assert executor.execute_sync(RawCall("2", "add", {"x": 1})).content == "2"
+            executor.run_sync(RawCall("1", "interrupt"))
+    assert executor.run_sync(RawCall("2", "add", {"x": 1})).content == "2"
 
 
 @dataclass

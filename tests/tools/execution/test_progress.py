@@ -52,7 +52,7 @@ def test_updates_come_in_order_in_the_thread_of_the_loop_before_the_result(is_as
 
     async def run():
         call = ACOUNT if is_async else COUNT
-        result = await Executor([count, acount]).execute(call, on_progress=on_progress)
+        result = await Executor([count, acount]).run(call, on_progress=on_progress)
         at_result = len(got)
         await asyncio.sleep(SOON)
         assert {entry[3] for entry in got} == {asyncio.get_running_loop()}
@@ -67,7 +67,7 @@ def test_updates_come_in_order_in_the_thread_of_the_loop_before_the_result(is_as
 @both
 def test_without_on_progress_a_report_does_nothing(is_async):
     call = ACOUNT if is_async else COUNT
-    assert Executor([count, acount]).execute_sync(call).content == "3"
+    assert Executor([count, acount]).run_sync(call).content == "3"
 
 
 def test_the_model_does_not_see_it():
@@ -93,7 +93,7 @@ def tell(progress: OPTIONAL = None) -> None:
 
 def test_it_is_injected_by_its_type_however_that_is_written():
     got = []
-    Executor([tell]).execute_sync(RawCall("1", "tell"), on_progress=lambda _, update: got.append(update))
+    Executor([tell]).run_sync(RawCall("1", "tell"), on_progress=lambda _, update: got.append(update))
     assert got == [ProgressUpdate(1)]
 
 
@@ -107,11 +107,11 @@ def test_your_context_wins():
 
     executor = Executor([work])
     call = RawCall("1", "work")
-    result = executor.execute_sync(call, context={Progress: own}, on_progress=partial(got.append))
+    result = executor.run_sync(call, context={Progress: own}, on_progress=partial(got.append))
     assert (result.content, got) == ("true", [])
-    result = executor.execute_sync(call, context={"progress": own}, on_progress=partial(got.append))
+    result = executor.run_sync(call, context={"progress": own}, on_progress=partial(got.append))
     assert (result.content, got) == ("true", [])
-    wrong = executor.execute_sync(call, context=[own], on_progress=partial(got.append))
+    wrong = executor.run_sync(call, context=[own], on_progress=partial(got.append))
     assert "can't be run here" in wrong.content
 
 
@@ -124,7 +124,7 @@ def test_several_calls_and_a_stream():
     calls = [RawCall("a", "count", {"to": 3}), RawCall("b", "acount", {"to": 3})]
 
     async def run():
-        await executor.execute_all(calls, on_progress=on_progress)
+        await executor.run(calls, on_progress=on_progress)
         results = executor.stream(calls, on_progress=on_progress)
         await anext(results)
         got.extend([(result.call_id, "result") async for result in results])
@@ -140,7 +140,7 @@ def test_an_on_progress_that_raises_does_not_take_the_call_down(caplog):
     def on_progress(call, update):
         raise asyncio.CancelledError if update.done == 2 else ValueError("oops")
 
-    result = Executor([acount]).execute_sync(ACOUNT, on_progress=on_progress)
+    result = Executor([acount]).run_sync(ACOUNT, on_progress=on_progress)
     assert result.content == "3"
     assert [record.levelno for record in caplog.records] == [logging.ERROR] * 3
     assert {record.getMessage() for record in caplog.records} == {
@@ -154,7 +154,7 @@ def test_what_ends_the_program_is_raised(error):
         raise error
 
     with pytest.raises(error):
-        Executor([acount]).execute_sync(ACOUNT, on_progress=on_progress)
+        Executor([acount]).run_sync(ACOUNT, on_progress=on_progress)
 
 
 def test_on_progress_is_a_plain_function(caplog):
@@ -164,7 +164,7 @@ def test_on_progress_is_a_plain_function(caplog):
     executor = Executor([count])
     for wrong in (on_progress, "show", 1):
         with pytest.raises(TypeError, match="on_progress is a plain function of a call and an update, not"):
-            executor.execute_sync(COUNT, on_progress=wrong)
+            executor.run_sync(COUNT, on_progress=wrong)
         with pytest.raises(TypeError, match="on_progress is a plain function"):
             executor.stream([COUNT], on_progress=wrong)
 
@@ -172,7 +172,7 @@ def test_on_progress_is_a_plain_function(caplog):
         return on_progress(call, update)
 
     # It is closed, and the log says why.
-    result = executor.execute_sync(COUNT, on_progress=hidden)
+    result = executor.run_sync(COUNT, on_progress=hidden)
     assert result.content == "3"
     assert "it returned something to await" in caplog.text
 
@@ -187,7 +187,7 @@ def test_it_sees_the_context_variables_of_the_caller():
 
     async def run():
         USER.set("ada")
-        await Executor([work]).execute(
+        await Executor([work]).run(
             RawCall("1", "work"), on_progress=lambda call, update: seen.append(USER.get())
         )
 
@@ -204,7 +204,7 @@ def test_after_the_call_a_report_does_nothing(caplog):
 
     async def run():
         executor = Executor([work])
-        await executor.execute(RawCall("1", "work"), on_progress=lambda *given: got.append(given))
+        await executor.run(RawCall("1", "work"), on_progress=lambda *given: got.append(given))
         kept[0](1)
         await asyncio.to_thread(kept[0], 2)
         await asyncio.sleep(SOON)
@@ -253,7 +253,7 @@ def test_a_call_that_took_too_long_reports_no_more(is_async):
 
     async def run():
         executor = Executor([awork if is_async else work])
-        result = await executor.execute(
+        result = await executor.run(
             RawCall("1", "work"), on_progress=lambda call, update: got.append(update.done)
         )
         await asyncio.to_thread(ends.wait, 10)
@@ -272,7 +272,7 @@ def test_a_flood_is_bounded_and_the_newest_are_kept():
         for number in range(100_000):
             progress(number)
 
-    Executor([flood]).execute_sync(
+    Executor([flood]).run_sync(
         RawCall("1", "flood"), on_progress=lambda call, update: got.append(update.done)
     )
     assert got == list(range(99_900, 100_000))
@@ -292,7 +292,7 @@ def test_a_flood_from_a_thread_leaves_the_loop_to_others():
     async def run():
         executor = Executor([flood])
         task = asyncio.create_task(
-            executor.execute(RawCall("1", "flood"), on_progress=lambda call, update: got.append(update.done))
+            executor.run(RawCall("1", "flood"), on_progress=lambda call, update: got.append(update.done))
         )
         ticks = 0
         end = time.monotonic() + 0.5
@@ -321,9 +321,7 @@ def test_many_threads_of_one_tool():
         for thread in threads:
             thread.join()
 
-    Executor([work]).execute_sync(
-        RawCall("1", "work"), on_progress=lambda call, update: got.append(update.done)
-    )
+    Executor([work]).run_sync(RawCall("1", "work"), on_progress=lambda call, update: got.append(update.done))
     assert sorted(got) == sorted([*range(10)] * 8)
 
 
@@ -354,7 +352,7 @@ def test_messages_are_bounded():
     def work(progress: Annotated[Progress, skip]) -> None:
         progress(1, None, Text("x" * 5000))
 
-    Executor([work]).execute_sync(
+    Executor([work]).run_sync(
         RawCall("1", "work"), on_progress=lambda call, update: got.append(update.message)
     )
     assert got == ["x" * 999 + "…"]
@@ -397,7 +395,7 @@ def test_a_context_is_asked_only_for_what_the_function_needs():
 
     context, updates = Lazy({"user": lambda: "Ann", "database": broken}), []
     executor = Executor([named])
-    assert executor.execute_sync(RawCall("1", "named"), context=context).content == "Ann"
+    assert executor.run_sync(RawCall("1", "named"), context=context).content == "Ann"
     on_progress = lambda _, update: updates.append(update.done)  # noqa: E731  # the shortest there is
-    result = executor.execute_sync(RawCall("2", "named"), context=context, on_progress=on_progress)
+    result = executor.run_sync(RawCall("2", "named"), context=context, on_progress=on_progress)
     assert (result.content, updates, set(context.asked)) == ("Ann", [1], {"user"})

@@ -57,7 +57,7 @@ def executor_of(declared, make, **options):
 
 @pytest.mark.parametrize(("declared", "make", "content"), CASES, ids=IDS)
 def test_what_has_a_json_form_is_written(caplog, declared, make, content):
-    result = executor_of(declared, make).execute_sync(RawCall("c", "work", {}))
+    result = executor_of(declared, make).run_sync(RawCall("c", "work", {}))
     assert (result.content, result.is_error, result.code) == (content, False, None)
     assert result.details["mismatches"]
     assert result.as_dict()["details"]["mismatches"] == [str(note) for note in result.details["mismatches"]]
@@ -70,14 +70,14 @@ def test_what_has_a_json_form_is_written(caplog, declared, make, content):
 
 def test_the_log_has_no_values(caplog):
     executor = executor_of(list[int], lambda: [1, "hunter2"])
-    assert executor.execute_sync(RawCall("c", "work", {})).content == '[1,"hunter2"]'
+    assert executor.run_sync(RawCall("c", "work", {})).content == '[1,"hunter2"]'
     assert "[1] wrong_type" in caplog.text
     assert "hunter2" not in caplog.text
 
 
 @pytest.mark.parametrize(("declared", "make", "content"), CASES, ids=IDS)
 def test_strict_results_fail(declared, make, content):
-    result = executor_of(declared, make, strict_results=True).execute_sync(RawCall("c", "work", {}))
+    result = executor_of(declared, make, strict_results=True).run_sync(RawCall("c", "work", {}))
     assert (result.code, content in result.content) == ("execution_failed", False)
     assert result.content.startswith("work did its work, but its result can't be shown")
 
@@ -94,10 +94,10 @@ FITTING = [str, Any, object, int | str, str | None, Literal["b"], Annotated[str,
 
 @pytest.mark.parametrize(("declared", "notes"), TEXTS, ids=str)
 def test_text_has_to_fit_the_declared_type_too(declared, notes):
-    result = executor_of(declared, lambda: "b").execute_sync(RawCall("c", "work", {}))
+    result = executor_of(declared, lambda: "b").run_sync(RawCall("c", "work", {}))
     assert (result.content, result.is_error) == ("b", False)
     assert [note.message for note in result.details["mismatches"]] == notes
-    strict = executor_of(declared, lambda: "b", strict_results=True).execute_sync(RawCall("c", "work", {}))
+    strict = executor_of(declared, lambda: "b", strict_results=True).run_sync(RawCall("c", "work", {}))
     assert strict.is_error
     assert strict.content.startswith("work did its work, but its result can't be shown")
     assert [problem["message"] for problem in strict.details["problems"]] == notes
@@ -107,7 +107,7 @@ def test_text_has_to_fit_the_declared_type_too(declared, notes):
 @pytest.mark.parametrize("declared", FITTING, ids=str)
 def test_text_that_fits_is_the_content(caplog, declared, strict_results):
     executor = executor_of(declared, lambda: "b", strict_results=strict_results)
-    result = executor.execute_sync(RawCall("c", "work", {}))
+    result = executor.run_sync(RawCall("c", "work", {}))
     assert (result.content, result.details, caplog.records) == ("b", None, [])
 
 
@@ -120,7 +120,7 @@ def test_text_that_fits_is_the_content(caplog, declared, strict_results):
     ],
 )
 def test_a_note_names_the_key_whose_entry_is_lost(declared, value, key, content):
-    result = executor_of(declared, lambda: value).execute_sync(RawCall("c", "work", {}))
+    result = executor_of(declared, lambda: value).run_sync(RawCall("c", "work", {}))
     assert result.content == content
     last = result.details["mismatches"][-1]
     assert (last.path, last.code) == ((key,), "duplicate")
@@ -139,10 +139,10 @@ def test_a_note_names_the_key_whose_entry_is_lost(declared, value, key, content)
     ],
 )
 def test_where_only_the_python_class_differs_the_classes_are_named(declared, value, message):
-    result = executor_of(declared, lambda: value).execute_sync(RawCall("c", "work", {}))
+    result = executor_of(declared, lambda: value).run_sync(RawCall("c", "work", {}))
     assert [note.message for note in result.details["mismatches"]] == [message]
     strict = executor_of(declared, lambda: value, strict_results=True)
-    [problem] = strict.execute_sync(RawCall("c", "work", {})).details["problems"]
+    [problem] = strict.run_sync(RawCall("c", "work", {})).details["problems"]
     assert problem["message"] == message
 
 
@@ -172,7 +172,7 @@ def test_a_result_that_raises_when_it_is_read_is_no_failure_of_the_function(make
         [tool(name="work", namespace={"declared": declared})(awork)], strict_results=strict_results
     )
     for one in (executor, asynchronous):
-        result = one.execute_sync(RawCall("c", "work", {}))
+        result = one.run_sync(RawCall("c", "work", {}))
         assert (result.code, result.is_error) == ("execution_failed", True)
         assert result.content.startswith("work did its work, but its result can't be shown")
 
@@ -180,7 +180,7 @@ def test_a_result_that_raises_when_it_is_read_is_no_failure_of_the_function(make
 @pytest.mark.parametrize("strict_results", [False, True])
 def test_what_fits_has_no_details_and_no_log(caplog, strict_results):
     executor = executor_of(dict[str, Colour], lambda: {"a": Colour.RED}, strict_results=strict_results)
-    result = executor.execute_sync(RawCall("c", "work", {}))
+    result = executor.run_sync(RawCall("c", "work", {}))
     assert (result.content, result.details, caplog.records) == ('{"a":"red"}', None, [])
 
 
@@ -208,11 +208,11 @@ def test_repairs_and_ignored_keys_reach_the_details_and_the_log(caplog, calls):
     executor = Executor([move, plain])
     exact = {"point": {"x": 1}, "label": "a"}
     for _ in range(calls):
-        assert executor.execute_sync(RawCall("c", "move", exact)).details is None
-        assert executor.execute_sync(RawCall("c", "plain", exact)).details is None
+        assert executor.run_sync(RawCall("c", "move", exact)).details is None
+        assert executor.run_sync(RawCall("c", "plain", exact)).details is None
     with caplog.at_level(logging.DEBUG, "operator_schema"):
-        moved = executor.execute_sync(RawCall("c", "move", '{"point": {"x": "3", "z": 1}, "lable": "b"}'))
-        ignored = executor.execute_sync(RawCall("c", "plain", {"point": {"x": 3, "z": 1}, "lable": "b"}))
+        moved = executor.run_sync(RawCall("c", "move", '{"point": {"x": "3", "z": 1}, "lable": "b"}'))
+        ignored = executor.run_sync(RawCall("c", "plain", {"point": {"x": 3, "z": 1}, "lable": "b"}))
     assert (moved.content, ignored.content) == ("3", "3")
     assert [(repair.kind, repair.path) for repair in moved.details["repairs"]] == [
         ("scalar", ("point", "x")),
@@ -248,13 +248,13 @@ def test_a_class_that_stays_interpreted_is_reported_on_too():
 
     executor = Executor([check, one])
     for _ in range(250):
-        executor.execute_sync(RawCall("c", "check", {"items": [{"x": 1}]}))
-        executor.execute_sync(RawCall("c", "one", {"x": 2}))
+        executor.run_sync(RawCall("c", "check", {"items": [{"x": 1}]}))
+        executor.run_sync(RawCall("c", "one", {"x": 2}))
     assert made == [1, 2] * 250  # an instance is made once for each call
-    result = executor.execute_sync(RawCall("c", "check", {"items": [{"x": 1, "y": 2}]}))
+    result = executor.run_sync(RawCall("c", "check", {"items": [{"x": 1, "y": 2}]}))
     assert [key.path for key in result.details["ignored"]] == [("items", 0, "y")]
-    assert executor.execute_sync(RawCall("c", "one", {"x": -1})).code == "invalid_params"
-    assert executor.execute_sync(RawCall("c", "one", {"x": 1, "z": 1})).details["ignored"][0].path == ("z",)
+    assert executor.run_sync(RawCall("c", "one", {"x": -1})).code == "invalid_params"
+    assert executor.run_sync(RawCall("c", "one", {"x": 1, "z": 1})).details["ignored"][0].path == ("z",)
 
 
 def test_the_log_does_not_mention_a_type_where_none_is_declared(caplog):
@@ -262,6 +262,6 @@ def test_the_log_does_not_mention_a_type_where_none_is_declared(caplog):
     def now():
         return datetime(2026, 1, 1)  # noqa: DTZ001  # without an offset, which doesn't fit date-time
 
-    result = Executor([now]).execute_sync(RawCall("c", "now", {}))
+    result = Executor([now]).run_sync(RawCall("c", "now", {}))
     assert (result.content, len(result.details["mismatches"])) == ("2026-01-01T00:00:00", 1)
     assert "now (call c): the result has no exact JSON form; mismatches: " in caplog.text

@@ -161,7 +161,7 @@ def test_hooks_hold_in_every_round(hooks):
     executor = Executor(TOOLS, hooks=hooks)
     done = executor.run_sync(TOOLS.offer().round([ANN, BOB]))
     assert [call.state for call in done.calls] == ["handled", "rejected"]
-    again = executor.execute_round_sync(TOOLS.offer().round([ANN, BOB]), hooks=lambda _: Reject("nobody"))
+    again = executor.run_sync(TOOLS.offer().round([ANN, BOB]), hooks=lambda _: Reject("nobody"))
     assert [call.reason for call in again.rejected] == ["nobody", "not him"]
 
 

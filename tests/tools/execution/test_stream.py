@@ -307,8 +307,8 @@ def test_a_coroutine_that_is_closed_cancels_the_calls():
     async def run():
         for start in (
             lambda: anext(executor.stream(naps(60))),
-            lambda: executor.execute_all(naps(61)),
-            lambda: executor.execute(naps(62)[0]),
+            lambda: executor.run(naps(61)),
+            lambda: executor.run(naps(62)[0]),
         ):
             waiting = start()
             waiting = waiting if asyncio.iscoroutine(waiting) else waiting.__await__()

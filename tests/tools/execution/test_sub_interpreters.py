@@ -29,7 +29,7 @@ async def waiting(x: int) -> int:
 for threads in (True, False):
     executor = Executor([plain, waiting], threads=threads, max_threads=1, timeout=5)
     calls = [RawCall("1", name, {"x": 1}) for name in ("plain", "plain", "waiting")]
-    print([executor.execute_sync(call).content for call in calls], executor.abandoned)
+    print([executor.run_sync(call).content for call in calls], executor.abandoned)
 '''
 one = _interpreters.create("isolated")
 print(_interpreters.exec(one, inside))

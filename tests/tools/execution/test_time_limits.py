@@ -38,7 +38,7 @@ def test_an_async_tool_is_really_ended():
             raise
 
     async def run():
-        result = await Executor([work], timeout=SOON).execute(RawCall("1", "work", {}))
+        result = await Executor([work], timeout=SOON).run(RawCall("1", "work", {}))
         return result, list(ended), asyncio.all_tasks() - {asyncio.current_task()}
 
     result, ended_then, left = asyncio.run(run())
@@ -58,7 +58,7 @@ def test_a_sync_tool_is_reported_and_left_to_itself(caplog):
 
     executor = Executor([work], timeout=SOON)
     start = time.perf_counter()
-    result = executor.execute_sync(RawCall("1", "work", {}))
+    result = executor.run_sync(RawCall("1", "work", {}))
     assert time.perf_counter() - start < 5
     assert result.code == "timeout"
     assert executor.abandoned == 1
@@ -80,9 +80,9 @@ def test_the_timeout_of_a_tool_wins():
         return "done"
 
     calls = [RawCall("1", "short", {}), RawCall("2", "endless", {})]
-    first, second = asyncio.run(Executor([short, endless], timeout=None).execute_all(calls))
+    first, second = asyncio.run(Executor([short, endless], timeout=None).run(calls))
     assert (first.code, second.content) == ("timeout", "done")
-    assert Executor([endless], timeout=SOON).execute_sync(calls[1]).content == "done"
+    assert Executor([endless], timeout=SOON).run_sync(calls[1]).content == "done"
 
 
 def test_thirty_seconds_unless_set():
@@ -103,7 +103,7 @@ def test_a_tool_that_swallows_its_cancellation_is_left_to_itself(caplog):
             return "late"
 
         executor = Executor([stubborn], timeout=SOON, grace=SOON)
-        result = await executor.execute(RawCall("1", "stubborn", {}))
+        result = await executor.run(RawCall("1", "stubborn", {}))
         before = executor.abandoned
         stop.set()
         await asyncio.sleep(SOON)
@@ -114,6 +114,41 @@ def test_a_tool_that_swallows_its_cancellation_is_left_to_itself(caplog):
         "stubborn: was cancelled, and still runs",
         "stubborn (call 1): no result within 0.05 s",
     ]
+
+
+@tool
+async def rest() -> None:
+    await asyncio.sleep(60)
+
+
+def test_calls_of_the_same_length_end_each_in_its_time():
+    async def run():
+        executor = Executor([rest, ping], timeout=0.2, threads=False)
+        loop = asyncio.get_running_loop()
+
+        async def timed():
+            began = loop.time()
+            result = await executor.run(RawCall("1", "rest"))
+            return result.code, loop.time() - began
+
+        first = asyncio.create_task(timed())
+        await asyncio.sleep(0.1)
+        assert (await executor.run(RawCall("2", "ping"))).content == "pong"
+        return await asyncio.gather(first, timed())
+
+    for code, seconds in asyncio.run(run()):
+        assert code == "timeout"
+        assert seconds >= 0.19
+
+
+def test_any_number_of_lengths_of_time():
+    tools = [rest.with_(name=f"rest_{number}", timeout=0.01 + number / 10_000) for number in range(40)]
+
+    async def run():
+        executor = Executor(tools)
+        return await executor.run([RawCall("1", entry.name) for entry in tools])
+
+    assert {result.code for result in asyncio.run(run())} == {"timeout"}
 
 
 def test_threads_are_counted_and_bounded():
@@ -127,18 +162,19 @@ def test_threads_are_counted_and_bounded():
     def stall() -> None:
         stop.wait(30)
 
-    executor = Executor([hang, stall, ping], timeout=SOON, max_threads=2)
+    pong = ping.with_(name="pong", timeout=60)
+    executor = Executor([hang, stall, ping, pong], timeout=SOON, max_threads=2)
     calls = [RawCall("1", "hang", {}), RawCall("2", "stall", {})]
-    assert [result.code for result in executor.execute_all_sync(calls)] == ["timeout", "timeout"]
+    assert [result.code for result in executor.run_sync(calls)] == ["timeout", "timeout"]
     assert executor.abandoned == 2
-    late = executor.execute_sync(RawCall("3", "ping", {}))
+    late = executor.run_sync(RawCall("3", "ping", {}))
     assert late.code == "timeout"
     assert late.content == "ping: no result within 0.05 s; it was not run"
     reason = "no thread was free for it; 2 still run after their calls took too long"
     assert late.details["reason"] == reason
     stop.set()
     assert gone(lambda: executor.abandoned == 0)
-    assert executor.execute_sync(RawCall("4", "ping", {})).content == "pong"
+    assert executor.run_sync(RawCall("4", "pong", {})).content == "pong"
 
 
 def test_waiting_for_a_place_does_not_count():
@@ -148,7 +184,7 @@ def test_waiting_for_a_place_does_not_count():
         return "rested"
 
     calls = [RawCall(str(number), "nap", {}) for number in range(80)]
-    results = asyncio.run(Executor([nap], max_concurrency=1).execute_all(calls))
+    results = asyncio.run(Executor([nap], max_concurrency=1).run(calls))
     assert {result.content for result in results} == {"rested"}  # 1.6 s in all
 
 
@@ -178,7 +214,7 @@ async def by_another_executor():
         await answered_after(2 * LIMIT)
         return "asked"
 
-    result = await Executor([ask], timeout=LIMIT).execute(RawCall("1", "ask", {}))
+    result = await Executor([ask], timeout=LIMIT).run(RawCall("1", "ask", {}))
     assert result.content == "asked"
 
 
@@ -193,9 +229,9 @@ def test_the_time_in_which_a_person_answers_does_not_count(ask):
         return "done"
 
     executor = Executor([work], timeout=LIMIT)
-    assert executor.execute_sync(RawCall("1", "work", {"rest": 0})).content == "done"
+    assert executor.run_sync(RawCall("1", "work", {"rest": 0})).content == "done"
     began = time.perf_counter()
-    late = executor.execute_sync(RawCall("1", "work", {"rest": 60}))
+    late = executor.run_sync(RawCall("1", "work", {"rest": 60}))
     assert (late.code, late.details["seconds"]) == ("timeout", LIMIT)
     assert 3 * LIMIT - 0.05 <= time.perf_counter() - began < 30
 
@@ -208,7 +244,7 @@ def test_time_before_a_question_counts():
         await asyncio.sleep(60)
 
     began = time.perf_counter()
-    assert Executor([work], timeout=LIMIT).execute_sync(RawCall("1", "work", {})).code == "timeout"
+    assert Executor([work], timeout=LIMIT).run_sync(RawCall("1", "work", {})).code == "timeout"
     assert 2 * LIMIT - 0.05 <= time.perf_counter() - began < 30
 
 
@@ -225,4 +261,4 @@ def test_a_question_that_is_cancelled_lets_time_go_on():
                 await answered_after(60)
         await asyncio.sleep(60)
 
-    assert Executor([work], timeout=LIMIT).execute_sync(RawCall("1", "work", {})).code == "timeout"
+    assert Executor([work], timeout=LIMIT).run_sync(RawCall("1", "work", {})).code == "timeout"

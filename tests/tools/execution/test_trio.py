@@ -61,8 +61,8 @@ def test_async_and_sync_tools_run_with_the_context_variables_of_the_caller(run):
     async def main():
         USER.set("ada")
         calls = [RawCall("1", name, {"seconds": 0.01}) for name in ("nap", "snooze")]
-        single = [(await executor.execute(call)).content for call in calls]
-        return single + [result.content for result in await executor.execute_all(calls)]
+        single = [(await executor.run(call)).content for call in calls]
+        return single + [result.content for result in await executor.run(calls)]
 
     assert run(main) == ["ada"] * 4
 
@@ -85,7 +85,7 @@ def test_failures_are_results(run, caplog):
     async def main():
         calls = [RawCall("1", "work", {"how": how}) for how in ("refuse", "group", "x")]
         calls += [RawCall("2", "work", {"how": 1}), RawCall("3", "wrok"), RawCall("4", "work")]
-        return await executor.execute_all(calls)
+        return await executor.run(calls)
 
     results = run(main)
     assert [result.content for result in results[:3]] == [
@@ -112,7 +112,7 @@ def test_time_limits(run):
     executor = Executor([work, snooze], timeout=SOON)
 
     async def main():
-        results = await executor.execute_all([RawCall("1", "work"), RawCall("2", "snooze", {"seconds": 0.5})])
+        results = await executor.run([RawCall("1", "work"), RawCall("2", "snooze", {"seconds": 0.5})])
         return [result.code for result in results], list(ended), executor.abandoned, system_tasks()
 
     assert run(main) == (["timeout", "timeout"], ["tidied up"], 1, [])
@@ -131,7 +131,7 @@ def test_what_ignores_its_cancellation_is_left_to_itself(run, caplog):
             return "late"
 
         executor = Executor([stubborn], timeout=SOON, grace=SOON)
-        result = await executor.execute(RawCall("1", "stubborn"))
+        result = await executor.run(RawCall("1", "stubborn"))
         before = executor.abandoned
         stop.set()
         await trio.sleep(SOON)
@@ -163,10 +163,10 @@ def test_cancel_scopes_reach_the_tools(run):
     async def main():
         caught = []
         with trio.move_on_after(SOON) as scope:
-            await executor.execute(RawCall("1", "work"))
+            await executor.run(RawCall("1", "work"))
         caught.append((scope.cancelled_caught, len(ended)))
         with trio.move_on_after(SOON) as scope:
-            await executor.execute_all([RawCall("1", "work")] * 5)
+            await executor.run([RawCall("1", "work")] * 5)
         caught.append((scope.cancelled_caught, len(ended)))
         return caught, executor.abandoned, system_tasks()
 
@@ -202,7 +202,7 @@ def test_a_cancelled_call_leaves_its_thread_to_itself(run):
 
     async def main():
         with trio.move_on_after(SOON):
-            await executor.execute(RawCall("1", "work"))
+            await executor.run(RawCall("1", "work"))
 
     run(main)
     assert executor.abandoned == 1
@@ -225,7 +225,7 @@ def test_a_thread_may_end_after_its_run():
         return made[0]
 
     executor = Executor([late], timeout=SOON)
-    assert trio.run(executor.execute, RawCall("1", "late")).code == "timeout"
+    assert trio.run(executor.run, RawCall("1", "late")).code == "timeout"
     stop.set()
     assert gone(lambda: made and made[0].cr_frame is None)
 
@@ -243,8 +243,8 @@ def test_calls_that_still_run_when_the_run_ends_end_with_it():
     executor = Executor([work])
 
     async def main():
-        trio.lowlevel.spawn_system_task(executor.execute, RawCall("1", "work"))
-        trio.lowlevel.spawn_system_task(executor.execute_all, [RawCall("1", "work")] * 2)
+        trio.lowlevel.spawn_system_task(executor.run, RawCall("1", "work"))
+        trio.lowlevel.spawn_system_task(executor.run, [RawCall("1", "work")] * 2)
         await trio.sleep(SOON)
 
     trio.run(main)
@@ -266,7 +266,7 @@ def test_the_limit_holds_and_waiting_does_not_count(run):
     executor = Executor([work], max_concurrency=2)
 
     async def main():
-        return await executor.execute_all([RawCall("1", "work")] * 120)  # 1.2 s in all
+        return await executor.run([RawCall("1", "work")] * 120)  # 1.2 s in all
 
     assert {result.content for result in run(main)} == {"null"}
     assert max(most) == 2
@@ -304,7 +304,7 @@ def test_limits_are_shared_by_asyncio_and_trio():
     def host(run, name):
         async def main():
             calls = [RawCall("1", kind) for kind in (name, "snap")] * 20
-            results.extend(await executor.execute_all(calls))
+            results.extend(await executor.run(calls))
 
         run(main)
 
@@ -334,7 +334,7 @@ def test_what_a_function_returns_to_be_awaited(run):
 
     async def main():
         calls = [RawCall("1", "work", {"seconds": seconds}) for seconds in (0.0, 60.0)]
-        return [result.code or result.content for result in await executor.execute_all(calls)]
+        return [result.code or result.content for result in await executor.run(calls)]
 
     assert run(main) == ["0.0", "timeout"]
 
@@ -347,7 +347,7 @@ def test_long_arguments(run):
         return len(text)
 
     async def main():
-        return (await Executor([length]).execute(RawCall("1", "length", {"text": "x" * 10_000}))).content
+        return (await Executor([length]).run(RawCall("1", "length", {"text": "x" * 10_000}))).content
 
     assert run(main) == "10000"
 
@@ -361,8 +361,8 @@ def test_inline_functions(run):
     executor = Executor([where])
 
     async def main():
-        beside = executor.execute_sync(RawCall("1", "where")).content
-        return (await executor.execute(RawCall("1", "where"))).content, beside
+        beside = executor.run_sync(RawCall("1", "where")).content
+        return (await executor.run(RawCall("1", "where"))).content, beside
 
     assert run(main) == (str(threading.get_ident()),) * 2
 
@@ -388,7 +388,7 @@ def test_progress_comes_in_order_before_the_result(run):
             got.append((call.name, update.done, threading.get_ident()))
 
         for name in ("work", "tell"):
-            result = await executor.execute(RawCall("1", name), on_progress=on_progress)
+            result = await executor.run(RawCall("1", name), on_progress=on_progress)
             got.append(result.content)
 
     run(main)
@@ -408,13 +408,13 @@ def test_execute_sync_runs_trio_in_another_thread(run):
     async def main():
         USER.set("ada")
         calls = [RawCall("1", name, {"seconds": 0.0}) for name in ("nap", "snooze")]
-        results = executor.execute_all_sync(calls)
-        return [result.content for result in results], executor.execute_sync(
+        results = executor.run_sync(calls)
+        return [result.content for result in results], executor.run_sync(
             RawCall("2", "nap", {"seconds": 60})
         ).code
 
     assert run(main) == (["ada", "ada"], "timeout")
-    assert gone(lambda: not [t for t in threading.enumerate() if t.name == "execute_sync"])
+    assert gone(lambda: not [t for t in threading.enumerate() if t.name == "run_sync"])
 
 
 def test_what_a_signal_handler_raises_ends_a_blocked_run():
@@ -437,7 +437,7 @@ def test_what_a_signal_handler_raises_ends_a_blocked_run():
 
     async def main():
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        executor.execute_sync(RawCall("1", "work"))
+        executor.run_sync(RawCall("1", "work"))
 
     before = signal.signal(signal.SIGALRM, ring)
     try:
@@ -456,7 +456,7 @@ def test_an_interrupt_reaches_a_tool_that_never_comes_back():
             pass
 
     async def main():
-        await Executor([busy]).execute(RawCall("1", "busy"))
+        await Executor([busy]).run(RawCall("1", "busy"))
 
     with pytest.raises(KeyboardInterrupt):
         trio.run(main)
@@ -474,7 +474,7 @@ def test_an_interrupt_while_a_tool_waits_cancels_it():
             ended.append(True)
 
     async def main():
-        await Executor([work]).execute_all([RawCall("1", "work")])
+        await Executor([work]).run([RawCall("1", "work")])
 
     with pytest.raises(KeyboardInterrupt):
         trio.run(main)
@@ -496,7 +496,7 @@ def test_the_cancellation_of_another_scope_is_a_result():
         raise kept[0]
 
     async def main():
-        return (await Executor([work]).execute(RawCall("1", "work"))).content
+        return (await Executor([work]).run(RawCall("1", "work"))).content
 
     assert trio.run(main) == "work was cancelled"
 
@@ -517,8 +517,8 @@ def test_the_guest_mode_on_asyncio():
     executor = Executor([anap, tnap])
 
     async def guest():
-        beside = executor.execute_sync(RawCall("1", "tnap")).content
-        return (await executor.execute(RawCall("1", "tnap"))).content, beside
+        beside = executor.run_sync(RawCall("1", "tnap")).content
+        return (await executor.run(RawCall("1", "tnap"))).content, beside
 
     async def main():
         done = asyncio.get_running_loop().create_future()
@@ -527,7 +527,7 @@ def test_the_guest_mode_on_asyncio():
             run_sync_soon_threadsafe=asyncio.get_running_loop().call_soon_threadsafe,
             done_callback=done.set_result,
         )
-        own = (await executor.execute(RawCall("1", "anap"))).content
+        own = (await executor.run(RawCall("1", "anap"))).content
         return own, (await done).unwrap()
 
     assert asyncio.run(main()) == ("asyncio", ("trio", "trio"))
@@ -551,10 +551,10 @@ def test_tools_of_anyio_work_under_both_and_get_their_grace(backend, caplog):
 
     async def main():
         with anyio.move_on_after(SOON) as scope:
-            await executor.execute(RawCall("1", "work"))
+            await executor.run(RawCall("1", "work"))
         single = scope.cancelled_caught, len(ended)
         with anyio.move_on_after(SOON) as scope:
-            await executor.execute_all([RawCall("1", "work")] * 3)
+            await executor.run([RawCall("1", "work")] * 3)
         return single, scope.cancelled_caught, len(ended), executor.abandoned
 
     assert anyio.run(main, backend=backend) == ((True, 1), True, 4, 0)
@@ -575,6 +575,6 @@ def test_a_function_in_a_thread_may_run_anyio_itself(backend):
 
     async def main():
         calls = [RawCall("1", "nested", {"backend": name}) for name in ("asyncio", "trio")]
-        return [result.content for result in await executor.execute_all(calls)]
+        return [result.content for result in await executor.run(calls)]
 
     assert anyio.run(main, backend=backend) == ["asyncio", "trio"]

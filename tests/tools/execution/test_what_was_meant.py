@@ -106,19 +106,19 @@ class Raising:
         (Raising(), ""),
         ("add", ""),
         (None, ""),
-        ([CALL], ": executor.execute_all(calls) runs several"),
-        ((CALL,), ": executor.execute_all(calls) runs several"),
+        ([CALL], ": executor.run(calls) runs several"),
+        ((CALL,), ": executor.run(calls) runs several"),
         ([], ""),
-        (Toolset(add).offer().round([CALL]), ": executor.execute_round(…) runs it"),
-        (Toolset(add).offer().round([CALL]).confirmed(), ": executor.execute_round(…) runs it"),
+        (Toolset(add).offer().round([CALL]), ": executor.run(…) runs it"),
+        (Toolset(add).offer().round([CALL]).confirmed(), ": executor.run(…) runs it"),
         (
             Toolset(add).offer().round([CALL]).calls[0],
-            ": executor.execute_round(round) runs the calls of a round",
+            ": executor.run(round) runs the calls of a round",
         ),
     ],
 )
 def test_what_is_given_in_place_of_a_call(given, remedy):
-    for refuse in (executor.execute_sync, lambda call: executor.execute_all_sync([CALL, call])):
+    for refuse in (executor.run_sync, lambda call: executor.run_sync([CALL, call])):
         message = refused(refuse, given)
         assert message.startswith("a call is a RawCall(id, name, arguments), not ")
         assert message.endswith(remedy)
@@ -128,13 +128,11 @@ def test_what_is_given_in_place_of_a_call(given, remedy):
 
 def test_what_is_given_in_place_of_a_list_of_calls():
     answer = type("Answer", (), {"calls": [CALL], "message": []})()
-    assert refused(executor.execute_all_sync, answer) == (
-        "expected a list of calls, not Answer: give its calls"
-    )
-    assert refused(executor.execute_all_sync, FunctionCall()).endswith(
+    assert refused(executor.run_sync, answer) == ("expected a list of calls, not Answer: give its calls")
+    assert refused(executor.run_sync, FunctionCall()).endswith(
         "openai_chat.answer(response).calls makes them"
     )
-    assert refused(executor.execute_all_sync, 5) == "expected a list of calls, not integer 5"
+    assert refused(executor.run_sync, 5) == "expected a list of calls, not integer 5"
     response = SimpleNamespace(choices=[])
     assert refused(Toolset(add).offer().round, response).startswith(
         "expected a list of calls, not SimpleNamespace"
@@ -142,5 +140,5 @@ def test_what_is_given_in_place_of_a_list_of_calls():
 
 
 def test_what_is_given_in_place_of_a_round():
-    message = refused(executor.execute_round_sync, [CALL])
+    message = refused(executor.run_sync, [CALL])
     assert message.endswith("not [RawCall]: offer.round(answer) makes a round of the calls of a model")

@@ -1,0 +1,351 @@
+"""Calls of code that doesn't await: its thread waits for them, with an event loop or without one."""
+
+from __future__ import annotations
+
+from _thread import allocate_lock  # `threading` itself is not needed
+from contextlib import suppress
+from contextvars import copy_context
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .backends import asyncio_backend, running_backends, waiting_backends
+from .concurrency import blocked
+from .threads import LENT, LentThread, loops_waiting_here
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from contextvars import Context
+    from queue import SimpleQueue
+
+    from .backends import Backend, Ready, Start
+    from .concurrency import Slots
+
+__all__ = ["wait_for"]
+
+T = TypeVar("T")
+
+# Those of `signal` take fifteen times as long, and type checkers don't know this module.
+_signal: Any = __import__("_signal")
+
+_PAUSE = 0.1
+"""Seconds between two looks whether a wait has been interrupted, where nothing ends it."""
+
+
+def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs_loop: bool) -> T:
+    """Run a coroutine of an executor, and wait for it.
+
+    Args:
+        start: makes the coroutine.
+        slots: of the executor.
+        needs_loop: whether the coroutine itself may await something that needs an event loop. If not, only
+            the tasks that it starts get one.
+
+    Returns:
+        What it returns.
+
+    Raises:
+        RuntimeError: it would wait for ever.
+    """
+    backends, waiting = running_backends(), waiting_backends()
+    place = slots.place_of_thread()
+    if not backends and not waiting and place is None:
+        return _run_here(start, needs_loop=needs_loop)
+    # A loop that waits for a function here may still run other calls; it is simply taken to stand still.
+    homes = [*[backend.home() for backend in (*backends, *waiting)], *loops_waiting_here()]
+    with blocked.blocking(homes), slots.needed_by(place) as places:
+        if places:
+            message = (
+                "run_sync would wait for ever: what waits for it holds all places under "
+                f"max_concurrency ({places}). Raise max_concurrency, or use await run"
+            )
+            raise RuntimeError(message)
+        return _run_beside(start, backends[0]) if backends else _run_here(start, needs_loop=needs_loop)
+
+
+def _run_here(start: Callable[[], Coroutine[Any, Any, T]], *, needs_loop: bool) -> T:
+    if not needs_loop:
+        waiting = waiting_backends()
+        found: T = _WaitingThread(waiting[-1] if waiting else None).finish(start)
+        return found
+    result: T = asyncio_backend().run(start, lambda _: None, None)
+    return result
+
+
+# --- without an event loop -----------------------------------------------------------------------
+
+
+class _Interrupts:
+    """What `KeyboardInterrupt` comes from, at a time when it does no harm.
+
+    Between two lines of this package that belong together, it would leave a place taken that nobody gives
+    back. `asyncio.run` has such a handler too.
+
+    Args:
+        before: the handler that raises it otherwise.
+
+    Attributes:
+        is_waiting: whether it may come at once. Otherwise it comes with the next `check`, or if there is
+            another one before that.
+    """
+
+    __slots__ = ("_before", "_is_due", "_is_held", "is_waiting")
+
+    def __init__(self, before: Any = _signal.default_int_handler) -> None:
+        self._before = before
+        self._is_due = self._is_held = False
+        self.is_waiting = False
+
+    def hold(self) -> None:
+        """Handle them, unless your program does so in its own way."""
+        self._is_held = _swap_handler(self._before, self.handle)
+
+    def let_go(self) -> None:
+        """Handle them no more."""
+        if self._is_held:
+            _swap_handler(self.handle, self._before)
+
+    def handle(self, *_: object) -> None:
+        """Handle SIGINT."""
+        if self._is_due or self.is_waiting:
+            self._is_due = False
+            raise KeyboardInterrupt
+        self._is_due = True
+
+    def check(self) -> None:
+        """Raise the one that is due."""
+        if self._is_due:
+            self._is_due = False
+            raise KeyboardInterrupt
+
+
+def _swap_handler(before: Any, after: Any) -> bool:
+    """Replace the handler of interrupts by another one, if it is the one that is expected."""
+    try:
+        if _signal.getsignal(_signal.SIGINT) != before:
+            return False
+        _signal.signal(_signal.SIGINT, after)
+    except ValueError:  # not in the main thread, or not in the main interpreter
+        return False
+    return True
+
+
+class _WaitingThread:
+    """What the executor needs of an event loop, by a thread that waits for one call.
+
+    It starts no tasks: where a function is async, an event loop runs in the thread for it alone.
+
+    Args:
+        outer: for which the thread runs the function that makes this one, or None.
+
+    Attributes:
+        interrupts: those of the thread.
+    """
+
+    __slots__ = ("interrupts",)
+
+    has_tasks = False
+
+    def __init__(self, outer: Any) -> None:
+        self.interrupts = _Interrupts() if outer is None else _Interrupts(outer.interrupts.handle)
+
+    def finish(self, start: Start) -> Any:
+        """Run a coroutine, each of whose waits is for a signal."""
+        waiting, interrupts = waiting_backends(), self.interrupts
+        waiting.append(self)
+        interrupts.hold()
+        try:
+            return copy_context().run(_result_of, start())
+        finally:
+            waiting.pop()
+            interrupts.let_go()
+            interrupts.check()
+
+    def home(self) -> _WaitingThread:
+        """Return this: each call is a world of its own."""
+        return self
+
+    def signal(self) -> _ThreadSignal:
+        """Make a signal for the call."""
+        return _ThreadSignal(self)
+
+    def run(self, start: Start, ready: Ready, context: Context | None) -> Any:
+        """Run a coroutine in an event loop of its own, which handles interrupts itself."""
+        self.interrupts.let_go()
+        try:
+            return asyncio_backend().run(start, ready, context)
+        finally:
+            self.interrupts.hold()
+
+
+class _ThreadSignal:
+    """A lock that any thread may release, once.
+
+    Attributes:
+        home: the thread that waits for it.
+    """
+
+    __slots__ = ("_lock", "home")
+
+    def __init__(self, home: _WaitingThread) -> None:
+        self.home = home
+        self._lock = allocate_lock()
+        self._lock.acquire()
+
+    def send(self) -> None:
+        """End the wait, from any thread."""
+        self._lock.release()
+
+    def send_here(self) -> None:
+        """End the wait."""
+        self._lock.release()
+
+    async def wait(self, seconds: float | None) -> None:
+        """Wait until it is sent, or until the time is over."""
+        end = None if seconds is None else monotonic() + seconds
+        interrupts = self.home.interrupts
+        interrupts.is_waiting = True
+        try:
+            interrupts.check()
+            left = _PAUSE
+            while left > 0 and not self._lock.acquire(timeout=left):  # on Windows nothing interrupts it
+                left = _PAUSE if end is None else min(_PAUSE, end - monotonic())
+        finally:
+            interrupts.is_waiting = False
+
+
+def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine that doesn't wait for an event loop to its end."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    coroutine.close()
+    message = "something in it waits for an event loop, and none runs"
+    raise RuntimeError(message)
+
+
+# --- from the thread of an event loop ------------------------------------------------------------
+
+
+def _run_beside(start: Callable[[], Coroutine[Any, Any, T]], backend: Backend) -> T:
+    """Run a coroutine in an event loop of its own, in another thread, and wait for it.
+
+    The coroutine sees the context variables of the caller. What interrupts the wait, such as
+    `KeyboardInterrupt`, cancels the coroutine, and is raised when that has ended; a second interrupt
+    does not wait for it.
+
+    Args:
+        start: makes the coroutine.
+        backend: of the event loop.
+
+    Returns:
+        What it returns.
+
+    Raises:
+        RuntimeError: the system gives no more threads.
+    """
+    from threading import Thread
+
+    beside = _Beside(start, backend)
+    thread = Thread(target=beside.work, name="run_sync", daemon=True)
+    interrupts, cancellation = _Interrupts(), backend.cancellation()
+    interrupts.hold()
+    try:
+        thread.start()
+    finally:
+        interrupts.let_go()
+    interrupt = beside.serve(interrupts.check, cancellation)
+    thread.join()
+    try:
+        if interrupt is not None:
+            raise interrupt
+        if beside.error is not None:
+            raise beside.error
+        result: T = beside.result
+        return result
+    finally:
+        interrupt = beside.error = None  # the traceback of an exception must not lead back to it
+
+
+class _Beside:
+    """A coroutine that runs in another thread, and the thread that waits for it.
+
+    Attributes:
+        result: what it returned.
+        error: what it raised, or None.
+    """
+
+    def __init__(self, start: Callable[[], Coroutine[Any, Any, Any]], backend: Backend) -> None:
+        self._start = start
+        self._backend = backend
+        self._context = copy_context()
+        from queue import SimpleQueue
+
+        self._functions: SimpleQueue[Callable[[], object] | None] = SimpleQueue()  # None ends it
+        self._lent = LentThread(self._functions.put)
+        self._context.run(LENT.set, self._lent)
+        self._cancel: Callable[[], object] | None = None
+        self._is_cancelled = False
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def work(self) -> None:
+        """Run the coroutine, in the other thread."""
+        try:
+            self.result = self._backend.run(self._start, self._begin, self._context)
+        except BaseException as error:  # noqa: BLE001  # the waiting thread raises it
+            self.error = error
+        finally:
+            self._functions.put(None)
+
+    def _begin(self, cancel: Callable[[], object]) -> None:
+        self._lent.home = self._backend.home()
+        self._cancel = cancel
+        if self._is_cancelled:
+            cancel()
+
+    def serve(
+        self, check: Callable[[], None], cancellation: Callable[[], BaseException | None] | None
+    ) -> BaseException | None:
+        """Call what the coroutine gives to the waiting thread until it has ended.
+
+        Args:
+            check: raises what interrupted the start.
+            cancellation: returns what is to interrupt the wait, or None; is asked again and again.
+
+        Returns:
+            What interrupted the wait, or None.
+        """
+        interrupt: BaseException | None = None
+        while True:
+            try:
+                check()
+                if not self._serve_one(cancellation if interrupt is None else None):
+                    return interrupt
+            except BaseException as error:
+                if interrupt is not None:
+                    raise
+                interrupt = error
+                self.cancel()
+
+    def _serve_one(self, cancellation: Callable[[], BaseException | None] | None) -> bool:
+        """Call the next function; return False if there will be none."""
+        from queue import Empty
+
+        try:
+            function = self._functions.get(timeout=None if cancellation is None else _PAUSE)
+        except Empty:
+            error = None if cancellation is None else cancellation()
+            if error is not None:
+                raise error from None
+            return True
+        if function is not None:
+            function()
+        return function is not None
+
+    def cancel(self) -> None:
+        """Cancel the coroutine, from any thread."""
+        self._is_cancelled = True
+        if self._cancel is not None:
+            with suppress(RuntimeError):  # its event loop is closed
+                self._cancel()
