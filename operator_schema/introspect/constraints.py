@@ -350,12 +350,10 @@ def _together(one: Constraints | None, other: Constraints) -> Constraints:
     return Constraints(**found)
 
 
-def read_annotated(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
     """Read `Annotated[X, …]`: X, or the leaf in the metadata, with its constraints and description."""
     from .foreign_metadata import is_foreign
 
-    if not args:
-        return reader.complain_unsupported(annotation, place)
     inner, *metadata = args
     leaf = next((item for item in map(as_leaf, reversed(metadata)) if item is not None), None)
     if leaf is None and type(inner) is not type and not is_annotation(inner):

@@ -184,7 +184,7 @@ class Walk:
         if origin is Annotated:
             from .constraints import read_annotated
 
-            return read_annotated(self, annotation, args, place)
+            return read_annotated(self, args, place)
         if isinstance(origin, type):
             return self._class_node(origin, args, place)
         return self._special_node(annotation, place)

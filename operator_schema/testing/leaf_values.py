@@ -55,7 +55,8 @@ def leaf_values(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
 
 
 def _of_pattern(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
-    return st.from_regex(leaf.json_schema["pattern"], fullmatch=True).filter(partial(_is_read, leaf))
+    pattern: str = leaf.json_schema["pattern"]
+    return st.from_regex(pattern, fullmatch=True).filter(partial(_is_read, leaf))
 
 
 def _is_read(leaf: SchemaLeaf[Any], text: str) -> bool:
