@@ -249,6 +249,10 @@ def test_nulls_inside_such_a_kind_are_left_out(box):
     graph = Graph(node.replace(values=root), {})
     assert without_nulls(graph, {"a": {"held": None}, "b": {"held": "x"}}) == {"a": {}, "b": {"held": "x"}}
     assert without_nulls(graph, [{"held": None}]) == [{"held": None}]
+    two = Graph(TupleNode((root, root)), {})
+    assert without_nulls(two, [{"held": None}, {}]) == [{}, {}]
+    assert without_nulls(two, [{"held": None}, {}, {}]) == [{"held": None}, {}, {}]
+    assert without_nulls(two, [[]]) == [[]]
 
 
 def test_the_style_of_a_host_holds_for_such_a_kind(box):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import MISSING
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..introspect.node_kinds import visit_places
@@ -27,7 +28,7 @@ from ..json_values import copy_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 
-    from ..introspect.nodes import Constraints, Field, Graph, Node
+    from ..introspect.nodes import Field, Graph, Node
     from .references import HoistedDefinitions
 
     EncodeValue = Callable[[Node, Any], Any]
@@ -184,7 +185,7 @@ class Renderer:
         """Render a string, number, boolean or null."""
         if node.constraints is None:
             return {"type": node.type}
-        return {"type": node.type, **_limits(node.constraints, node.type)}
+        return {"type": node.type, **_limits()(node.constraints, node.type)}
 
     def any(self, _node: AnyNode) -> dict[str, Any]:
         """Render a node that takes every value."""
@@ -236,7 +237,7 @@ class Renderer:
         document: dict[str, Any] = {"type": "array", "items": self.schema(node.items)}
         if node.unique:
             document["uniqueItems"] = True
-        return {**document, **_limits(node.constraints, "array")} if node.constraints else document
+        return {**document, **_limits()(node.constraints, "array")} if node.constraints else document
 
     def tuple(self, node: TupleNode) -> dict[str, Any]:
         """Render an array of fixed length."""
@@ -252,7 +253,7 @@ class Renderer:
         if keys:
             document["propertyNames"] = keys
         document["additionalProperties"] = self.schema(node.values)
-        return {**document, **_limits(node.constraints, "object")} if node.constraints else document
+        return {**document, **_limits()(node.constraints, "object")} if node.constraints else document
 
     def _keys(self, node: Node) -> dict[str, Any]:
         if isinstance(node, ScalarNode) and node.type == "integer":
@@ -293,11 +294,12 @@ class Renderer:
 Renderer.__init_subclass__()  # the class renders nodes itself, too
 
 
-def _limits(constraints: Constraints, json_type: str) -> dict[str, Any]:
-    # Only a type with constraints needs the table of keywords.
+@cache
+def _limits() -> Callable[[object, str], dict[str, Any]]:
+    # Only a type with constraints needs the table of keywords; an import would take longer each time.
     from .keywords import keywords_of
 
-    return keywords_of(constraints, json_type)
+    return keywords_of
 
 
 def _described(document: dict[str, Any], description: str | None) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class _InlineRenderer(Renderer):
         return self.left >= 0
 
 
-_OPEN: Final = ("additionalProperties", "unevaluatedProperties", "unevaluatedItems")
+_OPEN: Final = frozenset({"additionalProperties", "unevaluatedProperties", "unevaluatedItems"})
 """Where a boolean isn't a schema for those who take none."""
 
 _ABOUT_NO_VALUE: Final = frozenset([name for name, row in KEYWORDS.items() if row.says in {"note", "name"}])
@@ -83,7 +83,9 @@ def restyled(schema: Any, style: SchemaStyle) -> Any:
     if found.get("items") is False and not style.boolean_schemas:
         found = _without_boolean_items(found)
     document = mapped(found, partial(restyled, style=style))
-    document.update({keyword: found[keyword] for keyword in _OPEN if isinstance(found.get(keyword), bool)})
+    for keyword in found.keys() & _OPEN:
+        if isinstance(found[keyword], bool):
+            document[keyword] = found[keyword]
     if not style.empty_schemas and document.keys() <= _ABOUT_NO_VALUE:
         return {**_every_type(), **document}
     return document

@@ -47,12 +47,18 @@ def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any
 
 def mapped(schema: Mapping[str, Any], visit: Callable[[Any], Any]) -> Schema:
     """Return a copy of a schema with what `visit` makes of each schema right inside it."""
-    return {keyword: _mapped(keyword, value, visit) for keyword, value in schema.items()}
+    copy = dict(schema)
+    for keyword, value in schema.items():
+        if keyword in _HOLDING:
+            copy[keyword] = _mapped(keyword, value, visit)
+    return copy
+
+
+_HOLDING: Final = frozenset([name for name, row in KEYWORDS.items() if row.holds != "value"])
 
 
 def _mapped(keyword: str, value: Any, visit: Callable[[Any], Any]) -> Any:
-    row = KEYWORDS.get(keyword)
-    holds = "value" if row is None else row.holds
+    holds = KEYWORDS[keyword].holds
     if is_array(value):
         return [visit(each) for each in value] if holds in _LISTED else value
     if holds in _ONE:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from operator_schema.providers import cohere, gemini, openai_chat
+from operator_schema.providers import cohere, gemini, gemini_parameters, openai_chat
 from operator_schema.schema.dialect_writing import CannotSay, leaf_schema
 from operator_schema.schema.openapi import openapi_schema
 
@@ -91,3 +91,9 @@ def test_a_union_of_one_is_its_member_in_the_form_of_openapi():
     }
     assert openapi_schema({"anyOf": [STRING, {"type": "null"}]}) == {"type": "STRING", "nullable": True}
     assert openapi_schema({"anyOf": [{"type": "null"}]}) == {"type": "NULL"}
+
+
+def test_a_form_without_closed_objects_leaves_that_out():
+    closed = {"type": "object", "properties": {"a": STRING}, "additionalProperties": False}
+    open_form = {"type": "object", "properties": {"a": STRING}}
+    assert leaf_schema(closed, gemini_parameters.always, as_it_is) == open_form
