@@ -401,7 +401,7 @@ RESPONSE = {
 
 def test_an_answer_brings_its_calls_and_its_message():
     """Otherwise it is easy to forget what the model said and thought, and providers refuse the next turn."""
-    answer = anthropic.answer(RESPONSE)
+    answer = anthropic.answer(RESPONSE, toolset)
     found = toolset.offer().round(answer)
     assert [call.input.query for call in found.calls] == ["q"]
     assert found.confirmed().assistant == answer.message
@@ -415,7 +415,7 @@ def test_an_answer_brings_its_calls_and_its_message():
 
 def test_an_answer_that_was_cut_off_is_an_issue():
     cut = {**RESPONSE, "stop_reason": "max_tokens"}
-    assert codes(toolset.offer().round(anthropic.answer(cut))) == ["cut_off"]
+    assert codes(toolset.offer().round(anthropic.answer(cut, toolset))) == ["cut_off"]
 
 
 def test_arguments_that_are_not_json_and_fit_all_the_same_are_an_issue_about_arguments():

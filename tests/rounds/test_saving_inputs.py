@@ -246,7 +246,7 @@ def a_registration(refused):
 
 def test_an_input_that_its_class_refuses_afterwards_comes_from_the_arguments():
     tools = a_registration({14})
-    plan = tools.offer().round([RawCall("a", "register", {"number": 7})])
+    plan = tools.offer().round([RawCall("a", "register", {"number": 7})]).confirmed()
     [saved_call] = plan.as_dict()["calls"]
     assert saved_call["source"] == "arguments"
     assert "schema" not in saved_call  # the schema could not have told that they give something else
@@ -255,7 +255,9 @@ def test_an_input_that_its_class_refuses_afterwards_comes_from_the_arguments():
 
 def test_arguments_that_their_class_refuses_by_now_are_not_the_source():
     refused_numbers = set()
-    plan = a_registration(refused_numbers).offer().round([RawCall("a", "register", {"number": 7})])
+    plan = (
+        a_registration(refused_numbers).offer().round([RawCall("a", "register", {"number": 7})]).confirmed()
+    )
     refused_numbers.add(7)
     [saved_call] = plan.as_dict()["calls"]
     assert "source" not in saved_call

@@ -104,19 +104,19 @@ def over_a_process(tools: Any) -> str:
 def over_chat(tools: Any) -> str:
     function = {"name": "double", "arguments": json.dumps(WRONG)}
     message = {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
-    said = openai_chat.answer({"choices": [{"message": message, "finish_reason": "tool_calls"}]})
+    said = openai_chat.answer({"choices": [{"message": message, "finish_reason": "tool_calls"}]}, tools)
     return content_of(Executor(tools).run_sync(said.calls))
 
 
 def over_responses(tools: Any) -> str:
     item = {"type": "function_call", "call_id": "1", "name": "double", "arguments": json.dumps(WRONG)}
-    said = openai_responses.answer({"output": [item]})
+    said = openai_responses.answer({"output": [item]}, tools)
     return content_of(Executor(tools).run_sync(said.calls))
 
 
 def over_messages(tools: Any) -> str:
     block = {"type": "tool_use", "id": "1", "name": "double", "input": WRONG}
-    said = anthropic.answer({"content": [block], "stop_reason": "tool_use"})
+    said = anthropic.answer({"content": [block], "stop_reason": "tool_use"}, tools)
     return content_of(Executor(tools).run_sync(said.calls))
 
 

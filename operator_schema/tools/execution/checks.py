@@ -23,6 +23,7 @@ __all__ = [
     "check_options",
     "checked_call",
     "checked_calls",
+    "checked_work",
     "exception_classes",
     "result_classes",
 ]
@@ -70,6 +71,24 @@ def _remedy(given: Any) -> str:
     return f": {reader} makes them"
 
 
+def checked_work(work: Any) -> list[RawCall]:
+    """Return several calls that an executor is to run as a list.
+
+    Raises:
+        TypeError: they aren't calls.
+    """
+    kind: Any = cast("Any", type(work))
+    if hasattr(kind, "__iter__") and not issubclass(kind, (dict, str, bytes)):
+        return checked_calls(work)
+    remedy = _remedy(work)
+    if hasattr(kind, "calls"):
+        remedy = ": give its calls, or make a round of it: offer.round(answer)"
+    elif issubclass(kind, dict) and "calls" in work:
+        remedy = ": toolset.restore_round(data) makes a round of what round.as_dict() returned"
+    message = f"expected a RawCall, a list of them, or a round, not {received(work)}{remedy}"
+    raise TypeError(message)
+
+
 def checked_calls(calls: Any) -> list[RawCall]:
     """Return calls as a list.
 
@@ -82,7 +101,7 @@ def checked_calls(calls: Any) -> list[RawCall]:
     kind: Any = cast("Any", type(calls))
     if not hasattr(kind, "__iter__"):
         remedy = ": give its calls" if hasattr(kind, "calls") else _remedy(calls)
-        message = f"expected a RawCall, a list of them, or a round, not {received(calls)}{remedy}"
+        message = f"expected a list of calls, not {received(calls)}{remedy}"
         raise TypeError(message)
     return [checked_call(call) for call in calls]
 

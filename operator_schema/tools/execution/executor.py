@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ...errors import ToolError
-from ...json_values import is_object
 from ..calls import RawCall, ToolResult
 from ..registry import Registry
 from ..tool_lists import check_one_list
@@ -17,12 +16,13 @@ from .checks import (
     check_on_result,
     check_options,
     checked_calls,
+    checked_work,
     exception_classes,
     result_classes,
 )
 from .concurrency import Slots
 from .failures import Failures, ShowErrors, result_of, results_of
-from .rounds import Executable, check_executable, give_result, hooks_of, run_stored
+from .rounds import Executable, give_result, hooks_of, run_stored
 from .run import Outcomes
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ class Executor:
             return await self._run_call(work, context, confirm, on_progress, on_result)
         from .stream import JobGroup
 
-        starts = self._starts(_checked_work(work), context, on_progress, confirm, on_result)
+        starts = self._starts(checked_work(work), context, on_progress, confirm, on_result)
         return results_of(await JobGroup(starts).all(), return_exceptions=return_exceptions)
 
     @overload
@@ -469,7 +469,6 @@ class Executor:
         on_result: OnResult | None,
     ) -> Any:
         """Run a round; see `run`."""
-        check_executable(work)
         if on_progress is not None:
             check_on_progress(on_progress)
         if self._hooks is not None:
@@ -536,14 +535,3 @@ class Executor:
         from .sync import wait_for
 
         return wait_for(start, self._slots, needs_loop=needs_loop)
-
-
-def _checked_work(work: Any) -> Any:
-    """Return calls, or raise an error that says what an executor runs.
-
-    Raises:
-        TypeError: it is saved data of a round, or nothing that has calls.
-    """
-    if is_object(work):
-        check_executable(work)
-    return work

@@ -8,8 +8,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ...immutable import Value
-from ...json_values import is_object
-from ...wording import as_written
 from ..awaitables import close_awaitable, is_awaitable
 from ..log import ERROR, write_log
 
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DecodedCall",
     "Executable",
-    "check_executable",
     "context_of",
     "give_result",
     "hooks_of",
@@ -89,20 +86,6 @@ class Executable(Protocol[Hooks_contra, Plan_co]):
             limited: cuts results that a hook or a person gave; None to leave them.
         """
         ...
-
-
-def check_executable(plan: object) -> None:
-    """Check what an executor is to run.
-
-    Raises:
-        TypeError: it isn't a round.
-    """
-    if not callable(getattr(type(plan), "execute_with", None)):
-        hint = "offer.round(answer) makes a round of the calls of a model"
-        if is_object(plan):
-            hint = "toolset.restore_round(data) makes a round of what round.as_dict() returned"
-        message = f"expected a Round, not {as_written(plan)}: {hint}"
-        raise TypeError(message)
 
 
 def hooks_of(hooks: Any) -> Any:

@@ -283,15 +283,6 @@ class Lying:
     execute_with = 5
 
 
-@pytest.mark.parametrize(
-    ("plan", "shown"), [(5, "5"), ([], "[]"), (Plan, "type"), (Lying(), "Lying"), (None, "None")]
-)
-def test_what_is_not_a_round_is_refused(plan, shown):
-    with pytest.raises(TypeError, match="expected a Round, not ") as caught:
-        asyncio.run(Executor([]).run(plan))
-    assert f"not {shown}: offer.round(answer) makes a round" in str(caught.value)
-
-
 def test_on_progress_is_checked_before_anything_runs():
     plan = Plan()
     with pytest.raises(TypeError, match="on_progress is a plain function"):

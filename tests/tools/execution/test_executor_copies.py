@@ -49,6 +49,9 @@ OPTIONS = {
     "pass_through": (NeedsApprovalError,),
     "confirm": report,
     "max_content": 500,
+    "hooks": None,
+    "context": {"user": "Ann"},
+    "store": None,
 }
 
 

@@ -49,7 +49,7 @@ def test_an_executor_makes_a_registry_of_tools():
 @pytest.mark.needs_threads
 def test_one_call_alone_is_not_a_list_of_calls():
     with pytest.raises(TypeError, match=r"^expected a list of calls, not one RawCall alone: write \[call\]$"):
-        Executor([add]).run_sync(RawCall("c", "add", {}))
+        Executor([add]).stream(RawCall("c", "add", {}))
 
 
 def test_the_docs_table_has_the_default_of_every_option():

@@ -79,10 +79,10 @@ def test_it_keeps_the_kind(is_async):
 @pytest.mark.parametrize(
     ("work", "said"),
     [
-        (5, "expected a list of calls, not integer 5"),
-        (None, "expected a list of calls"),
+        (5, "expected a RawCall, a list of them, or a round, not integer 5"),
+        (None, "expected a RawCall, a list of them, or a round, not null"),
         ([5], "expected a RawCall|a call is a RawCall|RawCall"),
-        ({"format": 2}, r"toolset\.restore_round\(data\) makes a round"),
+        ({"format": 2, "calls": []}, r"toolset\.restore_round\(data\) makes a round"),
     ],
 )
 def test_other_work_is_refused(is_async, work, said):

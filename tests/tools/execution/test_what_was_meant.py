@@ -96,21 +96,16 @@ class Raising:
 @pytest.mark.parametrize(
     ("given", "remedy"),
     [
-        (FunctionCall(), ": openai_chat.answer(response).calls makes them"),
-        ({"type": "function", "function": {}}, ": openai_chat.answer(response).calls makes them"),
-        (FunctionCall("function_call"), ": openai_responses.answer(response).calls makes them"),
-        ({"type": "tool_use", "input": {}}, ": anthropic.answer(response).calls makes them"),
+        (FunctionCall(), ": openai_chat.answer(response, offer).calls makes them"),
+        ({"type": "function", "function": {}}, ": openai_chat.answer(response, offer).calls makes them"),
+        (FunctionCall("function_call"), ": openai_responses.answer(response, offer).calls makes them"),
+        ({"type": "tool_use", "input": {}}, ": anthropic.answer(response, offer).calls makes them"),
         (FunctionCall("else"), ""),
         (FunctionCall([]), ""),
         ({"name": "add"}, ""),
         (Raising(), ""),
         ("add", ""),
         (None, ""),
-        ([CALL], ": executor.run(calls) runs several"),
-        ((CALL,), ": executor.run(calls) runs several"),
-        ([], ""),
-        (Toolset(add).offer().round([CALL]), ": executor.run(…) runs it"),
-        (Toolset(add).offer().round([CALL]).confirmed(), ": executor.run(…) runs it"),
         (
             Toolset(add).offer().round([CALL]).calls[0],
             ": executor.run(round) runs the calls of a round",
@@ -118,27 +113,54 @@ class Raising:
     ],
 )
 def test_what_is_given_in_place_of_a_call(given, remedy):
-    for refuse in (executor.run_sync, lambda call: executor.run_sync([CALL, call])):
+    wanted = "expected a RawCall, a list of them, or a round, not "
+    listed = "a call is a RawCall(id, name, arguments), not "
+    doors = ((executor.run_sync, wanted), (lambda call: executor.run_sync([CALL, call]), listed))
+    for refuse, start in doors:
         message = refused(refuse, given)
-        assert message.startswith("a call is a RawCall(id, name, arguments), not ")
+        assert message.startswith(start)
         assert message.endswith(remedy)
         assert remedy or "makes them" not in message
         assert len(message) < 300
 
 
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        ([CALL], ": executor.run(calls) runs several"),
+        ((CALL,), ": executor.run(calls) runs several"),
+        ([], ""),
+        (Toolset(add).offer().round([CALL]), ": executor.run(…) runs it"),
+    ],
+)
+def test_what_is_given_among_calls(given, remedy):
+    message = refused(executor.run_sync, [CALL, given])
+    assert message.startswith("a call is a RawCall(id, name, arguments), not ")
+    assert message.endswith(remedy)
+
+
 def test_what_is_given_in_place_of_a_list_of_calls():
     answer = type("Answer", (), {"calls": [CALL], "message": []})()
-    assert refused(executor.run_sync, answer) == ("expected a list of calls, not Answer: give its calls")
-    assert refused(executor.run_sync, FunctionCall()).endswith(
-        "openai_chat.answer(response).calls makes them"
+    assert refused(executor.run_sync, answer) == (
+        "expected a RawCall, a list of them, or a round, not Answer: "
+        "give its calls, or make a round of it: offer.round(answer)"
     )
-    assert refused(executor.run_sync, 5) == "expected a list of calls, not integer 5"
+    assert refused(executor.stream, answer) == "expected a list of calls, not Answer: give its calls"
+    assert refused(executor.run_sync, FunctionCall()).endswith(
+        "openai_chat.answer(response, offer).calls makes them"
+    )
+    assert refused(executor.stream, 5) == "expected a list of calls, not integer 5"
     response = SimpleNamespace(choices=[])
     assert refused(Toolset(add).offer().round, response).startswith(
         "expected a list of calls, not SimpleNamespace"
     )
 
 
-def test_what_is_given_in_place_of_a_round():
-    message = refused(executor.run_sync, [CALL])
-    assert message.endswith("not [RawCall]: offer.round(answer) makes a round of the calls of a model")
+def test_saved_data_are_no_round_yet():
+    message = refused(executor.run_sync, Toolset(add).offer().round([CALL]).as_dict())
+    assert message.endswith(": toolset.restore_round(data) makes a round of what round.as_dict() returned")
+
+
+def test_hooks_are_for_rounds():
+    message = refused(executor.run_sync, [CALL], hooks=lambda call: None)
+    assert message == "hooks decide about the calls of a round: executor.run(offer.round(answer), hooks=…)"
