@@ -1,4 +1,4 @@
-"""What do all adapters share: their tools, their executor, and what a framework gives to a call?"""
+"""What do all adapters share: how a framework takes tools, runs their calls, and asks a person?"""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from ..immutable import Value
+from ..tools.awaitables import is_awaitable
 from ..tools.calls import RawCall
 from ..tools.execution.confirmation import check_confirm
 from ..tools.execution.executor import Executor
+from ..tools.injection.host_classes import register_injected
 from ..tools.registry.registry import Registry
+from ..tools.results.content import Text
 from ..tools.tool import Tool
 from ..wording import nearest, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from typing import TypedDict, Unpack
+    from typing import Unpack
 
     from ..rounds.tool_call import ToolCall
     from ..rounds.toolset import Toolset
@@ -26,38 +29,41 @@ if TYPE_CHECKING:
     from ..tools.calls import ToolResult
     from ..tools.execution.confirmation import Confirm
     from ..tools.execution.reports import OnProgress
+    from ..tools.results.content import Part
     from ..tools.tool_properties import ToolDefinition
 
-    class ExecutorOptions(TypedDict, total=False):
-        """The options of an `Executor` that an adapter decides."""
-
-        native_results: Iterable[type]
-        pass_through: Iterable[type[BaseException]]
-
-
 __all__ = [
+    "Adapter",
+    "Asks",
     "Context",
+    "LiveTools",
     "Runner",
     "Tools",
-    "check_context",
-    "check_executor",
-    "check_native",
-    "check_parameters",
+    "blocks_of",
     "check_tool",
     "flat_definition",
-    "is_agreement",
+    "hints_of",
+    "is_text",
+    "native_of",
     "needing",
-    "question_about",
     "registry_of",
-    "runner_of",
-    "runner_of_one",
 ]
+
+T = TypeVar("T")
 
 Context: TypeAlias = Mapping[Any, Any] | Callable[[Any], Mapping[Any, Any]]
 """What your program injects, or a function that makes it from the context of the framework."""
 
 Tools: TypeAlias = "Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
 """Everything that is several tools."""
+
+Asks: TypeAlias = "Callable[[Any, dict[str, Any]], Any] | str | None"
+"""How a framework asks a person about a call of a tool with `confirm=True`.
+
+A function takes the framework's own context of the call and the question, and returns the person's answer, in
+whatever form the framework gives it, or something to await; None if nobody can be asked. `"before"`: the
+framework itself holds the call back until a person agrees. None: it has no way to ask.
+"""
 
 
 @contextmanager
@@ -87,6 +93,170 @@ def needing(module: str, requirement: str, extra: str) -> Generator[None]:
         raise
 
 
+class Adapter(Generic[T]):
+    """How one framework takes our tools; its `to_tool` and `to_tools` are those of the framework's module.
+
+    Args:
+        name: of the framework, for messages.
+        make: returns a tool of the framework; it takes our tool, what runs the calls, and the framework's own
+            options by name.
+        own: returns what the framework has for a call, by type, from its own context of the call; a class
+            stands for a context that is there by this type. None: the framework has nothing.
+        hosts: more classes whose instances the framework gives: parameters of them need no `skip`.
+        asks: how the framework asks a person.
+        native_results: as for `Executor`.
+        pass_through: as for `Executor`.
+        options: names of the options of a class that takes whatever it gets, and that class's name.
+        taken: names of parameters that the framework's way of calling tools needs itself.
+        lists_disabled: whether `to_tools` also gives tools that are switched off, because the framework asks
+            about each of them in each run.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        make: Callable[..., T],
+        *,
+        own: type | Callable[[Any], Mapping[Any, Any]] | None = None,
+        hosts: Iterable[Any] = (),
+        asks: Asks = None,
+        native_results: Iterable[type] = (),
+        pass_through: Iterable[type[BaseException]] = (),
+        options: tuple[Iterable[str], str] | None = None,
+        taken: Iterable[str] = (),
+        lists_disabled: bool = False,
+    ) -> None:
+        self.asks = asks
+        self._name, self._make, self._options, self._taken = name, make, options, tuple(taken)
+        self._limits = {"native_results": tuple(native_results), "pass_through": tuple(pass_through)}
+        self._lists_disabled = lists_disabled
+        if isinstance(own, type):
+            hosts = (own, *hosts)
+            self._own: Callable[[Any], Mapping[Any, Any]] | None = _by_type(own)
+        else:
+            self._own = own
+        for host in hosts:
+            register_injected(host)
+
+    def to_tool(
+        self,
+        tool: Tool[..., Any],
+        /,
+        *,
+        context: Context | None = None,
+        executor: Executor | None = None,
+        confirm: Confirm | None = None,
+        **native: Any,
+    ) -> T:
+        """Return a tool of the framework.
+
+        Args:
+            tool: one of ours.
+            context: what your program injects, by type or by name; or a plain function that takes the
+                framework's own context of a call (None where there is none) and returns that. What the
+                framework gives is there anyway, by its type.
+            executor: what runs the calls, for limits of your own; it has this tool.
+            confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`; `"run"` if your
+                program has another way of asking. By default, the framework asks by its own means; where it
+                has none, such calls aren't run.
+            native: what the framework's own class takes.
+
+        Raises:
+            TypeError: an argument is of another kind.
+            ValueError: the executor doesn't have this tool, or the framework can't take it.
+        """
+        self._check_native(native)
+        check_tool(tool)
+        return self.made(tool, self._runner([tool], context, executor, confirm, tool), native)
+
+    def to_tools(
+        self,
+        tools: Tools,
+        /,
+        *,
+        context: Context | None = None,
+        executor: Executor | None = None,
+        confirm: Confirm | None = None,
+        **native: Any,
+    ) -> list[T]:
+        """Return tools of the framework for those that are switched on now.
+
+        The arguments are those of `to_tool`; the executor has the same tools.
+
+        Raises:
+            DuplicateToolError: two tools have the same name.
+            TypeError: an argument is of another kind.
+            ValueError: the executor has other tools, or the framework can't take one.
+        """
+        runner = self.runner(tools, context, executor, confirm, native)
+        registry = runner.executor.registry
+        chosen = registry if self._lists_disabled else registry.offered()
+        return [self.made(tool, runner, native) for tool in chosen]
+
+    def runner(
+        self,
+        tools: Tools,
+        context: Context | None,
+        executor: Executor | None,
+        confirm: Confirm | None,
+        native: Mapping[str, Any],
+        **limits: Any,
+    ) -> Runner:
+        """Return what runs the calls of several tools.
+
+        Args:
+            tools: as the user gave them.
+            context: as the user gave it.
+            executor: as the user gave it; None for one of the adapter's own.
+            confirm: as the user gave it.
+            native: options of the framework, as the user gave them.
+            limits: more options of an executor of the adapter's own.
+
+        Raises:
+            DuplicateToolError: two tools have the same name.
+            TypeError: an argument is of another kind.
+            ValueError: the executor has other tools, or `confirm` is something else.
+        """
+        self._check_native(native)
+        return self._runner(tools, context, executor, confirm, None, **limits)
+
+    def made(self, tool: Tool[..., Any], runner: Runner, native: Mapping[str, Any]) -> T:
+        """Return a tool of the framework, whose calls a runner runs.
+
+        Raises:
+            ValueError: the framework can't call it.
+        """
+        _check_parameters(tool, self._name, self._taken)
+        return self._make(tool, runner, **native)
+
+    def _runner(
+        self,
+        tools: Tools,
+        context: Context | None,
+        executor: Executor | None,
+        confirm: Confirm | None,
+        only: Tool[..., Any] | None,
+        **limits: Any,
+    ) -> Runner:
+        _check_context(context)
+        check_confirm(confirm)
+        if executor is None:
+            executor = Executor(registry_of(tools), **{**self._limits, **limits})
+        elif only is None:
+            _check_executor(executor, registry_of(tools))
+        else:
+            _check_has(executor, only)
+        return Runner(executor, context, confirm, self._own, self.asks)
+
+    def _check_native(self, native: Mapping[str, Any]) -> None:
+        if self._options is not None:
+            _check_options(native, *self._options)
+
+
+def _by_type(cls: type) -> Callable[[Any], Mapping[Any, Any]]:
+    return lambda host: {cls: host}
+
+
 class Runner(Value):
     """How an adapter runs the calls of its framework.
 
@@ -95,20 +265,24 @@ class Runner(Value):
         context: what your program injects, or a function that takes the framework's own context and
             returns that; None for nothing.
         confirm: as for `Executor`; None for what the framework or the executor has.
+        own: as `Adapter` takes it, a function or None.
+        asks: how the framework asks a person.
     """
 
     executor: Executor
     context: Context | None
     confirm: Confirm | None = None
+    own: Callable[[Any], Mapping[Any, Any]] | None = None
+    asks: Asks = None
 
     async def run(
         self,
         name: str,
         arguments: Any,
-        own: Mapping[Any, Any],
+        host: Any = None,
         *,
         call_id: str | None = None,
-        host: Any = None,
+        more: Mapping[Any, Any] | None = None,
         on_progress: OnProgress | None = None,
         confirm: Confirm | None = None,
     ) -> ToolResult:
@@ -117,40 +291,40 @@ class Runner(Value):
         Args:
             name: of the tool.
             arguments: as the framework gives them.
-            own: what the framework has for the call, by type. What your program gives wins.
+            host: the framework's own context of the call; None if there is none.
             call_id: None where the framework doesn't say.
-            host: what the function given as `context` gets.
+            more: what else the framework has for the call, by type. What your program gives wins.
             on_progress: as for `Executor.execute`.
-            confirm: as for `Executor.execute`, where the user of the adapter gave none: `"run"` if the
-                framework holds back a call of a tool with `confirm=True` until a person agrees, or what
-                asks by the framework's own means.
+            confirm: what asks about this call by the framework's own means, where `Adapter.asks` doesn't.
 
         Raises:
             BaseException: of `pass_through`; what the function given as `context` raises.
         """
         call = RawCall(call_id, name, arguments)
-        context = self.context_of(own, host)
-        confirm = self.confirm or confirm
-        return await self.executor.execute(call, context=context, on_progress=on_progress, confirm=confirm)
+        context = self.context_of(host, more)
+        asking = self._asking(host, confirm)
+        return await self.executor.execute(call, context=context, on_progress=on_progress, confirm=asking)
 
     def run_sync(
         self,
         name: str,
         arguments: Any,
-        own: Mapping[Any, Any],
+        host: Any = None,
         *,
         call_id: str | None = None,
-        host: Any = None,
+        more: Mapping[Any, Any] | None = None,
         confirm: Confirm | None = None,
     ) -> ToolResult:
         """Do what `run` does, and wait for it, as `Executor.execute_sync` does."""
         call = RawCall(call_id, name, arguments)
-        return self.executor.execute_sync(
-            call, context=self.context_of(own, host), confirm=self.confirm or confirm
-        )
+        context = self.context_of(host, more)
+        return self.executor.execute_sync(call, context=context, confirm=self._asking(host, confirm))
 
-    def context_of(self, own: Mapping[Any, Any], host: Any) -> Mapping[Any, Any]:
+    def context_of(self, host: Any, more: Mapping[Any, Any] | None = None) -> Mapping[Any, Any]:
         """Return what can be injected into a call; the arguments are those of `run`."""
+        own = {} if self.own is None or host is None else self.own(host)
+        if more:
+            own = {**own, **more}
         given = self.context
         if given is None:
             return own
@@ -159,80 +333,141 @@ class Runner(Value):
         # Not a copy: a mapping may make its values when it is asked for them.
         return ChainMap(cast("dict[Any, Any]", given), cast("dict[Any, Any]", own))
 
+    def holds_back(self, tool: Tool[..., Any]) -> bool:
+        """Return whether the framework has to hold back calls of a tool until a person agrees."""
+        return bool(tool.annotations.confirm) and self.confirm is None
 
-def runner_of(
-    tools: Tools,
-    context: Context | None,
-    executor: Executor | None,
-    options: ExecutorOptions,
-    confirm: Confirm | None = None,
-) -> Runner:
-    """Return what runs the calls of several tools.
-
-    Args:
-        tools: as the user gave them.
-        context: as the user gave it.
-        executor: as the user gave it; None for one with `options`.
-        options: of an executor of the adapter's own.
-        confirm: as the user gave it.
-
-    Raises:
-        DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
-        ValueError: the executor has other tools, or `confirm` is something else.
-    """
-    check_context(context)
-    check_confirm(confirm)
-    registry = registry_of(tools)
-    if executor is None:
-        return Runner(Executor(registry, **options), context, confirm)  # pyright: ignore[reportArgumentType]  # no other keys
-    check_executor(executor, registry)
-    return Runner(executor, context, confirm)
+    def _asking(self, host: Any, confirm: Confirm | None) -> Confirm | None:
+        asks = self.asks
+        if self.confirm is not None or confirm is not None or asks is None:
+            return self.confirm or confirm
+        if isinstance(asks, str):
+            return "run"  # what the framework held back comes once a person has agreed
+        return None if host is None else _by_own_means(asks, host)
 
 
-def runner_of_one(
-    tool: Tool[..., Any],
-    context: Context | None,
-    executor: Executor | None,
-    options: ExecutorOptions,
-    confirm: Confirm | None = None,
-) -> Runner:
-    """Return what runs the calls of one tool; the arguments are those of `runner_of`.
+def _by_own_means(asks: Callable[[Any, dict[str, Any]], Any], host: Any) -> Confirm:
+    async def ask(call: ToolCall[Any]) -> bool | None:
+        question = {"question": f"Run {call.name}?", "tool": call.name, "arguments": call.arguments}
+        answer = asks(host, question)
+        if is_awaitable(answer):
+            answer = await answer
+        return None if answer is None else _is_agreement(answer)
 
-    An executor that has more tools than this one is taken too.
-
-    Raises:
-        TypeError: an argument is of another kind.
-        ValueError: the executor has another tool of this name, or none.
-    """
-    check_tool(tool)
-    check_context(context)
-    check_confirm(confirm)
-    if executor is None:
-        return Runner(Executor([tool], **options), context, confirm)  # pyright: ignore[reportArgumentType]  # no other keys
-    _check_is_executor(executor)
-    if tool.name not in executor.registry or executor.registry[tool.name] != tool:
-        message = f"the executor has no such tool {tool.name}: give both the same, Executor([{tool.name}], …)"
-        raise ValueError(message)
-    return Runner(executor, context, confirm)
+    return ask
 
 
-def is_agreement(answer: object) -> bool:
+def _is_agreement(answer: object) -> bool:
     """Return whether the answer of a person, in whatever form a framework gives it, is a clear yes."""
     if isinstance(answer, str):
         return answer.strip().lower() in _YES
     if isinstance(answer, Mapping):
         said = cast("Mapping[str, object]", answer)
-        return any(is_agreement(said.get(key)) for key in ("approved", "confirmed", "response", "type"))
+        return any(_is_agreement(said.get(key)) for key in ("approved", "confirmed", "response", "type"))
     return answer is True
 
 
 _YES = frozenset({"y", "yes", "true", "approve", "approved", "accept", "accepted", "ok"})
 
 
-def question_about(call: ToolCall[Any]) -> dict[str, Any]:
-    """Return what a person is asked about a call, as JSON values."""
-    return {"question": f"Run {call.name}?", "tool": call.name, "arguments": call.arguments}
+class LiveTools(Generic[T]):
+    """The tools of a registry, for a framework that asks for them again and again.
+
+    What is registered or switched later is seen when it asks next. A subclass names its `adapter`, and
+    derives from the framework's own class too.
+
+    Args:
+        tools: a registry, a toolset, or any iterable of tools.
+        context: as for `to_tool`.
+        executor: what runs the calls; its registry has these tools.
+        confirm: as for `to_tool`.
+        native: as for `to_tool`, for each tool; and what the framework's own class of toolsets takes.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: an argument is of another kind.
+        ValueError: the executor has other tools.
+    """
+
+    adapter: ClassVar[Adapter[Any]]
+    theirs: ClassVar[Mapping[str, Any]] = {}
+    """Options of the framework's own class of toolsets, with their defaults."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        /,
+        *,
+        context: Context | None = None,
+        executor: Executor | None = None,
+        confirm: Confirm | None = None,
+        **native: Any,
+    ) -> None:
+        theirs = {name: native.pop(name, default) for name, default in self.theirs.items()}
+        runner = self.adapter.runner(tools, context, executor, confirm, native)
+        super().__init__(**theirs)
+        self._runner, self._native = runner, native
+
+    @property
+    def registry(self) -> Registry:
+        """The tools."""
+        return self._runner.executor.registry
+
+    def made_now(self, host: Any = None, **more: Any) -> list[T]:
+        """Return tools of the framework for those that are switched on now.
+
+        Args:
+            host: the framework's own context, if it gives one.
+            more: for `make`.
+        """
+        registry = self.registry
+        offered = (
+            registry.offered() if host is None else registry.offered(context=self._runner.context_of(host))
+        )
+        return [self.adapter.made(tool, self._runner, {**self._native, **more}) for tool in offered]
+
+
+def blocks_of(
+    parts: Iterable[Part], table: Mapping[type, Callable[[Any], Any]], text: Callable[[str], Any]
+) -> list[Any] | None:
+    """Return parts of a result as blocks of a framework; None if their text says everything.
+
+    Args:
+        parts: of the result.
+        table: class of a part to what makes a block of one, or returns None where the framework takes no such
+            data. What isn't in the table, or can't be a block, is a text.
+        text: makes a block of a text.
+    """
+    made = [(part, table[type(part)](part) if type(part) in table else None) for part in parts]
+    if all(block is None for _, block in made):
+        return None
+    return [text(part.as_text()) if block is None else block for part, block in made]
+
+
+def is_text(result: ToolResult) -> bool:
+    """Return whether a result has neither images nor other data."""
+    return all(isinstance(part, Text) for part in result.parts)
+
+
+def native_of(value: object, classes: tuple[type, ...]) -> Any:
+    """Return a value that is of a framework's own classes, or a list that holds such; None for all others."""
+    if isinstance(value, (list, tuple)):
+        several = list(cast("Iterable[object]", value))
+        return several if any(isinstance(one, classes) for one in several) else None
+    return value if isinstance(value, classes) else None
+
+
+def hints_of(tool: Tool[..., Any]) -> dict[str, Any]:
+    """Return what a tool says about itself by the names of MCP, which frameworks take too."""
+    said = tool.annotations
+    hints = {
+        "title": said.title,
+        "readOnlyHint": said.read_only,
+        "destructiveHint": said.destructive,
+        "idempotentHint": said.idempotent,
+        "openWorldHint": said.open_world,
+    }
+    return {name: hint for name, hint in hints.items() if hint is not None}
 
 
 def registry_of(tools: Tools) -> Registry:
@@ -259,7 +494,7 @@ def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleO
     return definition
 
 
-def check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]) -> None:
+def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]) -> None:
     """Check that a framework can call a tool by the names of its parameters.
 
     Args:
@@ -297,7 +532,7 @@ def _remedy(given: object) -> str:
     return ": take to_tools for several" if hasattr(type(given), "__iter__") else ""
 
 
-def check_executor(executor: Executor, registry: Registry) -> None:
+def _check_executor(executor: Executor, registry: Registry) -> None:
     """Check what is given as the executor of the tools of a registry.
 
     Raises:
@@ -310,7 +545,7 @@ def check_executor(executor: Executor, registry: Registry) -> None:
         raise ValueError(message)
 
 
-def check_native(native: Mapping[str, Any], known: Iterable[str], owner: str) -> None:
+def _check_options(native: Mapping[str, Any], known: Iterable[str], owner: str) -> None:
     """Check options that go to a class of the framework which takes whatever it gets.
 
     Args:
@@ -330,7 +565,7 @@ def check_native(native: Mapping[str, Any], known: Iterable[str], owner: str) ->
             raise TypeError(message)
 
 
-def check_context(context: Any) -> None:
+def _check_context(context: Any) -> None:
     """Check what is given as the context.
 
     Raises:
@@ -345,3 +580,16 @@ def _check_is_executor(executor: Any) -> None:
     if not isinstance(executor, Executor):
         message = f"executor is an Executor, not {received(executor)}"
         raise TypeError(message)
+
+
+def _check_has(executor: Executor, tool: Tool[..., Any]) -> None:
+    """Check what is given as the executor of one tool; it may have more.
+
+    Raises:
+        TypeError: it isn't one.
+        ValueError: it has another tool of this name, or none.
+    """
+    _check_is_executor(executor)
+    if tool.name not in executor.registry or executor.registry[tool.name] != tool:
+        message = f"the executor has no such tool {tool.name}: give both the same, Executor([{tool.name}], …)"
+        raise ValueError(message)
