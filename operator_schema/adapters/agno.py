@@ -110,7 +110,7 @@ to_tool = _adapter.to_tool
 to_tools = _adapter.to_tools
 
 
-class Toolkit(LiveTools[Any], AgnoToolkit):
+class Toolkit(LiveTools, AgnoToolkit):
     """The tools of a registry, for `Agent(tools=[Toolkit(registry)])`.
 
     Each run sees those that are switched on then.

@@ -283,6 +283,7 @@ class Runner(Value):
         *,
         call_id: str | None = None,
         more: Mapping[Any, Any] | None = None,
+        context: Mapping[Any, Any] | None = None,
         on_progress: OnProgress | None = None,
         confirm: Confirm | None = None,
     ) -> ToolResult:
@@ -294,6 +295,7 @@ class Runner(Value):
             host: the framework's own context of the call; None if there is none.
             call_id: None where the framework doesn't say.
             more: what else the framework has for the call, by type. What your program gives wins.
+            context: what `context_of` has returned, if it has been asked already.
             on_progress: as for `Executor.execute`.
             confirm: what asks about this call by the framework's own means, where `Adapter.asks` doesn't.
 
@@ -301,7 +303,8 @@ class Runner(Value):
             BaseException: of `pass_through`; what the function given as `context` raises.
         """
         call = RawCall(call_id, name, arguments)
-        context = self.context_of(host, more)
+        if context is None:
+            context = self.context_of(host, more)
         asking = self._asking(host, confirm)
         return await self.executor.execute(call, context=context, on_progress=on_progress, confirm=asking)
 
@@ -370,7 +373,7 @@ def _is_agreement(answer: object) -> bool:
 _YES = frozenset({"y", "yes", "true", "approve", "approved", "accept", "accepted", "ok"})
 
 
-class LiveTools(Generic[T]):
+class LiveTools:
     """The tools of a registry, for a framework that asks for them again and again.
 
     What is registered or switched later is seen when it asks next. A subclass names its `adapter`, and
@@ -413,7 +416,7 @@ class LiveTools(Generic[T]):
         """The tools."""
         return self._runner.executor.registry
 
-    def made_now(self, host: Any = None, **more: Any) -> list[T]:
+    def made_now(self, host: Any = None, **more: Any) -> list[Any]:
         """Return tools of the framework for those that are switched on now.
 
         Args:

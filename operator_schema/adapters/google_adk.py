@@ -78,7 +78,7 @@ to_tool = _adapter.to_tool
 to_tools = _adapter.to_tools
 
 
-class Toolset(LiveTools[Any], BaseToolset):
+class Toolset(LiveTools, BaseToolset):
     """The tools of a registry, for `LlmAgent(tools=[Toolset(registry)])`.
 
     Each invocation sees those that are switched on then.

@@ -126,7 +126,7 @@ to_tool = _adapter.to_tool
 to_tools = _adapter.to_tools
 
 
-class Toolset(LiveTools[Any], HaystackToolset):
+class Toolset(LiveTools, HaystackToolset):
     """The tools of a registry, for `Agent(tools=Toolset(registry))`.
 
     Each request sees those that are switched on then.

@@ -123,7 +123,7 @@ to_tool = _adapter.to_tool
 to_tools = _adapter.to_tools
 
 
-class Toolkit(LiveTools[Any], BaseToolkit):
+class Toolkit(LiveTools, BaseToolkit):
     """The tools of a registry; `get_tools` returns those that are switched on when it is called.
 
     It takes what `to_tools` takes.

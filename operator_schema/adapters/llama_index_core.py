@@ -7,7 +7,7 @@ agrees to a call.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .base import Adapter, LiveTools, blocks_of, needing
 
@@ -137,13 +137,14 @@ to_tool = _adapter.to_tool
 to_tools = _adapter.to_tools
 
 
-class RegistryRetriever(LiveTools[Any], ObjectRetriever[Any]):
+class RegistryRetriever(LiveTools, ObjectRetriever[Any]):
     """The tools of a registry for `tool_retriever` of an agent: those that are switched on at each step.
 
     It takes what `to_tools` takes. The agent gets all of them, whatever the question is.
     """
 
     adapter = _adapter
+    theirs: ClassVar[Any] = {"retriever": None, "object_node_mapping": None}  # an index, which we don't need
 
     def retrieve(self, str_or_query_bundle: Any = "") -> list[Any]:  # noqa: ARG002  # as it is called
         """Return tools for those that are switched on now, whatever the question is."""

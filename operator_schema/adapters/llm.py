@@ -72,7 +72,7 @@ to_tool = _adapter.to_tool
 to_tools = _adapter.to_tools
 
 
-class Toolbox(LiveTools[Any], llm.Toolbox):
+class Toolbox(LiveTools, llm.Toolbox):
     """The tools of a registry, for `model.chain(…, tools=[Toolbox(registry)])`.
 
     Each prompt sees those that are switched on then.

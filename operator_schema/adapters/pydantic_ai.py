@@ -103,7 +103,7 @@ _adapter = Adapter[Any](
 )
 
 
-class Toolset(LiveTools[Any], AbstractToolset[Any]):
+class Toolset(LiveTools, AbstractToolset[Any]):
     """The tools of a registry, for `Agent(toolsets=[Toolset(registry)])`.
 
     Each step sees those that are switched on then. The model reads wrong arguments as `ModelRetry`, which

@@ -60,8 +60,10 @@ def output_of(tool: Tool[..., Any], structured: Structured) -> StructuredOutput 
     return None if output is None or (output.is_wrapped and structured == "objects") else output
 
 
-def described(tool: Tool[..., Any], structured: Structured, protocol_version: str) -> types.Tool:
-    """Return a tool as a client reads it.
+def described(
+    tool: Tool[..., Any], _: object, /, *, structured: Structured, protocol_version: str
+) -> types.Tool:
+    """Return a tool as a client reads it, whatever runs its calls.
 
     Args:
         tool: as the model sees it.

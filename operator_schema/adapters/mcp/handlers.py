@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -18,33 +17,31 @@ from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
 from ...json_values import without_surrogates
-from ...tools.calls import RawCall, ToolResult, class_name_of
-from ...tools.execution.executor import Executor
+from ...tools.calls import ToolResult, class_name_of
 from ...tools.log import ERROR, write_log
 from ...wording import kind, received
-from ..base import check_context, check_executor, registry_of
+from ..base import Adapter, Runner
 from .changes import ChangeBus
 from .confirmation import Confirmation, PatientSession
 from .content import content_of
 from .described import checked_structured, described, output_of, structured_content
 from .log import ClientLog
-from .messages import Messages, progress_sender, sending
+from .messages import with_messages
 from .native import cut_answer, holds_native, native_answer, native_classes
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable
     from typing import TypeAlias
 
     from ...errors import ToolError
-    from ...rounds.toolset import Toolset
-    from ...tools.execution.confirmation import Confirm
+    from ...tools.execution.executor import Executor
+    from ...tools.execution.reports import OnProgress
     from ...tools.registry.registry import Registry
     from ...tools.results.structured_output import StructuredOutput
     from ...tools.tool import Tool
-    from .confirmation import Asked
+    from ..base import Tools
     from .described import Structured
 
-    Tools: TypeAlias = "Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Context: TypeAlias = "Mapping[Any, Any] | Callable[[Ctx], Mapping[Any, Any]]"
 
@@ -64,36 +61,29 @@ class Handlers:
     """
 
     __slots__ = (
-        *("__weakref__", "_changes", "_confirmation", "_context", "_executor", "_native", "_outputs"),
-        *("_page_size", "_stop", "_structured", "listen", "log"),
+        *("__weakref__", "_changes", "_confirmation", "_native", "_outputs", "_page_size", "_runner"),
+        *("_stop", "_structured", "listen", "log"),
     )
 
     def __init__(
-        self,
-        executor: Executor,
-        context: Context | None,
-        structured: Structured,
-        confirmation: Confirmation | None,
-        page_size: int | None,
-        log: ClientLog | None,
+        self, runner: Runner, structured: Structured, page_size: int | None, log: ClientLog | None
     ) -> None:
-        self._context = context
+        self._runner = runner
         self._structured: Structured = structured
-        self._confirmation = confirmation
+        self._confirmation = Confirmation()
         self._page_size = page_size
         self._changes = ChangeBus()
         self.listen = ListenHandler(self._changes)
         self.log = log
-        self._executor = executor
         self._native = native_classes()
         # It takes a fifth of a short call to find out.
         self._outputs: dict[str, tuple[Tool[..., Any], StructuredOutput | None]] = {}
-        self._stop = executor.registry.on_change(self._changes.changed)
+        self._stop = runner.executor.registry.on_change(self._changes.changed)
 
     @property
     def executor(self) -> Executor:
         """What runs the calls; its registry has the tools that are offered."""
-        return self._executor
+        return self._runner.executor
 
     def replace(self, executor: Executor, context: Context | None) -> None:
         """Offer the tools of another executor from now on, and tell the clients; calls that run go on.
@@ -103,7 +93,7 @@ class Handlers:
             context: as for `handlers`.
         """
         self._stop()
-        self._executor, self._context = executor, context
+        self._runner = Runner(executor, _careful(context), self._runner.confirm, _own)
         self._stop = executor.registry.on_change(self._changes.changed)
         self._changes.changed()
 
@@ -112,20 +102,19 @@ class Handlers:
 
         Nothing is known where a function makes the context of each call.
         """
-        given: Any = self._context or {}
-        if not isinstance(given, Mapping):
+        if callable(self._runner.context):
             return {}
         own = dict.fromkeys((ServerRequestContext, ServerSession))
-        return self._executor.missing_context(ChainMap(cast("dict[Any, Any]", given), cast("Any", own)))
+        return self.executor.missing_context(self._runner.context_of(None, own))
 
     async def list_tools(
         self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
     ) -> types.ListToolsResult:
         """List the tools that are switched on, as the handler of `tools/list`."""
-        offered = self._executor.registry.offered(context=self._context_of(ctx))
+        offered = self.executor.registry.offered(context=self._runner.context_of(_patient(ctx)))
         page, following = _page(offered, None if params is None else params.cursor, self._page_size)
-        version = ctx.protocol_version
-        tools = [described(tool, self._structured, version) for tool in page]
+        options = {"structured": self._structured, "protocol_version": ctx.protocol_version}
+        tools = [_adapter.made(tool, self._runner, options) for tool in page]
         return types.ListToolsResult(tools=tools, next_cursor=following)
 
     async def call_tool(
@@ -136,32 +125,42 @@ class Handlers:
         Raises:
             MCPError: as the tool raised it, or the context of the call can't be made.
         """
-        executor, context = self._executor, self._context_of(ctx)
-        tool = _enabled(executor.registry, params.name, context)
-        asked: Asked | None = None
-        confirm: Confirm | None = None
-        if tool is not None and tool.annotations.confirm:
-            if self._confirmation is None:
-                confirm = "run"
-            else:
-                asked = self._confirmation.asked(ctx, params, tool)
-                confirm = None if asked is None else asked.confirm
-        call = RawCall(str(ctx.request_id), params.name, params.arguments)
-        result = await self._run(executor, call, tool, ctx, context, confirm)
+        runner, host = self._runner, _patient(ctx)
+        context = runner.context_of(host)
+        tool = _enabled(runner.executor.registry, params.name, context)
+        asks = tool is not None and tool.annotations.confirm and runner.confirm is None
+        asked = self._confirmation.asked(ctx, params, tool) if tool is not None and asks else None
+
+        def run(on_progress: OnProgress | None) -> Awaitable[ToolResult]:
+            running = runner.run(
+                params.name,
+                params.arguments,
+                host,
+                call_id=str(ctx.request_id),
+                context=context,
+                on_progress=on_progress,
+                confirm=None if asked is None else asked.confirm,
+            )
+            return _outcome(ctx, params.name, running)
+
+        # The SDK sends none where the client didn't ask for it.
+        report = ctx.session.report_progress if tool is not None and tool.takes_progress else None
+        listen = None if self.log is None else partial(self.log.listen, ctx)
+        result = await with_messages(run, report, listen)
         if asked is not None and asked.question is not None:
             return asked.question
         if tool is None:
             return _answer(result, None, ctx.protocol_version)
         made = self._native_of(result, tool, ctx.protocol_version)
         if isinstance(made, types.CallToolResult):
-            most = executor.max_content if tool.max_content is None else tool.max_content
+            most = runner.executor.max_content if tool.max_content is None else tool.max_content
             return cut_answer(tool.name, made, inf if most is None else most)
         return made or _answer(result, self._output_of(tool), ctx.protocol_version)
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of a tool, None if there is no such tool: for `get_tool_input_schema`."""
         try:
-            return self._executor.registry[name].input_schema()
+            return self.executor.registry[name].input_schema()
         except ToolNotFoundError:
             return None
 
@@ -171,26 +170,6 @@ class Handlers:
         It runs as long as the connection.
         """
         await self._changes.watch_connection(ctx, params)
-
-    async def _run(
-        self,
-        executor: Executor,
-        call: RawCall,
-        tool: Tool[..., Any] | None,
-        ctx: Ctx,
-        context: Mapping[Any, Any],
-        confirm: Confirm | None,
-    ) -> ToolResult:
-        reports = tool is not None and tool.takes_progress
-        if not reports and self.log is None:
-            return await _outcome(call, executor.execute(call, context=context, confirm=confirm))
-        messages = Messages()
-        # The SDK sends none where the client didn't ask for it.
-        on_progress = progress_sender(messages, ctx.session.report_progress) if reports else None
-        if self.log is not None:
-            self.log.listen(ctx, messages)
-        running = partial(executor.execute, call, context=context, on_progress=on_progress, confirm=confirm)
-        return await sending(messages, lambda: _outcome(call, running()))
 
     def _native_of(
         self, result: ToolResult, tool: Tool[..., Any], version: str
@@ -208,20 +187,6 @@ class Handlers:
         if known is None or known[0] is not tool:
             known = self._outputs[tool.name] = tool, output_of(tool, self._structured)
         return known[1]
-
-    def _context_of(self, ctx: Ctx) -> Mapping[Any, Any]:
-        ctx = replace(ctx, session=PatientSession.of(ctx.session))
-        own: dict[Any, Any] = {ServerRequestContext: ctx, ServerSession: ctx.session}
-        state: Any = ctx.lifespan_context
-        if state is not None and type(state) is not dict:
-            own[type(state)] = state
-        given = self._context
-        if given is None:
-            return own
-        if not isinstance(given, Mapping):
-            given = _called(given, ctx)
-        # Not a copy: a mapping may make its values when it is asked for them.
-        return ChainMap(cast("dict[Any, Any]", given), own)
 
 
 def handlers(
@@ -265,27 +230,36 @@ def handlers(
     if type(confirm) is not bool:
         message = f"confirm is True or False, not {received(confirm)}"
         raise TypeError(message)
-    check_context(context)
-    registry = registry_of(tools)
-    if executor is None:
-        native = native_classes()
-        executor = Executor(registry, strict_results=True, native_results=native, pass_through=[MCPError])
-    else:
-        check_executor(executor, registry)
-    return Handlers(
-        executor,
-        context,
-        structured,
-        Confirmation() if confirm else None,
-        page_size,
-        None if logger is None else ClientLog(logger),
-    )
+    limits = {"strict_results": True, "native_results": native_classes()}
+    runner = _adapter.runner(tools, context, executor, None if confirm else "run", {}, **limits)
+    runner = Runner(runner.executor, _careful(context), runner.confirm, runner.own)
+    return Handlers(runner, structured, page_size, None if logger is None else ClientLog(logger))
+
+
+def _patient(ctx: Ctx) -> Ctx:
+    return replace(ctx, session=PatientSession.of(ctx.session))
+
+
+def _own(ctx: Ctx) -> Mapping[Any, Any]:
+    own: dict[Any, Any] = {ServerRequestContext: ctx, ServerSession: ctx.session}
+    state: Any = ctx.lifespan_context
+    if state is not None and type(state) is not dict:
+        own[type(state)] = state
+    return own
+
+
+_adapter = Adapter("mcp", described, own=_own, pass_through=(MCPError,))
 
 
 def _check_page_size(size: Any) -> None:
     if size is not None and (type(size) is not int or size < 1):
         message = f"page_size is a positive integer or None, not {received(size)}"
         raise ValueError(message)
+
+
+def _careful(context: Context | None) -> Context | None:
+    """Return the context as it was given; a function whose failures are logged, and stay here."""
+    return context if context is None or isinstance(context, Mapping) else partial(_called, context)
 
 
 def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, Any]:
@@ -333,8 +307,8 @@ def _page(
     return page, page[-1].name if page and end < len(offered) else None
 
 
-async def _outcome(call: RawCall, running: Awaitable[ToolResult]) -> ToolResult:
-    """Return what comes of a call, also of one that asks for the end of the process.
+async def _outcome(ctx: Ctx, name: str, running: Awaitable[ToolResult]) -> ToolResult:
+    """Return the result of a call, also of one that asks for the end of the process.
 
     Raises:
         MCPError: as the tool raised it, if it can be sent.
@@ -342,9 +316,9 @@ async def _outcome(call: RawCall, running: Awaitable[ToolResult]) -> ToolResult:
     try:
         return await running
     except SystemExit as error:  # of a function made for a command line; the other calls go on
-        write_log(ERROR, "%s: the tool asked for the end of the process", call.name, error=error)
-        text = f"{call.name} failed: {class_name_of(error)}"
-        return ToolResult(call.id, call.name, text, is_error=True, code="execution_failed")
+        write_log(ERROR, "%s: the tool asked for the end of the process", name, error=error)
+        text = f"{name} failed: {class_name_of(error)}"
+        return ToolResult(str(ctx.request_id), name, text, is_error=True, code="execution_failed")
     except MCPError as error:
         raise _sendable(error) from error
 

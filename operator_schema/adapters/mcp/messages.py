@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from ...tools.calls import RawCall
+    from ...tools.execution.reports import OnProgress
     from ...tools.progress import ProgressUpdate
 
     Send = Callable[[], Awaitable[None]]
+    Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
-__all__ = ["Messages", "progress_sender", "sending"]
+__all__ = ["Messages", "with_messages"]
 
 T = TypeVar("T")
 
@@ -67,7 +69,31 @@ class Messages:
             self._woken = anyio.Event()
 
 
-async def sending(messages: Messages, run: Callable[[], Awaitable[T]]) -> T:
+async def with_messages(
+    run: Callable[[OnProgress | None], Awaitable[T]],
+    report: Report | None = None,
+    listen: Callable[[Messages], None] | None = None,
+) -> T:
+    """Run a call, and send meanwhile what it reports and logs.
+
+    Args:
+        run: starts it; takes what an executor takes as `on_progress`.
+        report: sends an update of its progress; None if it reports none.
+        listen: gets the messages before the call starts, to add others; None if there are none.
+
+    Raises:
+        Exception: what it raises, not in a group.
+    """
+    if report is None and listen is None:
+        return await run(None)
+    messages = Messages()
+    on_progress = None if report is None else _progress_sender(messages, report)
+    if listen is not None:
+        listen(messages)
+    return await _sending(messages, lambda: run(on_progress))
+
+
+async def _sending(messages: Messages, run: Callable[[], Awaitable[T]]) -> T:
     """Run a call, and send what it has to say meanwhile.
 
     Args:
@@ -91,9 +117,7 @@ async def sending(messages: Messages, run: Callable[[], Awaitable[T]]) -> T:
     return results[0]
 
 
-def progress_sender(
-    messages: Messages, report: Callable[[float, float | None, str | None], Awaitable[None]]
-) -> Callable[[RawCall, ProgressUpdate], None]:
+def _progress_sender(messages: Messages, report: Report) -> Callable[[RawCall, ProgressUpdate], None]:
     """Return what an executor takes as `on_progress`.
 
     The protocol wants each value to be higher than the one before; what isn't is left out.
