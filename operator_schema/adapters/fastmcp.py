@@ -27,10 +27,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequestParams, ContentBlock, InputRequiredResult
 from pydantic import PrivateAttr
 
-from .mcp.confirmation import Confirmation
-from .mcp.content import content_of
-from .mcp.described import checked_structured, hints_of, output_of
-from .mcp.messages import with_messages
+from .mcp.content import checked_structured, content_of, hints_of, output_of
+from .mcp.messages import Confirmation, with_messages
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from ..tools.results.structured_output import StructuredOutput
     from ..tools.tool import Tool
     from .base import Runner
-    from .mcp.described import Structured
+    from .mcp.content import Structured
 
 __all__ = ["OperatorTool", "RegistryProvider", "to_tool", "to_tools"]
 
