@@ -43,11 +43,11 @@ def _made(tool: Tool[..., Any], runner: Runner, /, *, is_async: bool | None = No
 
     # What agno injects has names that no parameter of a tool has.
     def run(_agno_run_context: Any = None, _agno_agent: Any = None, **arguments: Any) -> Any:
-        more = _agent(_agno_agent)
+        more = {Agent: _agno_agent}
         return _outcome(runner.run_sync(name, arguments, _agno_run_context, more=more))
 
     async def arun(_agno_run_context: Any = None, _agno_agent: Any = None, **arguments: Any) -> Any:
-        more = _agent(_agno_agent)
+        more = {Agent: _agno_agent}
         return _outcome(await runner.run(name, arguments, _agno_run_context, more=more))
 
     definition = tool.definition()
@@ -71,10 +71,6 @@ def _own(run_context: Any) -> Mapping[Any, Any]:
     return {**(given if isinstance(given, dict) else {}), RunContext: run_context}
 
 
-def _agent(agent: Any) -> Mapping[Any, Any]:
-    return {} if agent is None else {Agent: agent}
-
-
 def _outcome(result: ToolResult) -> Any:
     if result.is_error:
         raise ToolCallError(result.content)
@@ -84,18 +80,12 @@ def _outcome(result: ToolResult) -> Any:
     for part in result.parts:
         if type(part) in _MEDIA:
             kind, make = _MEDIA[type(part)]
-            media.setdefault(kind, []).append(make(part))
+            more = {"filename": part.name} if isinstance(part, File) else {}
+            media.setdefault(kind, []).append(make(content=part.data, mime_type=part.media_type, **more))
     return AgnoResult(content=result.content, **media) if media else result.content
 
 
-_MEDIA: Mapping[Any, tuple[str, Any]] = {
-    Image: ("images", lambda part: AgnoImage(content=part.data, mime_type=part.media_type)),
-    Audio: ("audios", lambda part: AgnoAudio(content=part.data, mime_type=part.media_type)),
-    File: (
-        "files",
-        lambda part: AgnoFile(content=part.data, mime_type=part.media_type, filename=part.name),
-    ),
-}
+_MEDIA: Any = {Image: ("images", AgnoImage), Audio: ("audios", AgnoAudio), File: ("files", AgnoFile)}
 
 _adapter = Adapter[Any](
     "agno",

@@ -60,7 +60,7 @@ class _AsyncTool(_Shared, BetaAsyncBuiltinFunctionTool):
 def _blocks(result: ToolResult) -> Any:
     if result.is_error:
         raise ToolError(result.content)
-    blocks = blocks_of(result.parts, _BLOCKS, lambda text: {"type": "text", "text": text})
+    blocks = blocks_of(result, _BLOCKS, lambda text: {"type": "text", "text": text})
     return result.content if blocks is None else blocks
 
 

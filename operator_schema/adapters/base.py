@@ -6,8 +6,10 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
+from ..codec.codec import Codec
+from ..errors import DecodeError
 from ..immutable import Value
 from ..tools.awaitables import is_awaitable
 from ..tools.calls import RawCall
@@ -21,7 +23,7 @@ from ..wording import nearest, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from typing import Unpack
+    from typing import Self, Unpack
 
     from ..rounds.tool_call import ToolCall
     from ..rounds.toolset import Toolset
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from ..tools.calls import ToolResult
     from ..tools.execution.confirmation import Confirm
     from ..tools.execution.reports import OnProgress
-    from ..tools.results.content import Part
     from ..tools.tool_properties import ToolDefinition
 
 __all__ = [
@@ -44,12 +45,17 @@ __all__ = [
     "flat_definition",
     "hints_of",
     "is_text",
-    "native_of",
+    "listed",
     "needing",
+    "output_class",
+    "output_codec",
     "registry_of",
+    "texts_of",
 ]
 
 T = TypeVar("T")
+L = TypeVar("L")
+P = ParamSpec("P")
 
 Context: TypeAlias = Mapping[Any, Any] | Callable[[Any], Mapping[Any, Any]]
 """What your program injects, or a function that makes it from the context of the framework."""
@@ -102,10 +108,11 @@ class Adapter(Generic[T]):
             options by name.
         own: returns what the framework has for a call, by type, from its own context of the call; a class
             stands for a context that is there by this type. None: the framework has nothing.
-        hosts: more classes whose instances the framework gives: parameters of them need no `skip`.
+        hosts: more classes whose instances the framework gives: parameters of them need no `skip`. None for a
+            class of what isn't installed.
         asks: how the framework asks a person.
-        native_results: as for `Executor`.
-        pass_through: as for `Executor`.
+        native_results: as for `Executor`; None for a class of what isn't installed.
+        pass_through: as for `Executor`; None for a class of what isn't installed.
         options: names of the options of a class that takes whatever it gets, and that class's name.
         taken: names of parameters that the framework's way of calling tools needs itself.
         lists_disabled: whether `to_tools` also gives tools that are switched off, because the framework asks
@@ -120,15 +127,18 @@ class Adapter(Generic[T]):
         own: type | Callable[[Any], Mapping[Any, Any]] | None = None,
         hosts: Iterable[Any] = (),
         asks: Asks = None,
-        native_results: Iterable[type] = (),
-        pass_through: Iterable[type[BaseException]] = (),
+        native_results: Iterable[type | None] = (),
+        pass_through: Iterable[type[BaseException] | None] = (),
         options: tuple[Iterable[str], str] | None = None,
         taken: Iterable[str] = (),
         lists_disabled: bool = False,
     ) -> None:
         self.asks = asks
         self._name, self._make, self._options, self._taken = name, make, options, tuple(taken)
-        self._limits = {"native_results": tuple(native_results), "pass_through": tuple(pass_through)}
+        self._limits = {
+            "native_results": tuple([cls for cls in native_results if cls is not None]),
+            "pass_through": tuple([cls for cls in pass_through if cls is not None]),
+        }
         self._lists_disabled = lists_disabled
         if isinstance(own, type):
             hosts = (own, *hosts)
@@ -136,7 +146,8 @@ class Adapter(Generic[T]):
         else:
             self._own = own
         for host in hosts:
-            register_injected(host)
+            if host is not None:
+                register_injected(host)
 
     def to_tool(
         self,
@@ -294,7 +305,8 @@ class Runner(Value):
             arguments: as the framework gives them.
             host: the framework's own context of the call; None if there is none.
             call_id: None where the framework doesn't say.
-            more: what else the framework has for the call, by type. What your program gives wins.
+            more: what else the framework has for the call, by type, None for what it lacks. What your program
+                gives wins.
             context: what `context_of` has returned, if it has been asked already.
             on_progress: as for `Executor.execute`.
             confirm: what asks about this call by the framework's own means, where `Adapter.asks` doesn't.
@@ -327,7 +339,7 @@ class Runner(Value):
         """Return what can be injected into a call; the arguments are those of `run`."""
         own = {} if self.own is None or host is None else self.own(host)
         if more:
-            own = {**own, **more}
+            own = {**own, **{key: value for key, value in more.items() if value is not None}}
         given = self.context
         if given is None:
             return own
@@ -408,8 +420,23 @@ class LiveTools:
     ) -> None:
         theirs = {name: native.pop(name, default) for name, default in self.theirs.items()}
         runner = self.adapter.runner(tools, context, executor, confirm, native)
-        super().__init__(**theirs)
+        self.begin(**theirs)
         self._runner, self._native = runner, native
+
+    def begin(self, **theirs: Any) -> None:
+        """Call the constructor of the framework's own class.
+
+        Args:
+            theirs: the options of `theirs`, as the user gave them.
+        """
+        super().__init__(**theirs)
+
+    @classmethod
+    def of(cls, runner: Runner, native: Mapping[str, Any]) -> Self:
+        """Return the tools of a runner."""
+        executor = runner.executor
+        given: Any = {"context": runner.context, "confirm": runner.confirm, **native}
+        return cls(executor.registry, executor=executor, **given)
 
     @property
     def registry(self) -> Registry:
@@ -423,41 +450,62 @@ class LiveTools:
             host: the framework's own context, if it gives one.
             more: for `make`.
         """
+        native = {**self._native, **more}
+        return [self.adapter.made(tool, self._runner, native) for tool in self.offered(host)]
+
+    def offered(self, host: Any = None) -> list[Tool[..., Any]]:
+        """Return the tools that are switched on now; the argument is that of `made_now`."""
         registry = self.registry
-        offered = (
-            registry.offered() if host is None else registry.offered(context=self._runner.context_of(host))
-        )
-        return [self.adapter.made(tool, self._runner, {**self._native, **more}) for tool in offered]
+        if host is None:
+            return registry.offered()
+        return registry.offered(context=self._runner.context_of(host))
+
+
+def listed(make: Callable[P, L]) -> Callable[P, list[L]]:
+    """Return a function that takes the same arguments, and returns a list of one."""
+
+    def make_list(*args: P.args, **options: P.kwargs) -> list[L]:
+        return [make(*args, **options)]
+
+    return make_list
 
 
 def blocks_of(
-    parts: Iterable[Part], table: Mapping[type, Callable[[Any], Any]], text: Callable[[str], Any]
-) -> list[Any] | None:
-    """Return parts of a result as blocks of a framework; None if their text says everything.
+    result: ToolResult,
+    table: Mapping[Any, Callable[[Any], Any]],
+    text: Callable[[str], Any],
+    native: tuple[type, ...] = (),
+) -> Any:
+    """Return a result as blocks of a framework; None if its text says everything.
+
+    What is of the framework's own classes stays as it is: a value, or a list with what is beside it.
 
     Args:
-        parts: of the result.
+        result: of the call.
         table: class of a part to what makes a block of one, or returns None where the framework takes no such
             data. What isn't in the table, or can't be a block, is a text.
         text: makes a block of a text.
+        native: the framework's own classes.
     """
-    made = [(part, table[type(part)](part) if type(part) in table else None) for part in parts]
+    value: Any = result.value
+    if isinstance(value, native):
+        return value
+    if isinstance(value, (list, tuple)) and any(isinstance(one, native) for one in cast("list[Any]", value)):
+        return list(cast("list[Any]", value))
+    made = [(part, table[type(part)](part) if type(part) in table else None) for part in result.parts]
     if all(block is None for _, block in made):
         return None
     return [text(part.as_text()) if block is None else block for part, block in made]
 
 
+def texts_of(result: ToolResult, text: Callable[[str], Any]) -> list[Any]:
+    """Return the parts of a result as blocks of text."""
+    return [text(part.as_text()) for part in result.parts]
+
+
 def is_text(result: ToolResult) -> bool:
     """Return whether a result has neither images nor other data."""
     return all(isinstance(part, Text) for part in result.parts)
-
-
-def native_of(value: object, classes: tuple[type, ...]) -> Any:
-    """Return a value that is of a framework's own classes, or a list that holds such; None for all others."""
-    if isinstance(value, (list, tuple)):
-        several = list(cast("Iterable[object]", value))
-        return several if any(isinstance(one, classes) for one in several) else None
-    return value if isinstance(value, classes) else None
 
 
 def hints_of(tool: Tool[..., Any]) -> dict[str, Any]:
@@ -471,6 +519,63 @@ def hints_of(tool: Tool[..., Any]) -> dict[str, Any]:
         "openWorldHint": said.open_world,
     }
     return {name: hint for name, hint in hints.items() if hint is not None}
+
+
+def output_codec(cls: type[T]) -> Codec[T]:
+    """Return what checks the final answer of an agent.
+
+    Args:
+        cls: of the answer, such as a dataclass.
+
+    Raises:
+        SchemaError: its fields can't be read.
+        TypeError: its JSON isn't an object, as models and frameworks ask for it.
+    """
+    codec = Codec(cls)
+    if codec.json_schema(inline=True).get("type") != "object":
+        message = f"output_type takes a class whose JSON is an object, such as a dataclass, not {codec.name}"
+        raise TypeError(message)
+    return codec
+
+
+def output_class(cls: type[T], failed: Callable[[str], Exception]) -> type[T]:
+    """Return a class that frameworks take for a model of pydantic, and that gives instances of another class.
+
+    Args:
+        cls: of the answer.
+        failed: makes what is raised for an answer that doesn't fit, of the text for the model.
+
+    Raises:
+        SchemaError: its fields can't be read.
+        TypeError: its JSON isn't an object.
+    """
+    from pydantic import BaseModel  # a framework that takes such a class has it
+    from pydantic_core import core_schema
+
+    codec = output_codec(cls)
+    name = codec.name
+
+    def decode(answer: object) -> T:
+        try:
+            return codec.decode(answer)
+        except DecodeError as error:
+            raise failed(str(error)) from None
+
+    class Output(BaseModel):
+        def __new__(cls, /, **fields: Any) -> Any:
+            return decode(fields)
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+            return core_schema.no_info_plain_validator_function(decode)
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, _schema: Any, _handler: Any) -> Any:
+            return {"title": name, **codec.json_schema(inline=True)}
+
+    Output.__name__ = Output.__qualname__ = name
+    Output.__doc__ = cls.__doc__
+    return cast("type[T]", Output)
 
 
 def registry_of(tools: Tools) -> Registry:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from .base import Adapter, LiveTools, native_of, needing
+from .base import Adapter, LiveTools, blocks_of, needing
 
 with needing("fastmcp", "fastmcp 4.1 or newer", "fastmcp"):
     from fastmcp import Context as FastMCPContext
@@ -25,16 +25,17 @@ with needing("fastmcp", "fastmcp 4.1 or newer", "fastmcp"):
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequestParams, ContentBlock, InputRequiredResult
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import PrivateAttr
 
-from .mcp.content import checked_structured, content_of, hints_of, output_of
-from .mcp.messages import Confirmation, with_messages
+from .mcp.content import checked_structured, described, output_of
+from .mcp.messages import Confirmation
+from .mcp.server import answer_of, call
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Sequence
 
     from ..tools.calls import ToolResult
-    from ..tools.execution.reports import OnProgress
     from ..tools.results.structured_output import StructuredOutput
     from ..tools.tool import Tool
     from .base import Runner
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 __all__ = ["OperatorTool", "RegistryProvider", "to_tool", "to_tools"]
 
 _CONFIRMATION = Confirmation()
+_SEAL = ("input_responses", "request_state")
+_WRAPPED = LATEST_HANDSHAKE_VERSION  # of a protocol in which each result is an object
 
 
 class OperatorTool(FastMCPTool):
@@ -55,73 +58,45 @@ class OperatorTool(FastMCPTool):
     async def run(self, arguments: dict[str, Any]) -> Any:
         """Run a call, as fastmcp asks for it."""
         ctx = get_context()
-        tool, request = self._tool, cast("Any", ctx.request_context)
-        asked = None
-        if request is not None and self._runner.holds_back(tool):
-            given = {"input_responses": ctx.input_responses, "request_state": ctx.request_state}
-            params = CallToolRequestParams(name=tool.name, arguments=arguments, **given)
-            asked = _CONFIRMATION.asked(request, params, tool)
-
-        def run(on_progress: OnProgress | None) -> Awaitable[ToolResult]:
-            call_id = None if request is None else ctx.request_id
-            confirm = None if asked is None else asked.confirm
-            running: Awaitable[ToolResult] = self._runner.run(
-                tool.name, arguments, ctx, call_id=call_id, on_progress=on_progress, confirm=confirm
-            )
-            return running
-
-        result = await with_messages(run, ctx.report_progress if tool.takes_progress else None)
-        if asked is not None and asked.question is not None:
-            return InputRequiredToolResult(asked.question)
+        request = cast("Any", ctx.request_context)
+        seal = {} if request is None else {name: getattr(ctx, name) for name in _SEAL}
+        params = CallToolRequestParams(name=self._tool.name, arguments=arguments, **seal)
+        options = {"request": request, "confirmation": _CONFIRMATION, "report": ctx.report_progress}
+        result = await call(self._runner, self._tool, params, ctx, **options)
+        if isinstance(result, InputRequiredResult):
+            return InputRequiredToolResult(result)
         return _answer(result, self._output)
 
 
 def _made(
     tool: Tool[..., Any], runner: Runner, /, *, structured: Structured = "all", **native: Any
 ) -> OperatorTool:
-    definition, said = tool.definition(), tool.annotations
     output = output_of(tool, checked_structured(structured))
-    own = {
-        "name": tool.name,
-        "title": said.title,
-        "description": definition["description"],
-        "parameters": definition["input_schema"],
-        "output_schema": None if output is None else _output_schema(output),
-        "annotations": hints_of(said),
-        "meta": said.meta or None,
-        "tags": set(tool.tags),
-    }
+    shown = described(tool, runner, structured=structured, protocol_version=_WRAPPED)
+    mark = {"x-fastmcp-wrap-result": True} if output is not None and output.is_wrapped else {}
+    own = {name: getattr(shown, name) for name in ("name", "title", "description", "annotations", "meta")}
+    own |= {"parameters": shown.input_schema, "tags": set(tool.tags)}
+    own["output_schema"] = None if output is None else {**output.schema, **mark}
     made = OperatorTool(**{**own, **native})
     made._runner, made._tool, made._output = runner, tool, output  # noqa: SLF001  # our own class
     return made
 
 
-def _output_schema(output: StructuredOutput) -> dict[str, Any]:
-    mark = {"x-fastmcp-wrap-result": True} if output.is_wrapped else {}
-    return {**output.schema, **mark}
-
-
 def _answer(result: ToolResult, output: StructuredOutput | None) -> Any:
-    if result.is_error:
-        return FastMCPResult(content=result.content, is_error=True)
-    value = result.value
-    if isinstance(value, InputRequiredResult):
-        return InputRequiredToolResult(value)
-    if isinstance(value, FastMCPResult):
-        return value
-    native = native_of(value, _PARTS)
+    native = blocks_of(result, {}, str, _PARTS)
+    if isinstance(result.value, FastMCPResult):
+        return result.value
+    if isinstance(result.value, InputRequiredResult):
+        return InputRequiredToolResult(result.value)
     if native is not None:
         return FastMCPResult(content=native if isinstance(native, list) else [native])
-    content = [content_of(part) for part in result.parts]
-    if output is None:
-        return FastMCPResult(content=content)
-    data = output.of(result.json)
-    is_wrong = data is None or bool((result.details or {}).get("mismatches"))
+    answer = answer_of(result, output, _WRAPPED)
+    is_wrapped = output is not None and output.is_wrapped and not result.is_error
     return FastMCPResult(
-        content=content,
-        structured_content=None if is_wrong else data,
-        meta={"fastmcp": {"wrap_result": True}} if output.is_wrapped else None,
-        is_error=is_wrong,
+        content=answer.content,
+        structured_content=answer.structured_content,
+        meta={"fastmcp": {"wrap_result": True}} if is_wrapped else None,
+        is_error=answer.is_error,
     )
 
 

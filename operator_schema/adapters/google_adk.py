@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, is_text, native_of, needing
+from .base import Adapter, LiveTools, blocks_of, is_text, needing
 
 with needing("google.adk", "google-adk 2.13 or newer", "google-adk"):
     from google.adk.tools import BaseTool
@@ -55,7 +55,7 @@ def _response(result: ToolResult) -> Any:
     """Return a result as ADK takes it: an object, in which it finds media."""
     if result.is_error:
         return {"error": result.content}
-    native = native_of(result.value, _NATIVE)
+    native = blocks_of(result, {}, str, _NATIVE)
     if native is not None:
         return {"result": native} if isinstance(native, list) else {"result": "", "media": [native]}
     media = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
-from .base import Adapter, LiveTools, blocks_of, is_text, native_of, needing
+from .base import Adapter, LiveTools, blocks_of, is_text, needing
 
 with needing("haystack", "haystack-ai 3.4 or newer", "haystack-ai"):
     from haystack.components.agents.state import State
@@ -31,27 +31,18 @@ if TYPE_CHECKING:
 
 __all__ = ["OperatorTool", "Toolset", "to_tool", "to_tools"]
 
-_STATE = "_operator_state"
-
 
 class OperatorTool(HaystackTool):
     """One of our tools as a tool of Haystack; made by `to_tool`, `to_tools` and `Toolset`."""
 
-    operator_runner: Runner
-    operator_name: str
-    has_blocks: bool
-
+    # The base would write a text of its own around what we raise.
     def invoke(self, /, **kwargs: Any) -> Any:
         """Run a call without an event loop, or in the thread of one."""
-        state = kwargs.pop(_STATE, None)
-        result = self.operator_runner.run_sync(self.operator_name, kwargs, state)
-        return _outcome(result, has_blocks=self.has_blocks)
+        return self.function(**kwargs)
 
     async def invoke_async(self, /, **kwargs: Any) -> Any:
         """Run a call."""
-        state = kwargs.pop(_STATE, None)
-        result = await self.operator_runner.run(self.operator_name, kwargs, state)
-        return _outcome(result, has_blocks=self.has_blocks)
+        return await self.async_function(**kwargs)
 
     def to_dict(self) -> NoReturn:
         """Refuse to be saved with a pipeline.
@@ -64,16 +55,16 @@ class OperatorTool(HaystackTool):
 
 
 def _made(tool: Tool[..., Any], runner: Runner, /, *, blocks: bool = False, **native: Any) -> OperatorTool:
-    # Haystack asks for a function, and gives its `State` to one that has it among its parameters. Calls of
-    # such tools it runs one after another, so only those have it that may use it.
+    # Haystack gives its `State` to a function that has it among its parameters. Calls of such tools it runs
+    # one after another, so only those have it that may use it.
     def run(_operator_state: Any = None, **arguments: Any) -> Any:
-        return made.invoke(**{_STATE: _operator_state}, **arguments)
+        return _outcome(runner.run_sync(tool.name, arguments, _operator_state), blocks)
 
     async def arun(_operator_state: Any = None, **arguments: Any) -> Any:
-        return await made.invoke_async(**{_STATE: _operator_state}, **arguments)
+        return _outcome(await runner.run(tool.name, arguments, _operator_state), blocks)
 
     if callable(runner.context) or any(_may_be_state(tool.injected_type(name)) for name in tool.injected):
-        run.__annotations__ = arun.__annotations__ = {_STATE: State | None}
+        run.__annotations__ = arun.__annotations__ = {"_operator_state": State | None}
     definition = tool.definition()
     own = {
         "name": tool.name,
@@ -83,9 +74,7 @@ def _made(tool: Tool[..., Any], runner: Runner, /, *, blocks: bool = False, **na
         "async_function": arun,
         "outputs_to_string": {"handler": told, "raw_result": True},
     }
-    made = OperatorTool(**{**own, **native})
-    made.operator_runner, made.operator_name, made.has_blocks = runner, tool.name, blocks
-    return made
+    return OperatorTool(**{**own, **native})
 
 
 def _may_be_state(annotation: Any) -> bool:
@@ -101,16 +90,13 @@ def told(value: Any) -> Any:
     return value if isinstance(value, (str, _Blocks)) else to_json_text(value)
 
 
-def _outcome(result: ToolResult, *, has_blocks: bool) -> Any:
+def _outcome(result: ToolResult, has_blocks: bool) -> Any:  # noqa: FBT001  # an option of the tool
     if result.is_error:
         raise ToolInvocationError(result.content, tool_name=result.name)
-    native = native_of(result.value, _NATIVE)
-    if native is not None:
-        several = native if isinstance(native, list) else [native]
-        return _Blocks([one if isinstance(one, _NATIVE) else TextContent(str(one)) for one in several])
-    blocks = blocks_of(result.parts, _BLOCKS, TextContent) if has_blocks else None
+    blocks = blocks_of(result, _BLOCKS if has_blocks else {}, TextContent, _NATIVE)
     if blocks is not None:
-        return _Blocks(blocks)
+        several = blocks if isinstance(blocks, list) else [blocks]
+        return _Blocks([one if isinstance(one, _NATIVE) else TextContent(str(one)) for one in several])
     is_bare = not is_text(result) or result.json is None or isinstance(result.json, str)
     return result.content if is_bare else result.json
 

@@ -9,9 +9,9 @@ Give `confirm="run"` if a middleware asks; otherwise a graph asks by langgraph's
 from __future__ import annotations
 
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from .base import Adapter, LiveTools, blocks_of, needing
+from .base import Adapter, LiveTools, blocks_of, needing, output_class
 
 with needing("langchain_core", "langchain-core 1.8 or newer", "langchain-core"):
     from langchain_core.runnables import RunnableConfig
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from .base import Runner
 
-__all__ = ["Toolkit", "to_tool", "to_tools"]
+__all__ = ["Toolkit", "output_type", "to_tool", "to_tools"]
+
+T = TypeVar("T")
 
 _RUNTIME = "operator_schema_runtime"
 _OF_GRAPHS: Any = () if ToolRuntime is None else (ToolRuntime,)
@@ -60,21 +62,17 @@ class _OperatorTool(BaseTool):
     handle_tool_error: Any = True
     response_format: Any = "content_and_artifact"
 
-    def _to_args_and_kwargs(
-        self, tool_input: Any, tool_call_id: str | None
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: str | None) -> tuple[Any, Any]:
         # By position: no parameter of a tool can meet `config`, `run_manager` or `runtime`.
         arguments: Any = dict(tool_input) if isinstance(tool_input, dict) else tool_input
         runtime = arguments.pop(_RUNTIME, None) if isinstance(arguments, dict) else None
         return (arguments, tool_call_id or None, runtime), {}
 
-    def _run(self, arguments: Any, call_id: str | None, runtime: Any, *, config: RunnableConfig) -> Any:
+    def _run(self, arguments: Any, call_id: Any, runtime: Any, *, config: RunnableConfig) -> Any:
         own = {RunnableConfig: config}
         return _outcome(self.runner.run_sync(self.name, arguments, runtime, call_id=call_id, more=own))
 
-    async def _arun(
-        self, arguments: Any, call_id: str | None, runtime: Any, *, config: RunnableConfig
-    ) -> Any:
+    async def _arun(self, arguments: Any, call_id: Any, runtime: Any, *, config: RunnableConfig) -> Any:
         own = {RunnableConfig: config}
         return _outcome(await self.runner.run(self.name, arguments, runtime, call_id=call_id, more=own))
 
@@ -98,29 +96,42 @@ def _outcome(result: ToolResult) -> tuple[Any, Any]:
         raise ToolException(result.content)
     if Command is not None and isinstance(result.value, Command):
         return result.value, None
-    blocks = blocks_of(result.parts, _BLOCKS, lambda text: {"type": "text", "text": text})
+    blocks = blocks_of(result, _BLOCKS, lambda text: {"type": "text", "text": text})
     # A checkpoint holds the artifact: JSON can be written there, what a function returns may not.
     return result.content if blocks is None else blocks, result.json
 
 
-def _block(kind: str) -> Any:
-    return lambda part: {"type": kind, "base64": part.base64, "mime_type": part.media_type}
+def _block(part: Any) -> Any:
+    return {"type": part.as_dict()["type"], "base64": part.base64, "mime_type": part.media_type}
 
 
-_BLOCKS: Any = {Image: _block("image"), Audio: _block("audio"), File: _block("file")}
+_BLOCKS: Any = dict.fromkeys((Image, Audio, File), _block)
 
 _adapter = Adapter[Any](
     "langchain-core",
     _made,
     own=_own,
-    hosts=(*_OF_GRAPHS, RunnableConfig),
+    hosts=(ToolRuntime, RunnableConfig),
     asks=lambda _runtime, question: interrupt(question),  # the graph runs the call again with the answer
-    native_results=(Command,) if _OF_GRAPHS else (),
-    pass_through=(GraphBubbleUp,) if _OF_GRAPHS else (),
+    native_results=(Command,),
+    pass_through=(GraphBubbleUp,),
     options=(BaseTool.model_fields, "BaseTool"),
 )
 to_tool = _adapter.to_tool
 to_tools = _adapter.to_tools
+
+
+def output_type(cls: type[T], /) -> type[T]:
+    """Return what `with_structured_output` and `create_agent(response_format=…)` take; the answer is a `cls`.
+
+    Args:
+        cls: a class whose JSON is an object, such as a dataclass.
+
+    Raises:
+        SchemaError: its fields can't be read.
+        TypeError: its JSON isn't an object.
+    """
+    return output_class(cls, ValueError)
 
 
 class Toolkit(LiveTools, BaseToolkit):
@@ -129,7 +140,7 @@ class Toolkit(LiveTools, BaseToolkit):
     It takes what `to_tools` takes.
     """
 
-    adapter = _adapter
+    adapter: ClassVar[Any] = _adapter
     _runner: Any = PrivateAttr()
     _native: Any = PrivateAttr()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, blocks_of, needing
+from .base import Adapter, LiveTools, blocks_of, needing, texts_of
 
 with needing("llama_index.core", "llama-index-core 0.14 or newer", "llama-index-core"):
     from llama_index.core.base.llms.types import AudioBlock, DocumentBlock, ImageBlock, TextBlock
@@ -40,15 +40,11 @@ _CONTEXT = "operator_schema_context"
 class _Metadata(ToolMetadata):
     """What a model reads of a tool: its schema is ours, with all that it says."""
 
-    def __init__(self, tool: Tool[..., Any], **native: Any) -> None:
-        own = {"description": tool.definition()["description"], "name": tool.name, "fn_schema": None}
-        super().__init__(**{**own, **native})
-        self._tool = tool
+    operator_tool: Any
 
-    def get_parameters_dict(self) -> dict[str, Any]:
+    def get_parameters_dict(self) -> Any:
         """Return a copy of the schema of the arguments."""
-        schema: dict[str, Any] = self._tool.input_schema()
-        return schema
+        return self.operator_tool.input_schema()
 
 
 class OperatorTool(FunctionTool):
@@ -56,7 +52,11 @@ class OperatorTool(FunctionTool):
 
     # A FunctionTool, since its agents give their context to no other tool.
     def __init__(self, tool: Tool[..., Any], runner: Runner, /, **native: Any) -> None:
-        super().__init__(fn=_anything, metadata=_Metadata(tool, **native))
+        own = {"description": tool.definition()["description"], "name": tool.name, "fn_schema": None}
+        metadata = _Metadata(**{**own, **native})
+        metadata.operator_tool = tool
+        # LlamaIndex looks at the signature of the function, and so gives each argument by its name.
+        super().__init__(fn=lambda **arguments: arguments, metadata=metadata)
         self.requires_context, self.ctx_param_name = True, _CONTEXT
         self._name, self._runner = tool.name, runner
 
@@ -66,46 +66,32 @@ class OperatorTool(FunctionTool):
 
     def call(self, /, *positional: Any, **arguments: Any) -> Any:
         """Run a call, and wait for it."""
-        ctx = arguments.pop(_CONTEXT, None)
-        given = _arguments(positional, arguments)
+        given, ctx = _given(positional, arguments)
         return _outcome(given, self._runner.run_sync(self._name, given, ctx))
 
     async def acall(self, /, *positional: Any, **arguments: Any) -> Any:
         """Run a call, as an agent asks for it."""
-        ctx = arguments.pop(_CONTEXT, None)
-        given = _arguments(positional, arguments)
+        given, ctx = _given(positional, arguments)
         return _outcome(given, await self._runner.run(self._name, given, ctx))
 
 
-def _anything(**arguments: Any) -> dict[str, Any]:
-    """Stand for the function: LlamaIndex looks at its signature, and so gives each argument by its name."""
-    return arguments
-
-
-def _arguments(positional: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
-    """Return the arguments; a single one by position is all of them, as a model sent it."""
-    return positional[0] if len(positional) == 1 and not arguments else arguments
+def _given(positional: tuple[Any, ...], arguments: dict[str, Any]) -> tuple[Any, Any]:
+    """Return arguments and context; a single argument by position is all of them, as a model sent it."""
+    ctx = arguments.pop(_CONTEXT, None)
+    return positional[0] if len(positional) == 1 and not arguments else arguments, ctx
 
 
 def _outcome(arguments: Any, result: ToolResult) -> Any:
     raised = (result.details or {}).get("exception") if result.is_error else None
+    blocks = blocks_of(result, _BLOCKS, _text, _NATIVE) or texts_of(result, _text)
     return ToolOutput(
         tool_name=result.name,
-        blocks=_blocks(result),
+        blocks=blocks if isinstance(blocks, list) else [blocks],
         raw_input=arguments if isinstance(arguments, dict) else {"input": arguments},
         raw_output=result.content if result.is_error else result.value,
         is_error=result.is_error,
         exception=raised if isinstance(raised, Exception) else None,
     )
-
-
-def _blocks(result: ToolResult) -> list[Any]:
-    value: Any = result.value
-    several = value if isinstance(value, list) else [value]
-    if several and all(isinstance(one, _NATIVE) for one in several):
-        return several
-    blocks = blocks_of(result.parts, _BLOCKS, _text)
-    return [_text(part.as_text()) for part in result.parts] if blocks is None else blocks
 
 
 def _text(text: str) -> Any:
@@ -131,7 +117,7 @@ _adapter = Adapter[Any](
     own=WorkflowContext,
     asks=_ask,
     native_results=_NATIVE,
-    pass_through=() if WaitingForEvent is None else (WaitingForEvent,),
+    pass_through=(WaitingForEvent,),
 )
 to_tool = _adapter.to_tool
 to_tools = _adapter.to_tools
@@ -150,6 +136,6 @@ class RegistryRetriever(LiveTools, ObjectRetriever[Any]):
         """Return tools for those that are switched on now, whatever the question is."""
         return self.made_now()
 
-    async def aretrieve(self, str_or_query_bundle: Any = "") -> list[Any]:
+    async def aretrieve(self, str_or_query_bundle: Any = "") -> list[Any]:  # noqa: ARG002  # as it is called
         """Do what `retrieve` does."""
-        return self.retrieve(str_or_query_bundle)
+        return self.made_now()

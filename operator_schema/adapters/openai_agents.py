@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .base import Adapter, blocks_of, native_of, needing, registry_of
+from .base import Adapter, blocks_of, needing, output_codec, registry_of
 
 with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     from agents import (
+        AgentOutputSchemaBase,
         FunctionTool,
         RunContextWrapper,
         ToolOutputFileContent,
@@ -21,10 +22,11 @@ with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
         ToolOutputText,
         UserError,
     )
-    from agents.exceptions import AgentsException
+    from agents.exceptions import AgentsException, ModelBehaviorError
     from agents.tool_context import ToolContext
     from agents.tracing import SpanError, get_current_span
 
+from ..errors import DecodeError, ToolNotFoundError
 from ..tools.results.content import File, Image
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from .base import Runner, Tools
 
-__all__ = ["answer_of_unknown_tool", "to_tool", "to_tools"]
+__all__ = ["answer_of_unknown_tool", "output_type", "to_tool", "to_tools"]
 
 
 def answer_of_unknown_tool(tools: Tools, /) -> Callable[[Any], str | None]:
@@ -46,8 +48,6 @@ def answer_of_unknown_tool(tools: Tools, /) -> Callable[[Any], str | None]:
     Args:
         tools: those of the agent.
     """
-    from ..errors import ToolNotFoundError
-
     registry = registry_of(tools)
 
     def formatter(arguments: Any) -> str | None:
@@ -60,6 +60,40 @@ def answer_of_unknown_tool(tools: Tools, /) -> Callable[[Any], str | None]:
         return None
 
     return formatter
+
+
+def output_type(cls: type[Any], /) -> Any:
+    """Return what `Agent(output_type=…)` takes; the final output of a run is a `cls`.
+
+    Args:
+        cls: a class whose JSON is an object, such as a dataclass.
+
+    Raises:
+        SchemaError: its fields can't be read.
+        TypeError: its JSON isn't an object.
+    """
+    codec = output_codec(cls)
+
+    class Output(AgentOutputSchemaBase):
+        def is_plain_text(self) -> bool:
+            return False
+
+        def name(self) -> str:
+            return codec.name
+
+        def json_schema(self) -> dict[str, Any]:
+            return codec.json_schema()
+
+        def is_strict_json_schema(self) -> bool:
+            return False
+
+        def validate_json(self, json_str: str) -> Any:
+            try:
+                return codec.decode_json(json_str)
+            except DecodeError as error:
+                raise ModelBehaviorError(str(error)) from None
+
+    return Output()
 
 
 def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
@@ -97,16 +131,9 @@ def _own(ctx: Any) -> Mapping[Any, Any]:
 
 def _output(result: ToolResult) -> Any:
     """Return the text of a result, or its parts as theirs; an error is its text."""
-    native = native_of(result.value, _NATIVE)
-    if native is not None:
-        return native
-    blocks = None if result.is_error else blocks_of(result.parts, _BLOCKS, _text)
+    blocks = blocks_of(result, _BLOCKS, lambda text: ToolOutputText(text=text), _NATIVE)
     # The model takes no audio from tools; the content says what there is.
     return result.content if blocks is None else blocks
-
-
-def _text(text: str) -> Any:
-    return ToolOutputText(text=text)
 
 
 def _url(part: Any) -> str:

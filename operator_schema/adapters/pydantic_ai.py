@@ -8,9 +8,9 @@ and its `deps` are there for each call, by their types.
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from .base import Adapter, LiveTools, blocks_of, native_of, needing
+from .base import Adapter, LiveTools, blocks_of, listed, needing, output_class
 
 with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
     from pydantic_ai import (
@@ -33,26 +33,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..tools.calls import ToolResult
-    from ..tools.execution.confirmation import Confirm
-    from ..tools.execution.executor import Executor
     from ..tools.tool import Tool
-    from .base import Context, Runner, Tools
+    from .base import Runner
 
-__all__ = ["Toolset", "to_tool", "to_tools"]
+__all__ = ["Toolset", "output_type", "to_tool", "to_tools"]
+
+T = TypeVar("T")
 
 
-def _definition(tool: Tool[..., Any], runner: Runner, /, *, is_approved: bool = False, **native: Any) -> Any:
-    waits = runner.holds_back(tool) and not is_approved
-    given = {key: value(tool) if callable(value) else value for key, value in native.items()}
-    own = {
-        "name": tool.name,
-        "description": tool.definition()["description"],
-        "parameters_json_schema": tool.input_schema(),
-        "strict": False,  # otherwise objects are closed, or everything becomes required
-        "kind": "unapproved" if waits else "function",
-        "return_schema": tool.output_schema(),
-    }
-    return ToolDefinition(**{**own, **given})
+def output_type(cls: type[T], /) -> type[T]:
+    """Return what `Agent(output_type=…)` takes; the output of a run is a `cls`.
+
+    Args:
+        cls: a class whose JSON is an object, such as a dataclass.
+
+    Raises:
+        SchemaError: its fields can't be read.
+        TypeError: its JSON isn't an object.
+    """
+    return output_class(cls, ModelRetry)
 
 
 class _Validator:
@@ -77,10 +76,7 @@ def _own(ctx: Any) -> Mapping[Any, Any]:
 
 
 def _returned(result: ToolResult) -> Any:
-    native = native_of(result.value, _NATIVE)
-    if native is not None:
-        return native
-    blocks = blocks_of(result.parts, _BLOCKS, str)
+    blocks = blocks_of(result, _BLOCKS, str, _NATIVE)
     return result.json if blocks is None else blocks
 
 
@@ -91,72 +87,48 @@ def _binary(part: Any) -> Any:
 
 _NATIVE = (ToolReturn, *MULTI_MODAL_CONTENT_TYPES)
 _BLOCKS: Any = dict.fromkeys((Image, Audio, File, Resource), _binary)
-_adapter = Adapter[Any](
-    "pydantic-ai",
-    _definition,
-    own=_own,
-    hosts=(RunContext,),
-    asks="before",
-    native_results=_NATIVE,
-    pass_through=(ApprovalRequired, CallDeferred, ModelRetry, ToolFailed),
-    options=([field.name for field in fields(ToolDefinition)], "ToolDefinition"),
-)
 
 
 class Toolset(LiveTools, AbstractToolset[Any]):
     """The tools of a registry, for `Agent(toolsets=[Toolset(registry)])`.
 
-    Each step sees those that are switched on then. The model reads wrong arguments as `ModelRetry`, which
-    counts against `max_retries`, and each other error as `ToolFailed`, which doesn't.
+    Each step sees those that are switched on then. The model reads wrong arguments as `ModelRetry`, and each
+    other error as `ToolFailed`.
 
-    Args:
-        tools: a registry, a toolset, or any iterable of tools.
-        context: what your program injects, by type or by name; or a plain function that takes the
-            `RunContext` and returns that.
-        executor: what runs the calls; its registry has these tools.
-        confirm: as for `Executor`; by default, a tool with `confirm=True` is a deferred tool request.
-        id: of the toolset, which durable execution asks for.
-        max_retries: how often a model may correct the arguments of one tool; then the run ends.
-        native: what `ToolDefinition` takes, for each tool; a function gets the tool and returns the value.
-
-    Raises:
-        DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
-        ValueError: the executor has other tools.
+    It takes what `to_tools` takes: `id`, which durable execution asks for; `max_retries`, how often a model
+    may correct the arguments of one tool before the run ends (3); and options of `ToolDefinition`, for each
+    tool, or functions that get the tool and return the value.
     """
 
-    adapter = _adapter
+    theirs: ClassVar[Any] = {"id": None, "max_retries": 3}
 
-    def __init__(
-        self,
-        tools: Tools,
-        /,
-        *,
-        context: Context | None = None,
-        executor: Executor | None = None,
-        confirm: Confirm | None = None,
-        id: str | None = None,  # noqa: A002  # its name there
-        max_retries: int = 3,
-        **native: Any,
-    ) -> None:
-        super().__init__(tools, context=context, executor=executor, confirm=confirm, **native)
-        self._id, self._max_retries = id, max_retries
+    def begin(self, **theirs: Any) -> None:
+        """Remember the options of the toolset."""
+        self._theirs = theirs
 
     @property
     def id(self) -> str | None:
         """Name of the toolset; None if it has none."""
-        return self._id
+        name: str | None = self._theirs["id"]
+        return name
 
     async def get_tools(self, ctx: Any) -> dict[str, Any]:
         """Return the tools that are switched on now."""
-        made = self.made_now(ctx, is_approved=ctx.tool_call_approved)
-        return {one.name: self._tool(one) for one in made}
+        return {tool.name: self._made(tool, ctx) for tool in self.offered(ctx)}
 
-    def _tool(self, definition: Any) -> Any:
-        validator = _Validator(self.registry[definition.name])
-        return ToolsetTool(
-            toolset=self, tool_def=definition, max_retries=self._max_retries, args_validator=validator
-        )
+    def _made(self, tool: Tool[..., Any], ctx: Any) -> Any:
+        waits = self._runner.holds_back(tool) and not ctx.tool_call_approved
+        own = {
+            "name": tool.name,
+            "description": tool.definition()["description"],
+            "parameters_json_schema": tool.input_schema(),
+            "strict": False,  # otherwise objects are closed, or everything becomes required
+            "kind": "unapproved" if waits else "function",
+            "return_schema": tool.output_schema(),
+        }
+        native = {key: value(tool) if callable(value) else value for key, value in self._native.items()}
+        definition, most = ToolDefinition(**{**own, **native}), self._theirs["max_retries"]
+        return ToolsetTool(self, tool_def=definition, max_retries=most, args_validator=_Validator(tool))
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:  # noqa: ARG002  # as it is called
         """Run a call.
@@ -170,27 +142,21 @@ class Toolset(LiveTools, AbstractToolset[Any]):
         return _returned(result)
 
 
-def to_tool(
-    tool: Tool[..., Any],
-    /,
-    *,
-    context: Context | None = None,
-    executor: Executor | None = None,
-    **options: Any,
-) -> Any:
-    """Return a toolset of one tool; the arguments are those of `Toolset`.
-
-    Raises:
-        TypeError: an argument is of another kind.
-        ValueError: the executor doesn't have this tool.
-    """
-    name = _adapter.to_tool(tool, context=context, executor=executor).name
-    if executor is None:
-        return Toolset([tool], context=context, **options)
-    whole = Toolset(executor.registry, context=context, executor=executor, **options)
-    return whole.filtered(lambda _ctx, definition: definition.name == name)
+def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
+    whole = Toolset.of(runner, native)
+    return whole.filtered(lambda _ctx, definition: definition.name == tool.name)
 
 
-def to_tools(tools: Tools, /, **options: Any) -> list[Toolset]:
-    """Return a list with one `Toolset`; the arguments are those of `Toolset`."""
-    return [Toolset(tools, **options)]
+_adapter = Adapter[Any](
+    "pydantic-ai",
+    _made,
+    own=_own,
+    hosts=(RunContext,),
+    asks="before",
+    native_results=_NATIVE,
+    pass_through=(ApprovalRequired, CallDeferred, ModelRetry, ToolFailed),
+    options=([*[field.name for field in fields(ToolDefinition)], *Toolset.theirs], "ToolDefinition"),
+)
+Toolset.adapter = _adapter
+to_tool = _adapter.to_tool
+to_tools = listed(Toolset)

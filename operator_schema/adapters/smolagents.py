@@ -49,7 +49,7 @@ class OperatorTool(SmolTool):
         is_object = structured is not None and not structured.is_wrapped
         self.output_type = "object" if is_object else "any"
         self.output_schema = tool.output_schema() if is_object else None
-        self.inputs: Any = _Inputs(_inputs(tool))
+        self.inputs: Any = _inputs(tool)
         self.__dict__.update(native)
         self._runner, self._signature, self._raises = runner, tool.signature, raise_errors
         super().__init__()
@@ -68,12 +68,11 @@ class OperatorTool(SmolTool):
             arguments = kwargs
         return self._outcome(arguments)
 
-    def to_code_prompt(self) -> str:
+    def to_code_prompt(self) -> Any:
         """Return what an agent that writes code reads of the tool."""
         shown = copy(self)
         shown.inputs = deepcopy(self.inputs)
-        prompt: str = SmolTool.to_code_prompt(shown)
-        return prompt
+        return SmolTool.to_code_prompt(shown)
 
     def _outcome(self, arguments: Any) -> Any:
         result: ToolResult = self._runner.run_sync(self.name, arguments)
@@ -81,12 +80,10 @@ class OperatorTool(SmolTool):
             raise ToolCallError(result.content)
         if isinstance(result.value, AgentImage):
             return result.value
-        match result.parts:
-            case (Image() as image,):
-                return AgentImage(image.data)
-            case _:
-                is_bare = result.is_error or result.json is None or not is_text(result)
-                return result.content if is_bare else result.json
+        if len(result.parts) == 1 and isinstance(result.parts[0], Image):
+            return AgentImage(result.parts[0].data)
+        is_bare = result.is_error or result.json is None or not is_text(result)
+        return result.content if is_bare else result.json
 
 
 class _Input(dict[str, Any]):
@@ -103,13 +100,6 @@ class _Input(dict[str, Any]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
         return deepcopy(dict(self.items()), memo)
-
-
-class _Inputs(dict[str, Any]):
-    """The properties of the input; a copy has all that is in them."""
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
-        return {name: deepcopy(part, memo) for name, part in self.items()}
 
 
 def _inputs(tool: Tool[..., Any]) -> dict[str, Any]:

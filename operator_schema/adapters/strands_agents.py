@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .base import Adapter, blocks_of, hints_of, is_text, needing
+from .base import Adapter, blocks_of, hints_of, is_text, needing, texts_of
 
 with needing("strands", "strands-agents 1.62 or newer", "strands-agents"):
     from strands import ToolContext
@@ -71,11 +71,10 @@ class OperatorTool(AgentTool):
         yield ToolResultEvent({"toolUseId": call_id, "status": status, "content": _content(result)})
 
 
-def _content(result: ToolResult) -> list[Any]:
+def _content(result: ToolResult) -> Any:
     if is_text(result) and not result.is_error and isinstance(result.json, dict):
         return [{"json": result.json}]
-    blocks = blocks_of(result.parts, {Image: _image}, _text)
-    return [_text(part.as_text()) for part in result.parts] if blocks is None else blocks
+    return blocks_of(result, {Image: _image}, _text) or texts_of(result, _text)
 
 
 def _text(text: str) -> Any:

@@ -55,11 +55,12 @@ if TYPE_CHECKING:
     from ...tools.tool import Tool
     from ..base import Tools
     from .content import Structured
+    from .messages import Messages, Report
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Context: TypeAlias = "Mapping[Any, Any] | Callable[[Ctx], Mapping[Any, Any]]"
 
-__all__ = ["ChangeBus", "Handlers", "ToolServer", "handlers", "server", "server_of"]
+__all__ = ["ChangeBus", "Handlers", "ToolServer", "answer_of", "call", "handlers", "server", "server_of"]
 
 
 _UNANSWERED = "Nobody can answer it here. Calling it again will not help; tell the user what you wanted to do"
@@ -143,34 +144,26 @@ class Handlers:
         runner, host = self._runner, _patient(ctx)
         context = runner.context_of(host)
         tool = _enabled(runner.executor.registry, params.name, context)
-        asks = tool is not None and tool.annotations.confirm and runner.confirm is None
-        asked = self._confirmation.asked(ctx, params, tool) if tool is not None and asks else None
-
-        def run(on_progress: OnProgress | None) -> Awaitable[ToolResult]:
-            running = runner.run(
-                params.name,
-                params.arguments,
-                host,
-                call_id=str(ctx.request_id),
-                context=context,
-                on_progress=on_progress,
-                confirm=None if asked is None else asked.confirm,
-            )
-            return _outcome(ctx, params.name, running)
-
-        # The SDK sends none where the client didn't ask for it.
-        report = ctx.session.report_progress if tool is not None and tool.takes_progress else None
-        listen = None if self.log is None else partial(self.log.listen, ctx)
-        result = await with_messages(run, report, listen)
-        if asked is not None and asked.question is not None:
-            return asked.question
+        result = await call(
+            runner,
+            tool,
+            params,
+            host,
+            request=ctx,
+            confirmation=self._confirmation,
+            report=ctx.session.report_progress,
+            context=context,
+            listen=None if self.log is None else partial(self.log.listen, ctx),
+        )
+        if isinstance(result, types.InputRequiredResult):
+            return result
         if tool is None:
-            return _answer(result, None, ctx.protocol_version)
+            return answer_of(result, None, ctx.protocol_version)
         made = self._native_of(result, tool, ctx.protocol_version)
         if isinstance(made, types.CallToolResult):
             most = runner.executor.max_content if tool.max_content is None else tool.max_content
             return cut_answer(tool.name, made, inf if most is None else most)
-        return made or _answer(result, self._output_of(tool), ctx.protocol_version)
+        return made or answer_of(result, self._output_of(tool), ctx.protocol_version)
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of a tool, None if there is no such tool: for `get_tool_input_schema`."""
@@ -322,7 +315,54 @@ def _page(
     return page, page[-1].name if page and end < len(offered) else None
 
 
-async def _outcome(ctx: Ctx, name: str, running: Awaitable[ToolResult]) -> ToolResult:
+async def call(
+    runner: Runner,
+    tool: Tool[..., Any] | None,
+    params: types.CallToolRequestParams,
+    host: Any,
+    *,
+    request: Ctx | None,
+    confirmation: Confirmation,
+    report: Report,
+    context: Mapping[Any, Any] | None = None,
+    listen: Callable[[Messages], None] | None = None,
+) -> ToolResult | types.InputRequiredResult:
+    """Run a call, and send meanwhile what it says; return its result, or what its client asks a person first.
+
+    Args:
+        runner: of the tools.
+        tool: that is called; None if there is none.
+        params: of the request.
+        host: what a function given as `context` gets.
+        request: context of the request; None outside of one.
+        confirmation: what asks about tools with `confirm=True`.
+        report: sends an update of progress; the SDK sends none where the client didn't ask for it.
+        context: what can be injected, if it is known already.
+        listen: as for `with_messages`.
+
+    Raises:
+        MCPError: as the tool raised it, if it can be sent.
+    """
+    call_id = None if request is None else str(request.request_id)
+    is_asked = tool is not None and runner.holds_back(tool)
+    asked = confirmation.asked(request, params, tool) if is_asked and request is not None and tool else None
+
+    def run(on_progress: OnProgress | None) -> Awaitable[ToolResult]:
+        confirm = None if asked is None else asked.confirm
+        options: Any = {
+            "call_id": call_id,
+            "context": context,
+            "on_progress": on_progress,
+            "confirm": confirm,
+        }
+        return _outcome(call_id, params.name, runner.run(params.name, params.arguments, host, **options))
+
+    reports = tool is not None and tool.takes_progress
+    result = await with_messages(run, report if reports else None, listen)
+    return result if asked is None or asked.question is None else asked.question
+
+
+async def _outcome(call_id: str | None, name: str, running: Awaitable[ToolResult]) -> ToolResult:
     """Return the result of a call, also of one that asks for the end of the process.
 
     Raises:
@@ -333,7 +373,7 @@ async def _outcome(ctx: Ctx, name: str, running: Awaitable[ToolResult]) -> ToolR
     except SystemExit as error:  # of a function made for a command line; the other calls go on
         write_log(ERROR, "%s: the tool asked for the end of the process", name, error=error)
         text = f"{name} failed: {class_name_of(error)}"
-        return ToolResult(str(ctx.request_id), name, text, is_error=True, code="execution_failed")
+        return ToolResult(call_id, name, text, is_error=True, code="execution_failed")
     except MCPError as error:
         raise _sendable(error) from error
 
@@ -348,9 +388,16 @@ def _sendable(error: MCPError) -> MCPError:
     return MCPError(error.error.code, without_surrogates(error.error.message), data)
 
 
-def _answer(
+def answer_of(
     result: ToolResult, output: StructuredOutput | None, protocol_version: str
 ) -> types.CallToolResult:
+    """Return what a client gets for a result.
+
+    Args:
+        result: of the call.
+        output: how the results of the tool become data, None for text alone.
+        protocol_version: of the request.
+    """
     content = [content_of(part) for part in result.parts]
     if result.code == "needs_input":
         content.append(types.TextContent(type="text", text=_UNANSWERED))
