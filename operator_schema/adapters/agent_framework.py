@@ -87,5 +87,4 @@ _adapter = Adapter[OperatorTool](
     native_results=(Content,),
     pass_through=(MiddlewareTermination, UserInputRequiredException),
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

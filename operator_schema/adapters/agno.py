@@ -78,7 +78,7 @@ def _outcome(result: ToolResult) -> Any:
         return result.value
     media: dict[str, list[Any]] = {}
     for part in result.parts:
-        if type(part) in _MEDIA:
+        if isinstance(part, (Image, Audio, File)):
             kind, make = _MEDIA[type(part)]
             more = {"filename": part.name} if isinstance(part, File) else {}
             media.setdefault(kind, []).append(make(content=part.data, mime_type=part.media_type, **more))
@@ -96,8 +96,7 @@ _adapter = Adapter[Any](
     native_results=(AgnoResult,),
     pass_through=(AgentRunException, RunCancelledException),
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 
 
 class Toolkit(LiveTools, AgnoToolkit):

@@ -77,7 +77,5 @@ _BLOCKS: Any = {
 
 _plain = Adapter[Any]("anthropic", _PlainTool, pass_through=(ToolError,))
 _async = Adapter[Any]("anthropic", _AsyncTool, pass_through=(ToolError,))
-to_tool = _plain.to_tool
-to_tools = _plain.to_tools
-to_async_tool = _async.to_tool
-to_async_tools = _async.to_tools
+to_tool, to_tools = _plain.to_tool, _plain.to_tools
+to_async_tool, to_async_tools = _async.to_tool, _async.to_tools

@@ -39,6 +39,7 @@ __all__ = [
     "Context",
     "LiveTools",
     "Runner",
+    "T",
     "Tools",
     "blocks_of",
     "check_tool",
@@ -48,9 +49,9 @@ __all__ = [
     "listed",
     "needing",
     "output_class",
-    "output_codec",
     "registry_of",
     "texts_of",
+    "with_state",
 ]
 
 T = TypeVar("T")
@@ -135,7 +136,7 @@ class Adapter(Generic[T]):
     ) -> None:
         self.asks = asks
         self._name, self._make, self._options, self._taken = name, make, options, tuple(taken)
-        self._limits = {
+        self._limits: dict[str, Any] = {
             "native_results": tuple([cls for cls in native_results if cls is not None]),
             "pass_through": tuple([cls for cls in pass_through if cls is not None]),
         }
@@ -264,6 +265,22 @@ class Adapter(Generic[T]):
             _check_options(native, *self._options)
 
 
+def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mapping[Any, Any]]:
+    """Return `own` of a framework whose context holds an object of your program.
+
+    Args:
+        attribute: of the context, that has the object; None stands for no object. It is there by its type.
+        cls: by which the context itself is there; None for its own class.
+    """
+
+    def own(host: Any) -> Mapping[Any, Any]:
+        state = getattr(host, attribute)
+        found: dict[Any, Any] = {} if state is None else {type(state): state}
+        return {**found, type(host) if cls is None else cls: host}
+
+    return own
+
+
 def _by_type(cls: type) -> Callable[[Any], Mapping[Any, Any]]:
     return lambda host: {cls: host}
 
@@ -337,7 +354,7 @@ class Runner(Value):
 
     def context_of(self, host: Any, more: Mapping[Any, Any] | None = None) -> Mapping[Any, Any]:
         """Return what can be injected into a call; the arguments are those of `run`."""
-        own = {} if self.own is None or host is None else self.own(host)
+        own: Mapping[Any, Any] = {} if self.own is None or host is None else self.own(host)
         if more:
             own = {**own, **{key: value for key, value in more.items() if value is not None}}
         given = self.context
@@ -521,23 +538,6 @@ def hints_of(tool: Tool[..., Any]) -> dict[str, Any]:
     return {name: hint for name, hint in hints.items() if hint is not None}
 
 
-def output_codec(cls: type[T]) -> Codec[T]:
-    """Return what checks the final answer of an agent.
-
-    Args:
-        cls: of the answer, such as a dataclass.
-
-    Raises:
-        SchemaError: its fields can't be read.
-        TypeError: its JSON isn't an object, as models and frameworks ask for it.
-    """
-    codec = Codec(cls)
-    if codec.json_schema(inline=True).get("type") != "object":
-        message = f"output_type takes a class whose JSON is an object, such as a dataclass, not {codec.name}"
-        raise TypeError(message)
-    return codec
-
-
 def output_class(cls: type[T], failed: Callable[[str], Exception]) -> type[T]:
     """Return a class that frameworks take for a model of pydantic, and that gives instances of another class.
 
@@ -552,8 +552,12 @@ def output_class(cls: type[T], failed: Callable[[str], Exception]) -> type[T]:
     from pydantic import BaseModel  # a framework that takes such a class has it
     from pydantic_core import core_schema
 
-    codec = output_codec(cls)
+    codec = Codec(cls)
     name = codec.name
+    schema = codec.json_schema(inline=True)
+    if schema.get("type") != "object":
+        message = f"output_type takes a class whose JSON is an object, such as a dataclass, not {name}"
+        raise TypeError(message)
 
     def decode(answer: object) -> T:
         try:
@@ -571,7 +575,7 @@ def output_class(cls: type[T], failed: Callable[[str], Exception]) -> type[T]:
 
         @classmethod
         def __get_pydantic_json_schema__(cls, _schema: Any, _handler: Any) -> Any:
-            return {"title": name, **codec.json_schema(inline=True)}
+            return {"title": name, **schema}
 
     Output.__name__ = Output.__qualname__ = name
     Output.__doc__ = cls.__doc__

@@ -75,5 +75,4 @@ def _outcome(result: ToolResult) -> Any:
 _adapter = Adapter[Any](
     "dspy", OperatorTool, native_results=(DspyImage,), options=(("name", "desc"), "Tool of dspy")
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from ..tools.calls import ToolResult
     from ..tools.results.structured_output import StructuredOutput
-    from ..tools.tool import Tool
-    from .base import Runner
     from .mcp.content import Structured
 
 __all__ = ["OperatorTool", "RegistryProvider", "to_tool", "to_tools"]
@@ -68,9 +66,7 @@ class OperatorTool(FastMCPTool):
         return _answer(result, self._output)
 
 
-def _made(
-    tool: Tool[..., Any], runner: Runner, /, *, structured: Structured = "all", **native: Any
-) -> OperatorTool:
+def _made(tool: Any, runner: Any, /, *, structured: Structured = "all", **native: Any) -> OperatorTool:
     output = output_of(tool, checked_structured(structured))
     shown = described(tool, runner, structured=structured, protocol_version=_WRAPPED)
     mark = {"x-fastmcp-wrap-result": True} if output is not None and output.is_wrapped else {}
@@ -92,12 +88,9 @@ def _answer(result: ToolResult, output: StructuredOutput | None) -> Any:
         return FastMCPResult(content=native if isinstance(native, list) else [native])
     answer = answer_of(result, output, _WRAPPED)
     is_wrapped = output is not None and output.is_wrapped and not result.is_error
-    return FastMCPResult(
-        content=answer.content,
-        structured_content=answer.structured_content,
-        meta={"fastmcp": {"wrap_result": True}} if is_wrapped else None,
-        is_error=answer.is_error,
-    )
+    meta = {"fastmcp": {"wrap_result": True}} if is_wrapped else None
+    data = answer.structured_content
+    return FastMCPResult(content=answer.content, structured_content=data, meta=meta, is_error=answer.is_error)
 
 
 _PARTS = (Image, Audio, File, *ContentBlock.__args__)  # the last is a union of classes
@@ -108,8 +101,7 @@ _adapter = Adapter[OperatorTool](
     native_results=(*_PARTS, FastMCPResult, InputRequiredResult),
     pass_through=(FastMCPError, MCPError),
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 
 
 class RegistryProvider(LiveTools, Provider):

@@ -74,8 +74,7 @@ _NATIVE = (types.Part,)
 _adapter = Adapter[OperatorTool](
     "google-adk", OperatorTool, own=ToolContext, asks="before", native_results=_NATIVE
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 
 
 class Toolset(LiveTools, BaseToolset):

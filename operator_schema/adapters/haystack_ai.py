@@ -108,8 +108,7 @@ _BLOCKS: Any = {
 }
 
 _adapter = Adapter[OperatorTool]("haystack-ai", _made, own=State, native_results=_NATIVE)
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 
 
 class Toolset(LiveTools, HaystackToolset):

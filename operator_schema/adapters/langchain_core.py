@@ -9,9 +9,9 @@ Give `confirm="run"` if a middleware asks; otherwise a graph asks by langgraph's
 from __future__ import annotations
 
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, blocks_of, needing, output_class
+from .base import Adapter, LiveTools, T, blocks_of, needing, output_class, with_state
 
 with needing("langchain_core", "langchain-core 1.8 or newer", "langchain-core"):
     from langchain_core.runnables import RunnableConfig
@@ -30,28 +30,24 @@ except ModuleNotFoundError as error:
 from ..tools.results.content import Audio, File, Image
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ..tools.calls import ToolResult
     from ..tools.tool import Tool
     from .base import Runner
 
 __all__ = ["Toolkit", "output_type", "to_tool", "to_tools"]
 
-T = TypeVar("T")
-
 _RUNTIME = "operator_schema_runtime"
-_OF_GRAPHS: Any = () if ToolRuntime is None else (ToolRuntime,)
+_INJECTED = [
+    Parameter(_RUNTIME, Parameter.KEYWORD_ONLY, annotation=cls) for cls in (ToolRuntime,) if cls is not None
+]
 
 
 def _marker(**_: Any) -> None:
     """Say what a ToolNode, which looks at `func`, injects: no parameter of a tool has this name."""
 
 
-_marker.__annotations__ = dict.fromkeys([_RUNTIME] if _OF_GRAPHS else [], ToolRuntime)
-_marker.__signature__ = Signature(  # type: ignore[attr-defined]  # inspect looks for it
-    [Parameter(_RUNTIME, Parameter.KEYWORD_ONLY, annotation=cls) for cls in _OF_GRAPHS]
-)
+_marker.__annotations__ = {one.name: one.annotation for one in _INJECTED}
+_marker.__signature__ = Signature(_INJECTED)  # type: ignore[attr-defined]  # inspect looks for it
 
 
 class _OperatorTool(BaseTool):
@@ -66,15 +62,14 @@ class _OperatorTool(BaseTool):
         # By position: no parameter of a tool can meet `config`, `run_manager` or `runtime`.
         arguments: Any = dict(tool_input) if isinstance(tool_input, dict) else tool_input
         runtime = arguments.pop(_RUNTIME, None) if isinstance(arguments, dict) else None
-        return (arguments, tool_call_id or None, runtime), {}
+        call = {"name": self.name, "arguments": arguments, "host": runtime, "call_id": tool_call_id or None}
+        return (call,), {}
 
-    def _run(self, arguments: Any, call_id: Any, runtime: Any, *, config: RunnableConfig) -> Any:
-        own = {RunnableConfig: config}
-        return _outcome(self.runner.run_sync(self.name, arguments, runtime, call_id=call_id, more=own))
+    def _run(self, call: Any, *, config: RunnableConfig) -> Any:
+        return _outcome(self.runner.run_sync(**call, more={RunnableConfig: config}))
 
-    async def _arun(self, arguments: Any, call_id: Any, runtime: Any, *, config: RunnableConfig) -> Any:
-        own = {RunnableConfig: config}
-        return _outcome(await self.runner.run(self.name, arguments, runtime, call_id=call_id, more=own))
+    async def _arun(self, call: Any, *, config: RunnableConfig) -> Any:
+        return _outcome(await self.runner.run(**call, more={RunnableConfig: config}))
 
 
 def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
@@ -84,11 +79,6 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
         schema = tool.input_schema(inline=True)
     own = {"name": tool.name, "description": tool.definition()["description"], "args_schema": schema}
     return _OperatorTool(**{**own, "runner": runner, **native})
-
-
-def _own(runtime: Any) -> Mapping[Any, Any]:
-    own = {} if runtime.context is None else {type(runtime.context): runtime.context}
-    return {**own, ToolRuntime: runtime}
 
 
 def _outcome(result: ToolResult) -> tuple[Any, Any]:
@@ -110,15 +100,14 @@ _BLOCKS: Any = dict.fromkeys((Image, Audio, File), _block)
 _adapter = Adapter[Any](
     "langchain-core",
     _made,
-    own=_own,
+    own=with_state("context", ToolRuntime),
     hosts=(ToolRuntime, RunnableConfig),
     asks=lambda _runtime, question: interrupt(question),  # the graph runs the call again with the answer
     native_results=(Command,),
     pass_through=(GraphBubbleUp,),
     options=(BaseTool.model_fields, "BaseTool"),
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 
 
 def output_type(cls: type[T], /) -> type[T]:

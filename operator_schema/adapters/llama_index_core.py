@@ -37,37 +37,25 @@ _CONTEXT = "operator_schema_context"
 """Under which an agent gives its context: no parameter of a tool has this name."""
 
 
-class _Metadata(ToolMetadata):
-    """What a model reads of a tool: its schema is ours, with all that it says."""
-
-    operator_tool: Any
-
-    def get_parameters_dict(self) -> Any:
-        """Return a copy of the schema of the arguments."""
-        return self.operator_tool.input_schema()
-
-
 class OperatorTool(FunctionTool):
     """One of our tools as a tool of LlamaIndex; made by `to_tool` and `to_tools`."""
 
     # A FunctionTool, since its agents give their context to no other tool.
     def __init__(self, tool: Tool[..., Any], runner: Runner, /, **native: Any) -> None:
         own = {"description": tool.definition()["description"], "name": tool.name, "fn_schema": None}
-        metadata = _Metadata(**{**own, **native})
-        metadata.operator_tool = tool
+        metadata = ToolMetadata(**{**own, **native})
+        metadata.get_parameters_dict = tool.input_schema
         # LlamaIndex looks at the signature of the function, and so gives each argument by its name.
         super().__init__(fn=lambda **arguments: arguments, metadata=metadata)
         self.requires_context, self.ctx_param_name = True, _CONTEXT
         self._name, self._runner = tool.name, runner
 
-    def __call__(self, /, *positional: Any, **arguments: Any) -> Any:
-        """Run a call, and wait for it; a parameter may have any name."""
-        return self.call(*positional, **arguments)
-
     def call(self, /, *positional: Any, **arguments: Any) -> Any:
-        """Run a call, and wait for it."""
+        """Run a call, and wait for it; a parameter may have any name."""
         given, ctx = _given(positional, arguments)
         return _outcome(given, self._runner.run_sync(self._name, given, ctx))
+
+    __call__ = call
 
     async def acall(self, /, *positional: Any, **arguments: Any) -> Any:
         """Run a call, as an agent asks for it."""
@@ -119,8 +107,7 @@ _adapter = Adapter[Any](
     native_results=_NATIVE,
     pass_through=(WaitingForEvent,),
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 
 
 class RegistryRetriever(LiveTools, ObjectRetriever[Any]):

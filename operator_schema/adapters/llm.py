@@ -68,8 +68,7 @@ _adapter = Adapter[Any](
     pass_through=(llm.PauseChain,),
     taken=(_CALL,),
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 
 
 class Toolbox(LiveTools, llm.Toolbox):

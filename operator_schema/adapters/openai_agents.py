@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .base import Adapter, blocks_of, needing, output_codec, registry_of
+from .base import Adapter, blocks_of, needing, output_class, registry_of, with_state
 
 with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     from agents import (
-        AgentOutputSchemaBase,
+        AgentOutputSchema,
         FunctionTool,
         RunContextWrapper,
         ToolOutputFileContent,
@@ -26,11 +26,11 @@ with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     from agents.tool_context import ToolContext
     from agents.tracing import SpanError, get_current_span
 
-from ..errors import DecodeError, ToolNotFoundError
+from ..errors import ToolNotFoundError
 from ..tools.results.content import File, Image
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from ..tools.calls import ToolResult
     from ..tools.tool import Tool
@@ -72,28 +72,7 @@ def output_type(cls: type[Any], /) -> Any:
         SchemaError: its fields can't be read.
         TypeError: its JSON isn't an object.
     """
-    codec = output_codec(cls)
-
-    class Output(AgentOutputSchemaBase):
-        def is_plain_text(self) -> bool:
-            return False
-
-        def name(self) -> str:
-            return codec.name
-
-        def json_schema(self) -> dict[str, Any]:
-            return codec.json_schema()
-
-        def is_strict_json_schema(self) -> bool:
-            return False
-
-        def validate_json(self, json_str: str) -> Any:
-            try:
-                return codec.decode_json(json_str)
-            except DecodeError as error:
-                raise ModelBehaviorError(str(error)) from None
-
-    return Output()
+    return AgentOutputSchema(output_class(cls, ModelBehaviorError), strict_json_schema=False)
 
 
 def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
@@ -124,11 +103,6 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     return FunctionTool(**{**own, **native})
 
 
-def _own(ctx: Any) -> Mapping[Any, Any]:
-    own: dict[Any, Any] = {} if ctx.context is None else {type(ctx.context): ctx.context}
-    return {**own, type(ctx): ctx}
-
-
 def _output(result: ToolResult) -> Any:
     """Return the text of a result, or its parts as theirs; an error is its text."""
     blocks = blocks_of(result, _BLOCKS, lambda text: ToolOutputText(text=text), _NATIVE)
@@ -149,12 +123,11 @@ _BLOCKS: Any = {
 _adapter = Adapter[Any](
     "openai-agents",
     _made,
-    own=_own,
+    own=with_state("context"),
     hosts=(RunContextWrapper, ToolContext),
     asks="before",
     native_results=_NATIVE,
     pass_through=(AgentsException,),
     lists_disabled=True,
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

@@ -8,9 +8,9 @@ and its `deps` are there for each call, by their types.
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, blocks_of, listed, needing, output_class
+from .base import Adapter, LiveTools, T, blocks_of, listed, needing, output_class, with_state
 
 with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
     from pydantic_ai import (
@@ -30,15 +30,10 @@ from ..errors import DecodeError
 from ..tools.results.content import Audio, File, Image, Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..tools.calls import ToolResult
     from ..tools.tool import Tool
     from .base import Runner
 
 __all__ = ["Toolset", "output_type", "to_tool", "to_tools"]
-
-T = TypeVar("T")
 
 
 def output_type(cls: type[T], /) -> type[T]:
@@ -70,19 +65,9 @@ class _Validator:
     validate_json = validate_python
 
 
-def _own(ctx: Any) -> Mapping[Any, Any]:
-    own: dict[Any, Any] = {} if ctx.deps is None else {type(ctx.deps): ctx.deps}
-    return {**own, RunContext: ctx}
-
-
-def _returned(result: ToolResult) -> Any:
-    blocks = blocks_of(result, _BLOCKS, str, _NATIVE)
-    return result.json if blocks is None else blocks
-
-
 def _binary(part: Any) -> Any:
-    is_binary = isinstance(part.data, bytes)
-    return BinaryContent(part.data, media_type=part.media_type) if is_binary else part.as_text()
+    data, kind = part.data, part.media_type
+    return BinaryContent(data, media_type=kind) if isinstance(data, bytes) else part.as_text()
 
 
 _NATIVE = (ToolReturn, *MULTI_MODAL_CONTENT_TYPES)
@@ -107,10 +92,9 @@ class Toolset(LiveTools, AbstractToolset[Any]):
         self._theirs = theirs
 
     @property
-    def id(self) -> str | None:
+    def id(self) -> Any:
         """Name of the toolset; None if it has none."""
-        name: str | None = self._theirs["id"]
-        return name
+        return self._theirs["id"]
 
     async def get_tools(self, ctx: Any) -> dict[str, Any]:
         """Return the tools that are switched on now."""
@@ -127,8 +111,8 @@ class Toolset(LiveTools, AbstractToolset[Any]):
             "return_schema": tool.output_schema(),
         }
         native = {key: value(tool) if callable(value) else value for key, value in self._native.items()}
-        definition, most = ToolDefinition(**{**own, **native}), self._theirs["max_retries"]
-        return ToolsetTool(self, tool_def=definition, max_retries=most, args_validator=_Validator(tool))
+        made: Any = {"tool_def": ToolDefinition(**{**own, **native}), "args_validator": _Validator(tool)}
+        return ToolsetTool(toolset=self, max_retries=self._theirs["max_retries"], **made)
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:  # noqa: ARG002  # as it is called
         """Run a call.
@@ -139,18 +123,18 @@ class Toolset(LiveTools, AbstractToolset[Any]):
         result = await self._runner.run(name, tool_args, ctx, call_id=ctx.tool_call_id)
         if result.is_error:
             raise ToolFailed(result.content)
-        return _returned(result)
+        blocks = blocks_of(result, _BLOCKS, str, _NATIVE)
+        return result.json if blocks is None else blocks
 
 
 def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
-    whole = Toolset.of(runner, native)
-    return whole.filtered(lambda _ctx, definition: definition.name == tool.name)
+    return Toolset.of(runner, native).filtered(lambda _ctx, one: one.name == tool.name)
 
 
 _adapter = Adapter[Any](
     "pydantic-ai",
     _made,
-    own=_own,
+    own=with_state("deps", RunContext),
     hosts=(RunContext,),
     asks="before",
     native_results=_NATIVE,
@@ -158,5 +142,4 @@ _adapter = Adapter[Any](
     options=([*[field.name for field in fields(ToolDefinition)], *Toolset.theirs], "ToolDefinition"),
 )
 Toolset.adapter = _adapter
-to_tool = _adapter.to_tool
-to_tools = listed(Toolset)
+to_tool, to_tools = _adapter.to_tool, listed(Toolset)

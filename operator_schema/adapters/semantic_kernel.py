@@ -89,8 +89,7 @@ _adapter = Adapter[OperatorFunction](
     hosts=(Kernel, KernelArguments),
     taken=("self", "settings"),
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 
 
 def kernel_plugin(

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from ..tools.calls import ToolResult
     from ..tools.tool import Tool
-    from .base import Runner
 
 __all__ = ["OperatorTool", "ToolCallError", "to_tool", "to_tools"]
 
@@ -41,9 +40,7 @@ class OperatorTool(SmolTool):
 
     skip_forward_signature_validation = True
 
-    def __init__(
-        self, tool: Tool[..., Any], runner: Runner, /, *, raise_errors: bool = True, **native: Any
-    ) -> None:
+    def __init__(self, tool: Any, runner: Any, /, *, raise_errors: bool = True, **native: Any) -> None:
         self.name, self.description = tool.name, tool.definition()["description"]
         structured = tool.structured_output()
         is_object = structured is not None and not structured.is_wrapped
@@ -120,5 +117,4 @@ def _property(part: dict[str, Any], is_required: bool) -> dict[str, Any]:  # noq
 _adapter = Adapter[OperatorTool](
     "smolagents", OperatorTool, native_results=(AgentImage,), taken=("self", "sanitize_inputs_outputs")
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

@@ -99,5 +99,4 @@ _adapter = Adapter[OperatorTool](
     asks=_ask,
     pass_through=(InterruptException,),
 )
-to_tool = _adapter.to_tool
-to_tools = _adapter.to_tools
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import signature
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import mcp_types as types
@@ -267,7 +267,9 @@ def _check_page_size(size: Any) -> None:
 
 def _careful(context: Context | None) -> Context | None:
     """Return the context as it was given; a function whose failures are logged, and stay here."""
-    return context if context is None or isinstance(context, Mapping) else partial(_called, context)
+    if context is None or isinstance(context, Mapping):
+        return cast("Context | None", context)
+    return partial(_called, context)
 
 
 def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, Any]:
@@ -373,7 +375,7 @@ async def _outcome(call_id: str | None, name: str, running: Awaitable[ToolResult
     except SystemExit as error:  # of a function made for a command line; the other calls go on
         write_log(ERROR, "%s: the tool asked for the end of the process", name, error=error)
         text = f"{name} failed: {class_name_of(error)}"
-        return ToolResult(call_id, name, text, is_error=True, code="execution_failed")
+        return ToolResult(call_id or "", name, text, is_error=True, code="execution_failed")
     except MCPError as error:
         raise _sendable(error) from error
 

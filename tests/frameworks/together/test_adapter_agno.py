@@ -51,7 +51,7 @@ def talk(tools, calls, *, is_async=True, **options):
 
 
 def turn_of(tools, calls, is_async, **options):
-    return talk(to_tools(tools, **options), calls, is_async=is_async)[0]
+    return talk([Toolkit(tools, **options)], calls, is_async=is_async)[0]
 
 
 def ask(tools, agrees):
