@@ -15,7 +15,7 @@ from ..tools.awaitables import is_awaitable
 from ..tools.calls import RawCall
 from ..tools.execution.confirmation import check_confirm
 from ..tools.execution.executor import Executor
-from ..tools.injection.host_classes import register_injected
+from ..tools.injection.host_classes import register_handed_through, register_injected
 from ..tools.registry.registry import Registry
 from ..tools.results.content import Text
 from ..tools.tool import Tool
@@ -149,6 +149,8 @@ class Adapter(Generic[T]):
         for host in hosts:
             if host is not None:
                 register_injected(host)
+        for cls in self._limits["native_results"]:
+            register_handed_through(cls)
 
     def to_tool(
         self,

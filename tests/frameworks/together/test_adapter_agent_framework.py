@@ -144,6 +144,16 @@ def test_options_of_theirs_go_before_ours():
     assert to_tool(delete, max_invocations=1).max_invocations == 1
 
 
+def test_a_tool_may_declare_their_content():
+    @tool
+    def give() -> Content:
+        """Give."""
+        return Content.from_text("all")
+
+    ((answer,), _) = talk([to_tool(give)], [Call("give", {})])
+    assert answer.text == "all"
+
+
 def test_images_are_content():
     @tool
     def look() -> Image:

@@ -21,6 +21,7 @@ from openai import AsyncOpenAI
 from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
+from turn_table import run_section
 from turns import Call
 
 from operator_schema.adapters import langchain_core, openai_agents, pydantic_ai
@@ -140,9 +141,12 @@ class TestLangchain:
         assert "legs[0].on" in told[0]
 
 
+def test_the_example_of_the_page_works():
+    names = run_section("A dataclass as the final answer")
+    assert names["agent"].output_json_schema()["properties"].keys() == {"city", "days"}
+
+
 @pytest.mark.parametrize("adapter", [langchain_core, openai_agents, pydantic_ai])
 def test_an_answer_that_isnt_an_object_is_refused(adapter):
-    with pytest.raises(
-        TypeError, match=r"^output_type takes a class whose JSON is an object"
-    ):
+    with pytest.raises(TypeError, match=r"^output_type takes a class whose JSON is an object"):
         adapter.output_type(list[int])
