@@ -13,7 +13,7 @@ from dspy.utils.exceptions import AdapterParseError
 from turn_table import run_section
 from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, add, book, count
 
-from operator_schema import Executor, Registry, tool
+from operator_schema import Executor, tool
 from operator_schema.adapters import dspy as adapter
 from operator_schema.adapters.dspy import to_tool, to_tools
 
@@ -154,12 +154,6 @@ def test_callbacks_hear_of_calls():
         to_tool(add)(a=2)
         asyncio.run(to_tool(add).acall(a=3))
     assert heard == [("add", {"kwargs": {"a": 2}}), "2", ("add", {"kwargs": {"a": 3}}), "3"]
-
-
-def test_tools_that_are_off_are_left_out():
-    registry = Registry([add, book])
-    registry.switch("book", enabled=False)
-    assert [one.name for one in to_tools(registry)] == ["add"]
 
 
 def test_wrong_use_is_told():

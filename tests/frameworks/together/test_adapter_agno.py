@@ -177,24 +177,6 @@ def test_what_a_tool_says_about_itself_arrives():
     assert to_tool(delete, requires_confirmation=False).requires_confirmation is False
 
 
-def test_a_person_confirms_a_call():
-    @tool(confirm=True)
-    def delete() -> int:
-        """Delete."""
-        return 1
-
-    with serving(asked([Call("delete", {})]), DONE) as (address, requests):
-        model = OpenAIChat(id="gpt-4o", api_key="x", base_url=address)
-        agent = Agent(model=model, tools=[to_tool(delete)], telemetry=False)
-        paused = agent.run("go")
-        (asked_for,) = paused.active_requirements
-        assert paused.is_paused
-        asked_for.confirm()
-        end = agent.continue_run(run_response=paused, requirements=paused.requirements)
-    assert end.content == "done"
-    assert answers(requests[1])[0].text == "1"
-
-
 def test_a_function_is_copied_for_each_run():
     assert FunctionCall(function=copy.deepcopy(to_tool(TOOLS[0])), arguments={"a": 1}).execute().result == "1"
 

@@ -213,22 +213,3 @@ def test_calls_of_a_turn_run_side_by_side(is_async):
     tools = Toolset([meet], context=CONTEXT)
     found, _, _ = talk(tools, [Call("meet", {})] * 3, is_async=is_async)
     assert [one.text for one in found] == ["met"] * 3
-
-
-def test_a_person_is_asked_by_a_function_of_the_program():
-    ran = []
-
-    @tool(confirm=True)
-    def delete(path: str) -> str:
-        """Delete.
-
-        Args:
-            path: Which file.
-        """
-        ran.append(path)
-        return f"{path} is gone"
-
-    calls = [Call("delete", {"path": "a"}), Call("delete", {"path": "b"})]
-    found, _, _ = talk(Toolset([delete], confirm=lambda call: call.input.path == "a"), calls)
-    assert [one.text for one in found] == ["a is gone", "This call was rejected: a person declined it"]
-    assert ran == ["a"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Annotated, Any
+from typing import Any
 
 import PIL.Image
 import pytest
@@ -15,9 +15,9 @@ from contract import *  # noqa: F403  # what every adapter promises
 from contract import Driver
 from smolagents.models import ChatMessage, MessageRole, get_tool_json_schema
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, Db
+from turns import CALLS, OURS, TOOLS, Answer, Call
 
-from operator_schema import Image, skip, tool
+from operator_schema import Image, tool
 from operator_schema.adapters import smolagents as adapter
 from operator_schema.adapters.smolagents import to_tool, to_tools
 
@@ -215,15 +215,6 @@ def test_a_recursive_type_is_refused():
 
     with pytest.raises(ValueError, match="plant takes one"):
         to_tool(plant)
-
-
-def test_a_function_makes_the_context():
-    @tool
-    def rows(db: Annotated[Db, skip]) -> int:
-        """Count."""
-        return db.rows
-
-    assert to_tool(rows, context=lambda _: CONTEXT)() == 7
 
 
 def test_the_example_of_the_page_works():
