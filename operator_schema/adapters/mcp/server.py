@@ -120,7 +120,7 @@ class Handlers:
         """
         if callable(self._runner.context):
             return {}
-        own = dict.fromkeys((ServerRequestContext, ServerSession))
+        own = dict.fromkeys((ServerRequestContext, ServerSession), "there at each call")
         return self.executor.missing_context(self._runner.context_of(None, own))
 
     async def list_tools(
