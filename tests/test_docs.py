@@ -309,7 +309,7 @@ def test_the_examples_of_the_readme_can_be_pasted_into_a_prompt(capsys):
     assert shown.err == ""
 
 
-NUMBERS = {12: "twelve", 15: "fifteen"}
+NUMBERS = {12: "twelve", 16: "sixteen"}
 """The numbers that pages say in words."""
 
 

@@ -1,4 +1,4 @@
-"""What do all adapters share: their tools, their executor, and what a framework gives to a call?"""
+"""What do all adapters share: how a framework takes tools, runs their calls, and asks a person?"""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
+from ..codec.codec import Codec
+from ..errors import DecodeError
 from ..immutable import Value
+from ..tools.awaitables import is_awaitable
 from ..tools.calls import RawCall
+from ..tools.content import Text
 from ..tools.execution.checks import check_confirm
 from ..tools.execution.executor import Executor
+from ..tools.injection import register_handed_through, register_injected
 from ..tools.registry import Registry
 from ..tools.tool import Tool
 from ..wording import nearest, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from typing import TypedDict, Unpack
+    from typing import Self, Unpack
 
     from ..rounds.tool_call import ToolCall
     from ..rounds.toolset import Toolset
@@ -28,36 +33,44 @@ if TYPE_CHECKING:
     from ..tools.execution.reports import OnProgress
     from ..tools.tool import ToolDefinition
 
-    class ExecutorOptions(TypedDict, total=False):
-        """The options of an `Executor` that an adapter decides."""
-
-        native_results: Iterable[type]
-        pass_through: Iterable[type[BaseException]]
-
-
 __all__ = [
+    "Adapter",
+    "Asks",
     "Context",
+    "LiveTools",
     "Runner",
+    "T",
     "Tools",
-    "check_context",
-    "check_executor",
-    "check_native",
-    "check_parameters",
+    "blocks_of",
     "check_tool",
     "flat_definition",
-    "is_agreement",
+    "hints_of",
+    "is_text",
+    "listed",
     "needing",
-    "question_about",
+    "output_class",
     "registry_of",
-    "runner_of",
-    "runner_of_one",
+    "texts_of",
+    "with_state",
 ]
+
+T = TypeVar("T")
+L = TypeVar("L")
+P = ParamSpec("P")
 
 Context: TypeAlias = Mapping[Any, Any] | Callable[[Any], Mapping[Any, Any]]
 """What your program injects, or a function that makes it from the context of the framework."""
 
 Tools: TypeAlias = "Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
 """Everything that is several tools."""
+
+Asks: TypeAlias = "Callable[[Any, dict[str, Any]], Any] | str | None"
+"""How a framework asks a person about a call of a tool with `confirm=True`.
+
+A function takes the framework's own context of the call and the question, and returns the person's answer, in
+whatever form the framework gives it, or something to await; None if nobody can be asked. `"before"`: the
+framework itself holds the call back until a person agrees. None: it has no way to ask.
+"""
 
 
 @contextmanager
@@ -87,6 +100,193 @@ def needing(module: str, requirement: str, extra: str) -> Generator[None]:
         raise
 
 
+class Adapter(Generic[T]):
+    """How one framework takes our tools; its `to_tool` and `to_tools` are those of the framework's module.
+
+    Args:
+        name: of the framework, for messages.
+        make: returns a tool of the framework; it takes our tool, what runs the calls, and the framework's own
+            options by name.
+        own: returns what the framework has for a call, by type, from its own context of the call; a class
+            stands for a context that is there by this type. None: the framework has nothing.
+        hosts: more classes whose instances the framework gives: parameters of them need no `skip`. None for a
+            class of what isn't installed.
+        asks: how the framework asks a person.
+        native_results: as for `Executor`; None for a class of what isn't installed.
+        pass_through: as for `Executor`; None for a class of what isn't installed.
+        options: names of the options of a class that takes whatever it gets, and that class's name.
+        taken: names of parameters that the framework's way of calling tools needs itself.
+        lists_disabled: whether `to_tools` also gives tools that are switched off, because the framework asks
+            about each of them in each run.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        make: Callable[..., T],
+        *,
+        own: type | Callable[[Any], Mapping[Any, Any]] | None = None,
+        hosts: Iterable[Any] = (),
+        asks: Asks = None,
+        native_results: Iterable[type | None] = (),
+        pass_through: Iterable[type[BaseException] | None] = (),
+        options: tuple[Iterable[str], str] | None = None,
+        taken: Iterable[str] = (),
+        lists_disabled: bool = False,
+    ) -> None:
+        self.asks = asks
+        self._name, self._make, self._options, self._taken = name, make, options, tuple(taken)
+        self._limits: dict[str, Any] = {
+            "native_results": tuple([cls for cls in native_results if cls is not None]),
+            "pass_through": tuple([cls for cls in pass_through if cls is not None]),
+        }
+        self._lists_disabled = lists_disabled
+        if isinstance(own, type):
+            hosts = (own, *hosts)
+            self._own: Callable[[Any], Mapping[Any, Any]] | None = _by_type(own)
+        else:
+            self._own = own
+        for host in hosts:
+            if host is not None:
+                register_injected(host)
+        for cls in self._limits["native_results"]:
+            register_handed_through(cls)
+
+    def to_tool(
+        self,
+        tool: Tool[..., Any],
+        /,
+        *,
+        context: Context | None = None,
+        executor: Executor | None = None,
+        confirm: Confirm | None = None,
+        **native: Any,
+    ) -> T:
+        """Return a tool of the framework.
+
+        Args:
+            tool: one of ours.
+            context: what your program injects, by type or by name; or a plain function that takes the
+                framework's own context of a call (None where there is none) and returns that. What the
+                framework gives is there anyway, by its type.
+            executor: what runs the calls, for limits of your own; it has this tool.
+            confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`; `"run"` if your
+                program has another way of asking. By default, the framework asks by its own means; where it
+                has none, such calls aren't run.
+            native: what the framework's own class takes.
+
+        Raises:
+            TypeError: an argument is of another kind.
+            ValueError: the executor doesn't have this tool, or the framework can't take it.
+        """
+        self._check_native(native)
+        check_tool(tool)
+        return self.made(tool, self._runner([tool], context, executor, confirm, tool), native)
+
+    def to_tools(
+        self,
+        tools: Tools,
+        /,
+        *,
+        context: Context | None = None,
+        executor: Executor | None = None,
+        confirm: Confirm | None = None,
+        **native: Any,
+    ) -> list[T]:
+        """Return tools of the framework for those that are switched on now.
+
+        The arguments are those of `to_tool`; the executor has the same tools.
+
+        Raises:
+            DuplicateToolError: two tools have the same name.
+            TypeError: an argument is of another kind.
+            ValueError: the executor has other tools, or the framework can't take one.
+        """
+        runner = self.runner(tools, context, executor, confirm, native)
+        registry = runner.executor.registry
+        chosen = registry if self._lists_disabled else registry.offered()
+        return [self.made(tool, runner, native) for tool in chosen]
+
+    def runner(
+        self,
+        tools: Tools,
+        context: Context | None,
+        executor: Executor | None,
+        confirm: Confirm | None,
+        native: Mapping[str, Any],
+        **limits: Any,
+    ) -> Runner:
+        """Return what runs the calls of several tools.
+
+        Args:
+            tools: as the user gave them.
+            context: as the user gave it.
+            executor: as the user gave it; None for one of the adapter's own.
+            confirm: as the user gave it.
+            native: options of the framework, as the user gave them.
+            limits: more options of an executor of the adapter's own.
+
+        Raises:
+            DuplicateToolError: two tools have the same name.
+            TypeError: an argument is of another kind.
+            ValueError: the executor has other tools, or `confirm` is something else.
+        """
+        self._check_native(native)
+        return self._runner(tools, context, executor, confirm, None, **limits)
+
+    def made(self, tool: Tool[..., Any], runner: Runner, native: Mapping[str, Any]) -> T:
+        """Return a tool of the framework, whose calls a runner runs.
+
+        Raises:
+            ValueError: the framework can't call it.
+        """
+        _check_parameters(tool, self._name, self._taken)
+        return self._make(tool, runner, **native)
+
+    def _runner(
+        self,
+        tools: Tools,
+        context: Context | None,
+        executor: Executor | None,
+        confirm: Confirm | None,
+        only: Tool[..., Any] | None,
+        **limits: Any,
+    ) -> Runner:
+        _check_context(context)
+        check_confirm(confirm)
+        if executor is None:
+            executor = Executor(registry_of(tools), **{**self._limits, **limits})
+        elif only is None:
+            _check_executor(executor, registry_of(tools))
+        else:
+            _check_has(executor, only)
+        return Runner(executor, context, confirm, self._own, self.asks)
+
+    def _check_native(self, native: Mapping[str, Any]) -> None:
+        if self._options is not None:
+            _check_options(native, *self._options)
+
+
+def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mapping[Any, Any]]:
+    """Return `own` of a framework whose context holds an object of your program.
+
+    Args:
+        attribute: of the context, that has the object; None stands for no object. It is there by its type.
+        cls: by which the context itself is there; None for its own class.
+    """
+
+    def own(host: Any) -> Mapping[Any, Any]:
+        state = getattr(host, attribute)
+        found: dict[Any, Any] = {} if state is None else {type(state): state}
+        return {**found, type(host) if cls is None else cls: host}
+
+    return own
+
+
+def _by_type(cls: type) -> Callable[[Any], Mapping[Any, Any]]:
+    return lambda host: {cls: host}
+
+
 class Runner(Value):
     """How an adapter runs the calls of its framework.
 
@@ -95,20 +295,25 @@ class Runner(Value):
         context: what your program injects, or a function that takes the framework's own context and
             returns that; None for nothing.
         confirm: as for `Executor`; None for what the framework or the executor has.
+        own: as `Adapter` takes it, a function or None.
+        asks: how the framework asks a person.
     """
 
     executor: Executor
     context: Context | None
     confirm: Confirm | None = None
+    own: Callable[[Any], Mapping[Any, Any]] | None = None
+    asks: Asks = None
 
     async def run(
         self,
         name: str,
         arguments: Any,
-        own: Mapping[Any, Any],
+        host: Any = None,
         *,
         call_id: str | None = None,
-        host: Any = None,
+        more: Mapping[Any, Any] | None = None,
+        context: Mapping[Any, Any] | None = None,
         on_progress: OnProgress | None = None,
         confirm: Confirm | None = None,
     ) -> ToolResult:
@@ -117,40 +322,43 @@ class Runner(Value):
         Args:
             name: of the tool.
             arguments: as the framework gives them.
-            own: what the framework has for the call, by type. What your program gives wins.
+            host: the framework's own context of the call; None if there is none.
             call_id: None where the framework doesn't say.
-            host: what the function given as `context` gets.
+            more: what else the framework has for the call, by type, None for what it lacks. What your program
+                gives wins.
+            context: what `context_of` has returned, if it has been asked already.
             on_progress: as for `Executor.run`.
-            confirm: as for `Executor.run`, where the user of the adapter gave none: `"run"` if the
-                framework holds back a call of a tool with `confirm=True` until a person agrees, or what
-                asks by the framework's own means.
+            confirm: what asks about this call by the framework's own means, where `Adapter.asks` doesn't.
 
         Raises:
             BaseException: of `pass_through`; what the function given as `context` raises.
         """
         call = RawCall(call_id, name, arguments)
-        context = self.context_of(own, host)
-        confirm = self.confirm or confirm
-        return await self.executor.run(call, context=context, on_progress=on_progress, confirm=confirm)
+        if context is None:
+            context = self.context_of(host, more)
+        asking = self._asking(host, confirm)
+        return await self.executor.run(call, context=context, on_progress=on_progress, confirm=asking)
 
     def run_sync(
         self,
         name: str,
         arguments: Any,
-        own: Mapping[Any, Any],
+        host: Any = None,
         *,
         call_id: str | None = None,
-        host: Any = None,
+        more: Mapping[Any, Any] | None = None,
         confirm: Confirm | None = None,
     ) -> ToolResult:
         """Do what `run` does, and wait for it, as `Executor.run_sync` does."""
         call = RawCall(call_id, name, arguments)
-        return self.executor.run_sync(
-            call, context=self.context_of(own, host), confirm=self.confirm or confirm
-        )
+        context = self.context_of(host, more)
+        return self.executor.run_sync(call, context=context, confirm=self._asking(host, confirm))
 
-    def context_of(self, own: Mapping[Any, Any], host: Any) -> Mapping[Any, Any]:
+    def context_of(self, host: Any, more: Mapping[Any, Any] | None = None) -> Mapping[Any, Any]:
         """Return what can be injected into a call; the arguments are those of `run`."""
+        own: Mapping[Any, Any] = {} if self.own is None or host is None else self.own(host)
+        if more:
+            own = {**own, **{key: value for key, value in more.items() if value is not None}}
         given = self.context
         if given is None:
             return own
@@ -159,80 +367,221 @@ class Runner(Value):
         # Not a copy: a mapping may make its values when it is asked for them.
         return ChainMap(cast("dict[Any, Any]", given), cast("dict[Any, Any]", own))
 
+    def holds_back(self, tool: Tool[..., Any]) -> bool:
+        """Return whether the framework has to hold back calls of a tool until a person agrees."""
+        return bool(tool.annotations.confirm) and self.confirm is None
 
-def runner_of(
-    tools: Tools,
-    context: Context | None,
-    executor: Executor | None,
-    options: ExecutorOptions,
-    confirm: Confirm | None = None,
-) -> Runner:
-    """Return what runs the calls of several tools.
-
-    Args:
-        tools: as the user gave them.
-        context: as the user gave it.
-        executor: as the user gave it; None for one with `options`.
-        options: of an executor of the adapter's own.
-        confirm: as the user gave it.
-
-    Raises:
-        DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
-        ValueError: the executor has other tools, or `confirm` is something else.
-    """
-    check_context(context)
-    check_confirm(confirm)
-    registry = registry_of(tools)
-    if executor is None:
-        return Runner(Executor(registry, **options), context, confirm)  # pyright: ignore[reportArgumentType]  # no other keys
-    check_executor(executor, registry)
-    return Runner(executor, context, confirm)
+    def _asking(self, host: Any, confirm: Confirm | None) -> Confirm | None:
+        asks = self.asks
+        if self.confirm is not None or confirm is not None or asks is None:
+            return self.confirm or confirm
+        if isinstance(asks, str):
+            return "run"  # what the framework held back comes once a person has agreed
+        return None if host is None else _by_own_means(asks, host)
 
 
-def runner_of_one(
-    tool: Tool[..., Any],
-    context: Context | None,
-    executor: Executor | None,
-    options: ExecutorOptions,
-    confirm: Confirm | None = None,
-) -> Runner:
-    """Return what runs the calls of one tool; the arguments are those of `runner_of`.
+def _by_own_means(asks: Callable[[Any, dict[str, Any]], Any], host: Any) -> Confirm:
+    async def ask(call: ToolCall[Any]) -> bool | None:
+        question = {"question": f"Run {call.name}?", "tool": call.name, "arguments": call.arguments}
+        answer = asks(host, question)
+        if is_awaitable(answer):
+            answer = await answer
+        return None if answer is None else _is_agreement(answer)
 
-    An executor that has more tools than this one is taken too.
-
-    Raises:
-        TypeError: an argument is of another kind.
-        ValueError: the executor has another tool of this name, or none.
-    """
-    check_tool(tool)
-    check_context(context)
-    check_confirm(confirm)
-    if executor is None:
-        return Runner(Executor([tool], **options), context, confirm)  # pyright: ignore[reportArgumentType]  # no other keys
-    _check_is_executor(executor)
-    if tool.name not in executor.registry or executor.registry[tool.name] != tool:
-        message = f"the executor has no such tool {tool.name}: give both the same, Executor([{tool.name}], …)"
-        raise ValueError(message)
-    return Runner(executor, context, confirm)
+    return ask
 
 
-def is_agreement(answer: object) -> bool:
+def _is_agreement(answer: object) -> bool:
     """Return whether the answer of a person, in whatever form a framework gives it, is a clear yes."""
     if isinstance(answer, str):
         return answer.strip().lower() in _YES
     if isinstance(answer, Mapping):
         said = cast("Mapping[str, object]", answer)
-        return any(is_agreement(said.get(key)) for key in ("approved", "confirmed", "response", "type"))
+        return any(_is_agreement(said.get(key)) for key in ("approved", "confirmed", "response", "type"))
     return answer is True
 
 
 _YES = frozenset({"y", "yes", "true", "approve", "approved", "accept", "accepted", "ok"})
 
 
-def question_about(call: ToolCall[Any]) -> dict[str, Any]:
-    """Return what a person is asked about a call, as JSON values."""
-    return {"question": f"Run {call.name}?", "tool": call.name, "arguments": call.arguments}
+class LiveTools:
+    """The tools of a registry, for a framework that asks for them again and again.
+
+    What is registered or switched later is seen when it asks next. A subclass names its `adapter`, and
+    derives from the framework's own class too.
+
+    Args:
+        tools: a registry, a toolset, or any iterable of tools.
+        context: as for `to_tool`.
+        executor: what runs the calls; its registry has these tools.
+        confirm: as for `to_tool`.
+        native: as for `to_tool`, for each tool; and what the framework's own class of toolsets takes.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: an argument is of another kind.
+        ValueError: the executor has other tools.
+    """
+
+    adapter: ClassVar[Adapter[Any]]
+    theirs: ClassVar[Mapping[str, Any]] = {}
+    """Options of the framework's own class of toolsets, with their defaults."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        /,
+        *,
+        context: Context | None = None,
+        executor: Executor | None = None,
+        confirm: Confirm | None = None,
+        **native: Any,
+    ) -> None:
+        theirs = {name: native.pop(name, default) for name, default in self.theirs.items()}
+        runner = self.adapter.runner(tools, context, executor, confirm, native)
+        self.begin(**theirs)
+        self._runner, self._native = runner, native
+
+    def begin(self, **theirs: Any) -> None:
+        """Call the constructor of the framework's own class.
+
+        Args:
+            theirs: the options of `theirs`, as the user gave them.
+        """
+        super().__init__(**theirs)
+
+    @classmethod
+    def of(cls, runner: Runner, native: Mapping[str, Any]) -> Self:
+        """Return the tools of a runner."""
+        executor = runner.executor
+        given: Any = {"context": runner.context, "confirm": runner.confirm, **native}
+        return cls(executor.registry, executor=executor, **given)
+
+    @property
+    def registry(self) -> Registry:
+        """The tools."""
+        return self._runner.executor.registry
+
+    def made_now(self, host: Any = None, **more: Any) -> list[Any]:
+        """Return tools of the framework for those that are switched on now.
+
+        Args:
+            host: the framework's own context, if it gives one.
+            more: for `make`.
+        """
+        native = {**self._native, **more}
+        return [self.adapter.made(tool, self._runner, native) for tool in self.offered(host)]
+
+    def offered(self, host: Any = None) -> list[Tool[..., Any]]:
+        """Return the tools that are switched on now; the argument is that of `made_now`."""
+        registry = self.registry
+        if host is None:
+            return registry.offered()
+        return registry.offered(context=self._runner.context_of(host))
+
+
+def listed(make: Callable[P, L]) -> Callable[P, list[L]]:
+    """Return a function that takes the same arguments, and returns a list of one."""
+
+    def make_list(*args: P.args, **options: P.kwargs) -> list[L]:
+        return [make(*args, **options)]
+
+    return make_list
+
+
+def blocks_of(
+    result: ToolResult,
+    table: Mapping[Any, Callable[[Any], Any]],
+    text: Callable[[str], Any],
+    native: tuple[type, ...] = (),
+) -> Any:
+    """Return a result as blocks of a framework; None if its text says everything.
+
+    What is of the framework's own classes stays as it is: a value, or a list with what is beside it.
+
+    Args:
+        result: of the call.
+        table: class of a part to what makes a block of one, or returns None where the framework takes no such
+            data. What isn't in the table, or can't be a block, is a text.
+        text: makes a block of a text.
+        native: the framework's own classes.
+    """
+    value: Any = result.value
+    if isinstance(value, native):
+        return value
+    if isinstance(value, (list, tuple)) and any(isinstance(one, native) for one in cast("list[Any]", value)):
+        return list(cast("list[Any]", value))
+    made = [(part, table[type(part)](part) if type(part) in table else None) for part in result.parts]
+    if all(block is None for _, block in made):
+        return None
+    return [text(part.as_text()) if block is None else block for part, block in made]
+
+
+def texts_of(result: ToolResult, text: Callable[[str], Any]) -> list[Any]:
+    """Return the parts of a result as blocks of text."""
+    return [text(part.as_text()) for part in result.parts]
+
+
+def is_text(result: ToolResult) -> bool:
+    """Return whether a result has neither images nor other data."""
+    return all(isinstance(part, Text) for part in result.parts)
+
+
+def hints_of(tool: Tool[..., Any]) -> dict[str, Any]:
+    """Return what a tool says about itself by the names of MCP, which frameworks take too."""
+    said = tool.annotations
+    hints = {
+        "title": said.title,
+        "readOnlyHint": said.read_only,
+        "destructiveHint": said.destructive,
+        "idempotentHint": said.idempotent,
+        "openWorldHint": said.open_world,
+    }
+    return {name: hint for name, hint in hints.items() if hint is not None}
+
+
+def output_class(cls: type[T], failed: Callable[[str], Exception]) -> type[T]:
+    """Return a class that frameworks take for a model of pydantic, and that gives instances of another class.
+
+    Args:
+        cls: of the answer.
+        failed: makes what is raised for an answer that doesn't fit, of the text for the model.
+
+    Raises:
+        SchemaError: its fields can't be read.
+        TypeError: its JSON isn't an object.
+    """
+    from pydantic import BaseModel  # a framework that takes such a class has it
+    from pydantic_core import core_schema
+
+    codec = Codec(cls)
+    name = codec.name
+    schema = codec.json_schema(inline=True)
+    if schema.get("type") != "object":
+        message = f"output_type takes a class whose JSON is an object, such as a dataclass, not {name}"
+        raise TypeError(message)
+
+    def decode(answer: object) -> T:
+        try:
+            return codec.decode(answer)
+        except DecodeError as error:
+            raise failed(str(error)) from None
+
+    class Output(BaseModel):
+        def __new__(cls, /, **fields: Any) -> Any:
+            return decode(fields)
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+            return core_schema.no_info_plain_validator_function(decode)
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, _schema: Any, _handler: Any) -> Any:
+            return {"title": name, **schema}
+
+    Output.__name__ = Output.__qualname__ = name
+    Output.__doc__ = cls.__doc__
+    return cast("type[T]", Output)
 
 
 def registry_of(tools: Tools) -> Registry:
@@ -259,7 +608,7 @@ def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleO
     return definition
 
 
-def check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]) -> None:
+def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]) -> None:
     """Check that a framework can call a tool by the names of its parameters.
 
     Args:
@@ -297,7 +646,7 @@ def _remedy(given: object) -> str:
     return ": take to_tools for several" if hasattr(type(given), "__iter__") else ""
 
 
-def check_executor(executor: Executor, registry: Registry) -> None:
+def _check_executor(executor: Executor, registry: Registry) -> None:
     """Check what is given as the executor of the tools of a registry.
 
     Raises:
@@ -310,7 +659,7 @@ def check_executor(executor: Executor, registry: Registry) -> None:
         raise ValueError(message)
 
 
-def check_native(native: Mapping[str, Any], known: Iterable[str], owner: str) -> None:
+def _check_options(native: Mapping[str, Any], known: Iterable[str], owner: str) -> None:
     """Check options that go to a class of the framework which takes whatever it gets.
 
     Args:
@@ -330,7 +679,7 @@ def check_native(native: Mapping[str, Any], known: Iterable[str], owner: str) ->
             raise TypeError(message)
 
 
-def check_context(context: Any) -> None:
+def _check_context(context: Any) -> None:
     """Check what is given as the context.
 
     Raises:
@@ -345,3 +694,16 @@ def _check_is_executor(executor: Any) -> None:
     if not isinstance(executor, Executor):
         message = f"executor is an Executor, not {received(executor)}"
         raise TypeError(message)
+
+
+def _check_has(executor: Executor, tool: Tool[..., Any]) -> None:
+    """Check what is given as the executor of one tool; it may have more.
+
+    Raises:
+        TypeError: it isn't one.
+        ValueError: it has another tool of this name, or none.
+    """
+    _check_is_executor(executor)
+    if tool.name not in executor.registry or executor.registry[tool.name] != tool:
+        message = f"the executor has no such tool {tool.name}: give both the same, Executor([{tool.name}], …)"
+        raise ValueError(message)

@@ -1,10 +1,14 @@
-"""dspy: our tools as its, for ReAct and for native calls; needs the extra `dspy`."""
+"""dspy: our tools as its, for ReAct and for native calls; needs the extra `dspy`.
+
+Options of `to_tool` are `name` and `desc`, as `dspy.Tool` takes them. dspy has no context of a call, and
+shows no recursive types.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .base import check_native, flat_definition, needing, runner_of, runner_of_one
+from .base import Adapter, flat_definition, needing
 
 with needing("dspy", "dspy 3.4 or newer", "dspy"):
     from dspy import Image as DspyImage
@@ -13,18 +17,11 @@ with needing("dspy", "dspy 3.4 or newer", "dspy"):
     from pydantic import PrivateAttr
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ..tools.calls import ToolResult
-    from ..tools.execution.confirmation import Confirm
-    from ..tools.execution.executor import Executor
     from ..tools.tool import Tool
-    from .base import Context, ExecutorOptions, Runner, Tools
+    from .base import Runner
 
 __all__ = ["OperatorTool", "to_tool", "to_tools"]
-
-_OPTIONS: ExecutorOptions = {"native_results": (DspyImage,)}
-_NATIVE = ("name", "desc")
 
 
 class OperatorTool(DspyTool):
@@ -33,14 +30,14 @@ class OperatorTool(DspyTool):
     _runner: Any = PrivateAttr()
     _tool: Any = PrivateAttr()
 
-    def __init__(self, tool: Tool[..., Any], runner: Runner, native: Mapping[str, Any]) -> None:
+    def __init__(self, tool: Tool[..., Any], runner: Runner, /, **native: Any) -> None:
         definition = flat_definition(tool, "dspy")
         properties = definition["input_schema"].get("properties", {})
         own = {"name": tool.name, "desc": definition["description"], **native}
 
         # Some of dspy calls the tool, and some calls its function.
         def run(**arguments: Any) -> Any:
-            return _outcome(runner.run_sync(tool.name, arguments, {}))
+            return _outcome(runner.run_sync(tool.name, arguments))
 
         super().__init__(func=run, args=properties, arg_types={}, **own)
         self._runner, self._tool = runner, tool
@@ -65,53 +62,7 @@ class OperatorTool(DspyTool):
 
     @with_callbacks  # type: ignore[untyped-decorator]  # as above
     async def _acalled(self, kwargs: dict[str, Any]) -> Any:
-        return _outcome(await self._runner.run(self._tool.name, kwargs, {}))
-
-
-def to_tool(
-    tool: Tool[..., Any],
-    /,
-    *,
-    context: Context | None = None,
-    executor: Executor | None = None,
-    confirm: Confirm | None = None,
-    **native: Any,
-) -> Any:
-    """Return a `dspy.Tool`.
-
-    Args:
-        tool: one of ours.
-        context: what your program injects, by type or by name; a function gets None, and returns that.
-        executor: what runs the calls, for limits of your own; it has this tool.
-        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. Without it such
-            calls aren't run.
-        native: `name` and `desc`, as `dspy.Tool` takes them.
-
-    Raises:
-        TypeError: an argument is of another kind.
-        ValueError: the executor doesn't have this tool, or the tool takes a recursive type.
-    """
-    check_native(native, _NATIVE, "Tool of dspy")
-    return OperatorTool(tool, runner_of_one(tool, context, executor, _OPTIONS, confirm), native)
-
-
-def to_tools(
-    tools: Tools,
-    /,
-    *,
-    context: Context | None = None,
-    executor: Executor | None = None,
-    confirm: Confirm | None = None,
-) -> list[Any]:
-    """Return tools for those that are switched on now; the arguments are those of `to_tool`.
-
-    Raises:
-        DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
-        ValueError: the executor has other tools, or a tool takes a recursive type.
-    """
-    runner = runner_of(tools, context, executor, _OPTIONS, confirm)
-    return [OperatorTool(tool, runner, {}) for tool in runner.executor.registry.offered()]
+        return _outcome(await self._runner.run(self._tool.name, kwargs))
 
 
 def _outcome(result: ToolResult) -> Any:
@@ -119,3 +70,9 @@ def _outcome(result: ToolResult) -> Any:
     if result.is_error:
         return result.content
     return result.value if isinstance(result.value, DspyImage) else result.content
+
+
+_adapter = Adapter[Any](
+    "dspy", OperatorTool, native_results=(DspyImage,), options=(("name", "desc"), "Tool of dspy")
+)
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

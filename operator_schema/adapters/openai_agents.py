@@ -1,13 +1,20 @@
-"""openai-agents: our tools as its function tools; needs the extra `openai-agents`."""
+"""openai-agents: our tools as its function tools; needs the extra `openai-agents`.
+
+Options of `to_tool` are those of `FunctionTool`, such as `tool_input_guardrails` and `needs_approval`,
+which is that of the tool (`confirm=True`) by default. The `ToolContext` and the context object of the run
+are there for each call, by their types. `to_tools` gives all tools: a run is offered those that are
+switched on when it asks.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from .base import needing, runner_of, runner_of_one
+from .base import Adapter, blocks_of, needing, output_class, registry_of, with_state
 
 with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     from agents import (
+        AgentOutputSchema,
         FunctionTool,
         RunContextWrapper,
         ToolOutputFileContent,
@@ -15,75 +22,21 @@ with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
         ToolOutputText,
         UserError,
     )
-    from agents.exceptions import AgentsException
+    from agents.exceptions import AgentsException, ModelBehaviorError
     from agents.tool_context import ToolContext
     from agents.tracing import SpanError, get_current_span
 
-from ..tools.content import Audio, File, Image, Resource, Text
-from ..tools.injection import register_injected
+from ..errors import ToolNotFoundError
+from ..tools.content import File, Image
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from ..tools.calls import ToolResult
-    from ..tools.execution.executor import Executor
     from ..tools.tool import Tool
-    from .base import Context, ExecutorOptions, Runner, Tools
+    from .base import Runner, Tools
 
-__all__ = ["answer_of_unknown_tool", "to_tool", "to_tools"]
-
-for _host in (RunContextWrapper, ToolContext):
-    register_injected(cast("Any", _host))
-
-_NATIVE = (ToolOutputFileContent, ToolOutputImage, ToolOutputText)
-_OPTIONS: ExecutorOptions = {"native_results": _NATIVE, "pass_through": (AgentsException,)}
-
-
-def to_tool(
-    tool: Tool[..., Any],
-    /,
-    *,
-    context: Context | None = None,
-    executor: Executor | None = None,
-    **native: Any,
-) -> Any:
-    """Return a `FunctionTool` of openai-agents.
-
-    Args:
-        tool: one of ours.
-        context: what your program injects, by type or by name; or a plain function that takes the
-            `ToolContext` and returns that. The `ToolContext` and the context object of the run are there
-            anyway, by their types.
-        executor: what runs the calls, for limits of your own; it has this tool.
-        native: what `FunctionTool` takes, such as `tool_input_guardrails` and `needs_approval`, which is
-            that of the tool (`confirm=True`) by default.
-
-    Raises:
-        TypeError: an argument is of another kind.
-        ValueError: the executor doesn't have this tool.
-    """
-    return _made(tool, runner_of_one(tool, context, executor, _OPTIONS), native)
-
-
-def to_tools(
-    tools: Tools,
-    /,
-    *,
-    context: Context | None = None,
-    executor: Executor | None = None,
-    **native: Any,
-) -> list[Any]:
-    """Return function tools for all tools; a run is offered those that are switched on when it asks.
-
-    The arguments are those of `to_tool`.
-
-    Raises:
-        DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
-        ValueError: the executor has other tools.
-    """
-    runner = runner_of(tools, context, executor, _OPTIONS)
-    return [_made(tool, runner, native) for tool in runner.executor.registry]
+__all__ = ["answer_of_unknown_tool", "output_type", "to_tool", "to_tools"]
 
 
 def answer_of_unknown_tool(tools: Tools, /) -> Callable[[Any], str | None]:
@@ -95,9 +48,6 @@ def answer_of_unknown_tool(tools: Tools, /) -> Callable[[Any], str | None]:
     Args:
         tools: those of the agent.
     """
-    from ..errors import ToolNotFoundError
-    from .base import registry_of
-
     registry = registry_of(tools)
 
     def formatter(arguments: Any) -> str | None:
@@ -112,61 +62,72 @@ def answer_of_unknown_tool(tools: Tools, /) -> Callable[[Any], str | None]:
     return formatter
 
 
-def _made(tool: Tool[..., Any], runner: Runner, native: dict[str, Any]) -> Any:
+def output_type(cls: type[Any], /) -> Any:
+    """Return what `Agent(output_type=…)` takes; the final output of a run is a `cls`.
+
+    Args:
+        cls: a class whose JSON is an object, such as a dataclass.
+
+    Raises:
+        SchemaError: its fields can't be read.
+        TypeError: its JSON isn't an object.
+    """
+    return AgentOutputSchema(output_class(cls, ModelBehaviorError), strict_json_schema=False)
+
+
+def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     if native.get("strict_json_schema"):
         message = "strict_json_schema=True makes all parameters required without null: leave it out"
         raise UserError(message)
-    name, registry = tool.name, runner.executor.registry
+    name = tool.name
 
     async def invoke(ctx: Any, arguments: str) -> Any:
-        result = await runner.run(
-            name, arguments, _own(ctx), call_id=ctx.tool_call_id, host=ctx, confirm="run"
-        )
+        result = await runner.run(name, arguments, ctx, call_id=ctx.tool_call_id)
         span = get_current_span() if result.is_error else None
         if span is not None:
             span.set_error(SpanError(message=result.code or "error", data={"tool_name": name}))
         return _output(result)
 
     def is_enabled(ctx: Any, _agent: Any) -> bool:
-        return registry.is_enabled(name, context=runner.context_of(_own(ctx), ctx))
+        return runner.executor.registry.is_enabled(name, context=runner.context_of(ctx))
 
-    return FunctionTool(
-        **{
-            "name": name,
-            "description": tool.definition()["description"],
-            "params_json_schema": tool.input_schema(),
-            "on_invoke_tool": invoke,
-            "strict_json_schema": False,
-            "needs_approval": bool(tool.annotations.confirm),
-            "is_enabled": is_enabled,
-            **native,
-        }
-    )
-
-
-def _own(ctx: Any) -> Mapping[Any, Any]:
-    own: dict[Any, Any] = {} if ctx.context is None else {type(ctx.context): ctx.context}
-    return {**own, type(ctx): ctx}
+    own = {
+        "name": name,
+        "description": tool.definition()["description"],
+        "params_json_schema": tool.input_schema(),
+        "on_invoke_tool": invoke,
+        "strict_json_schema": False,
+        "needs_approval": runner.holds_back(tool),
+        "is_enabled": is_enabled,
+    }
+    return FunctionTool(**{**own, **native})
 
 
 def _output(result: ToolResult) -> Any:
     """Return the text of a result, or its parts as theirs; an error is its text."""
-    value: Any = result.value
-    if isinstance(value, _NATIVE):
-        return value
-    if isinstance(value, list) and any(isinstance(one, _NATIVE) for one in value):
-        return value
-    if result.is_error or all(isinstance(part, (Text, Audio, Resource)) for part in result.parts):
-        return result.content  # the model takes no audio from tools; the content says what there is
-    return [_part(part) for part in result.parts]
+    blocks = blocks_of(result, _BLOCKS, lambda text: ToolOutputText(text=text), _NATIVE)
+    # The model takes no audio from tools; the content says what there is.
+    return result.content if blocks is None else blocks
 
 
-def _part(part: Any) -> Any:
-    match part:
-        case Image():
-            return ToolOutputImage(image_url=f"data:{part.media_type};base64,{part.base64}")
-        case File():
-            data = f"data:{part.media_type};base64,{part.base64}"
-            return ToolOutputFileContent(file_data=data, filename=part.name or "file")
-        case _:
-            return ToolOutputText(text=part.text if isinstance(part, Text) else str(part))
+def _url(part: Any) -> str:
+    return f"data:{part.media_type};base64,{part.base64}"
+
+
+_NATIVE = (ToolOutputFileContent, ToolOutputImage, ToolOutputText)
+_BLOCKS: Any = {
+    Image: lambda part: ToolOutputImage(image_url=_url(part)),
+    File: lambda part: ToolOutputFileContent(file_data=_url(part), filename=part.name or "file"),
+}
+
+_adapter = Adapter[Any](
+    "openai-agents",
+    _made,
+    own=with_state("context"),
+    hosts=(RunContextWrapper, ToolContext),
+    asks="before",
+    native_results=_NATIVE,
+    pass_through=(AgentsException,),
+    lists_disabled=True,
+)
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

@@ -1,11 +1,18 @@
-"""smolagents: our tools as its tools; needs the extra `smolagents`."""
+"""smolagents: our tools as its tools; needs the extra `smolagents`.
+
+Options of `to_tool` are attributes of the tool, such as `output_type`, and `raise_errors`: whether a call
+without a result raises `ToolCallError`, as it does by default. In a `ToolCallingAgent` this ends the step,
+and the results of other calls of the step are lost; otherwise the model gets the text as a result. In a
+`CodeAgent` code would go on with that text. Names of tools are Python identifiers. smolagents has no
+context of a call, and shows no recursive types.
+"""
 
 from __future__ import annotations
 
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, cast
 
-from .base import check_parameters, flat_definition, needing, runner_of, runner_of_one
+from .base import Adapter, flat_definition, is_text, needing
 
 with needing("smolagents", "smolagents 1.26 or newer", "smolagents"):
     from smolagents import AgentImage
@@ -17,14 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..tools.calls import ToolResult
-    from ..tools.execution.confirmation import Confirm
-    from ..tools.execution.executor import Executor
     from ..tools.tool import Tool
-    from .base import Context, ExecutorOptions, Runner, Tools
 
 __all__ = ["OperatorTool", "ToolCallError", "to_tool", "to_tools"]
 
-_OPTIONS: ExecutorOptions = {"native_results": (AgentImage,)}
 _ANY = ["string", "integer", "number", "boolean", "object", "array", "null"]
 
 
@@ -37,17 +40,13 @@ class OperatorTool(SmolTool):
 
     skip_forward_signature_validation = True
 
-    def __init__(
-        self, tool: Tool[..., Any], runner: Runner, *, raise_errors: bool, native: Mapping[str, Any]
-    ) -> None:
-        check_parameters(tool, "smolagents", ("self", "sanitize_inputs_outputs"))
-        self.name = tool.name
-        self.description = tool.definition()["description"]
+    def __init__(self, tool: Any, runner: Any, /, *, raise_errors: bool = True, **native: Any) -> None:
+        self.name, self.description = tool.name, tool.definition()["description"]
         structured = tool.structured_output()
         is_object = structured is not None and not structured.is_wrapped
         self.output_type = "object" if is_object else "any"
         self.output_schema = tool.output_schema() if is_object else None
-        self.inputs: Any = _Inputs(_inputs(tool))
+        self.inputs: Any = _inputs(tool)
         self.__dict__.update(native)
         self._runner, self._signature, self._raises = runner, tool.signature, raise_errors
         super().__init__()
@@ -66,82 +65,22 @@ class OperatorTool(SmolTool):
             arguments = kwargs
         return self._outcome(arguments)
 
-    def to_code_prompt(self) -> str:
+    def to_code_prompt(self) -> Any:
         """Return what an agent that writes code reads of the tool."""
         shown = copy(self)
         shown.inputs = deepcopy(self.inputs)
-        prompt: str = SmolTool.to_code_prompt(shown)
-        return prompt
+        return SmolTool.to_code_prompt(shown)
 
     def _outcome(self, arguments: Any) -> Any:
-        result: ToolResult = self._runner.run_sync(self.name, arguments, {})
-        if result.is_error:
-            if self._raises:
-                raise ToolCallError(result.content)
-            return result.content
+        result: ToolResult = self._runner.run_sync(self.name, arguments)
+        if result.is_error and self._raises:
+            raise ToolCallError(result.content)
         if isinstance(result.value, AgentImage):
             return result.value
-        match result.parts:
-            case (Image() as image,):
-                return AgentImage(image.data)
-            case _ if result.json is not None and not _has_media(result):
-                return result.json
-            case _:
-                return result.content
-
-
-def to_tool(
-    tool: Tool[..., Any],
-    /,
-    *,
-    context: Context | None = None,
-    executor: Executor | None = None,
-    confirm: Confirm | None = None,
-    raise_errors: bool = True,
-    **native: Any,
-) -> OperatorTool:
-    """Return a tool of smolagents.
-
-    Args:
-        tool: one of ours. Its name is a Python identifier.
-        context: what your program injects, by type or by name; or a plain function that takes None and
-            returns that, because smolagents has no context.
-        executor: what runs the calls, for limits of your own; it has this tool.
-        confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`. Without it such
-            calls aren't run.
-        raise_errors: whether a call without a result raises `ToolCallError`. In a `ToolCallingAgent` this
-            ends the step, and the results of other calls of the step are lost; otherwise the model
-            gets the text as a result. In a `CodeAgent` code would go on with that text.
-        native: attributes of the tool, such as `output_type`.
-
-    Raises:
-        TypeError: an argument is of another kind.
-        ValueError: the executor doesn't have this tool, or smolagents can't show a recursive type.
-    """
-    runner = runner_of_one(tool, context, executor, _OPTIONS, confirm)
-    return OperatorTool(tool, runner, raise_errors=raise_errors, native=native)
-
-
-def to_tools(
-    tools: Tools,
-    /,
-    *,
-    context: Context | None = None,
-    executor: Executor | None = None,
-    confirm: Confirm | None = None,
-    raise_errors: bool = True,
-    **native: Any,
-) -> list[OperatorTool]:
-    """Return tools for those that are switched on now; the arguments are those of `to_tool`.
-
-    Raises:
-        DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
-        ValueError: the executor has other tools, or smolagents can't show a recursive type.
-    """
-    runner = runner_of(tools, context, executor, _OPTIONS, confirm)
-    offered = runner.executor.registry.offered()
-    return [OperatorTool(one, runner, raise_errors=raise_errors, native=native) for one in offered]
+        if len(result.parts) == 1 and isinstance(result.parts[0], Image):
+            return AgentImage(result.parts[0].data)
+        is_bare = result.is_error or result.json is None or not is_text(result)
+        return result.content if is_bare else result.json
 
 
 class _Input(dict[str, Any]):
@@ -160,32 +99,22 @@ class _Input(dict[str, Any]):
         return deepcopy(dict(self.items()), memo)
 
 
-class _Inputs(dict[str, Any]):
-    """The properties of the input; a copy has all that is in them."""
-
-    def __init__(self, properties: Mapping[str, dict[str, Any]]) -> None:
-        super().__init__({name: _Input(part) for name, part in properties.items()})
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
-        return {name: deepcopy(part, memo) for name, part in self.items()}
-
-
-def _inputs(tool: Tool[..., Any]) -> dict[str, dict[str, Any]]:
+def _inputs(tool: Tool[..., Any]) -> dict[str, Any]:
     schema = flat_definition(tool, "smolagents", boolean_schemas=False)["input_schema"]
+    properties = cast("Mapping[str, dict[str, Any]]", schema["properties"])
     required = schema.get("required", ())
-    return {
-        name: {**_property(part), **({} if name in required else {"nullable": True})}
-        for name, part in cast("dict[str, dict[str, Any]]", schema["properties"]).items()
-    }
+    return {name: _Input(_property(part, name in required)) for name, part in properties.items()}
 
 
-def _property(part: dict[str, Any]) -> dict[str, Any]:
+def _property(part: dict[str, Any], is_required: bool) -> dict[str, Any]:  # noqa: FBT001  # read beside its call
     """Return a schema as smolagents takes it: it needs a type and a description, and takes `anyOf` apart."""
-    made = {"type": _ANY, "description": "", **part}
+    made = {"type": _ANY, "description": "", **part, **({} if is_required else {"nullable": True})}
     if "anyOf" in made:
         made["allOf"] = [{"anyOf": made.pop("anyOf")}, *made.get("allOf", ())]
     return made
 
 
-def _has_media(result: ToolResult) -> bool:
-    return any(type(part).__name__ != "Text" for part in result.parts)
+_adapter = Adapter[OperatorTool](
+    "smolagents", OperatorTool, native_results=(AgentImage,), taken=("self", "sanitize_inputs_outputs")
+)
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

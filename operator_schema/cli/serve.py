@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from ..adapters.base import Tools
-    from ..adapters.mcp.handlers import Handlers
     from ..adapters.mcp.http import Address
+    from ..adapters.mcp.server import Handlers
     from ..tools.execution.executor import Executor
     from .contexts import GivenContext, OpenContexts
     from .output import Output
@@ -277,7 +277,7 @@ def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output)
 
 
 def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Mapping[str, Any]) -> Handlers:
-    from ..adapters.mcp.handlers import handlers
+    from ..adapters.mcp.server import handlers
 
     return handlers(
         executor.registry,
@@ -351,7 +351,7 @@ class _Offered(Value):
         from mcp.shared.exceptions import MCPError
 
         from ..adapters.base import registry_of
-        from ..adapters.mcp.native import native_classes
+        from ..adapters.mcp.content import native_classes
         from ..tools.execution.executor import Executor
 
         try:

@@ -42,6 +42,7 @@ __all__ = [
     "is_registered",
     "is_union",
     "members_of",
+    "register_handed_through",
     "register_injected",
     "skip",
     "takes_none",
@@ -52,6 +53,9 @@ C = TypeVar("C", bound=type)
 
 _registered: Final[dict[int, weakref.ref[type]]] = {}
 """Identity of a class to a reference that does not keep it alive; a metaclass may have a hash of its own."""
+
+_handed_through: Final[dict[int, weakref.ref[type]]] = {}
+"""The same for classes of results that a framework handles itself."""
 
 _NEVER = frozenset({"builtins", "typing", "abc"})
 
@@ -78,10 +82,25 @@ def register_injected(cls: C, /) -> C:
     if cls.__module__ in _NEVER:
         message = f"register_injected takes a class of the host, and {name_of(cls)} is one of Python's own"
         raise TypeError(message)
+    _remember(_registered, cls)
+    return cls
+
+
+def register_handed_through(cls: type, /) -> None:
+    """Say that a framework handles instances of a class itself, where a function returns them.
+
+    This counts for its subclasses; a schema that it may have is an accident.
+
+    Args:
+        cls: a class, such as that of a framework's results.
+    """
+    _remember(_handed_through, cls)
+
+
+def _remember(classes: dict[int, weakref.ref[type]], cls: type) -> None:
     key = id(cls)
     # The entry goes before another class can have this identity.
-    _registered[key] = weakref.ref(cls, lambda _: _registered.pop(key, None))
-    return cls
+    classes[key] = weakref.ref(cls, lambda _: classes.pop(key, None))
 
 
 def has_registered() -> bool:
@@ -100,8 +119,8 @@ def _is_of_host(hint: Any) -> bool:
     return isinstance(cls, type) and any(_is_entry(base) for base in cls.__mro__)
 
 
-def _is_entry(cls: type) -> bool:
-    found = _registered.get(id(cls))
+def _is_entry(cls: type, classes: Mapping[int, weakref.ref[type]] = _registered) -> bool:
+    found = classes.get(id(cls))
     return found is not None and found() is cls
 
 
@@ -194,6 +213,8 @@ def holds_handed_through(hint: Any) -> bool:
 
 
 def _is_handed_through(cls: type) -> bool:
+    if _is_entry(cls, _handed_through):
+        return True
     package = cls.__module__.partition(".")[0]
     return any(
         f"{cls.__module__}.".startswith(f"{module}.") and cls.__name__.startswith(names)

@@ -26,8 +26,7 @@ from operator_schema import (
     skip,
     tool,
 )
-from operator_schema.adapters.process import answer, atools_of, tools_of
-from operator_schema.adapters.process.child import MAX_OUTPUT
+from operator_schema.adapters.process import MAX_OUTPUT, answer, atools_of, tools_of
 
 anyio = pytest.importorskip("anyio", reason="no wheel of it for WebAssembly, which starts no processes")
 

@@ -6,6 +6,10 @@ import ipaddress
 import os
 import sys
 
+import pytest
+
+pytest.register_assert_rewrite("contract", "turns")
+
 # What the frameworks tell their makers, and where they would keep files, is off.
 os.environ |= {
     "AGNO_TELEMETRY": "false",

@@ -56,7 +56,10 @@ def run_section(title: str) -> dict[str, object]:
     blocks = section.split("```python\n")[1:]
     assert blocks, title
     for block in blocks:
-        exec(compile(block.partition("```")[0], f"docs/frameworks.md: {title}", "exec"), namespace)  # noqa: S102  # the page's own examples
+        text = block.partition("```")[0]
+        # As a reader runs it: without what this module imports from the future.
+        code = compile(text, f"docs/frameworks.md: {title}", "exec", dont_inherit=True)
+        exec(code, namespace)  # noqa: S102  # the page's own examples
     return namespace
 
 

@@ -81,7 +81,7 @@ ROOMS = {
     ),
     "adapters": Room(("adapters",), ("adapters",)),
     "mcp": Room(
-        ("adapters/mcp", "adapters/mcp_client", "cli/serve.py", "cli/contexts.py"),
+        ("adapters/mcp", "adapters/mcp_client.py", "cli/serve.py", "cli/contexts.py"),
         ("adapters/mcp", "cli/test_cli_serve.py", "cli/test_cli_contexts.py"),
     ),
     "code_tools": Room(("code_tools",), ("code_tools",)),

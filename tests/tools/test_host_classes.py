@@ -111,6 +111,23 @@ def test_a_registered_class_is_not_kept_alive():
 
 
 @pytest.mark.needs_threads
+def test_a_result_that_a_framework_handles_itself():
+    class Reply:
+        pass
+
+    class Special(Reply):
+        pass
+
+    def give() -> list[Special]:
+        """Give."""
+        return []
+
+    with pytest.raises(SchemaError, match="is not supported"):
+        tool(give)
+    injection.register_handed_through(Reply)
+    assert tool(give).output_schema() == {}
+
+
 def test_classes_are_registered_in_several_threads():
     classes: list[type] = []
 

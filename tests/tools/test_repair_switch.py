@@ -20,7 +20,7 @@ from operator_schema import (
     hook,
     tool,
 )
-from operator_schema.adapters.base import runner_of, runner_of_one
+from operator_schema.adapters.base import Adapter, Runner
 from operator_schema.adapters.process import answer, tools_of
 from operator_schema.providers import anthropic, gemini, openai_chat, openai_responses
 
@@ -87,13 +87,17 @@ def in_a_hooked_round(tools: Any) -> str:
     return content_of(plan.commit([]).results)
 
 
+ADAPTER = Adapter[Runner]("a framework", lambda _tool, runner: runner)
+
+
 def in_an_adapter(tools: Any) -> str:
-    return asyncio.run(runner_of(tools, None, None, {}).run("double", WRONG, {})).content
+    runner, *_ = ADAPTER.to_tools(tools)
+    return asyncio.run(runner.run("double", WRONG)).content
 
 
 def in_an_adapter_of_one_tool(tools: Any) -> str:
     [found] = [each for each in tools if each.name == "double"]
-    return runner_of_one(found, None, None, {}).run_sync("double", json.dumps(WRONG), {}).content
+    return ADAPTER.to_tool(found).run_sync("double", json.dumps(WRONG)).content
 
 
 def over_a_process(tools: Any) -> str:

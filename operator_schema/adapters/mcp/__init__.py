@@ -10,8 +10,7 @@ except ModuleNotFoundError as error:
     message = "operator_schema.adapters.mcp needs mcp 2.1 or newer: pip install 'operator-schema[mcp]'"
     raise ModuleNotFoundError(message, name="mcp") from None
 
-from .handlers import Handlers, handlers
-from .server import server
+from .server import Handlers, handlers, server
 
 __all__ = ["Handlers", "handlers", "server"]
 

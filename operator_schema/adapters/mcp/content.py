@@ -1,18 +1,141 @@
-"""How do parts of a result become MCP content?"""
+"""What does a client read of a tool, and of its results?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import quote
 
 import mcp_types as types
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from ...introspect.node_kinds import json_types_of
+from ...json_values import without_surrogates
 from ...tools.content import Audio, File, Image, Text
+from ...tools.log import ERROR, write_log
+from ...tools.output import NO_OUTPUT, items_of
+from ...wording import as_written, listed
 
 if TYPE_CHECKING:
-    from ...tools.content import Part, Resource
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["content_of"]
+    from ...tools.content import Part, Resource
+    from ...tools.metadata import ToolAnnotations
+    from ...tools.output import StructuredOutput
+    from ...tools.tool import Tool
+
+__all__ = [
+    "Structured",
+    "checked_structured",
+    "content_of",
+    "cut_answer",
+    "described",
+    "hints_of",
+    "holds_native",
+    "is_modern",
+    "native_answer",
+    "native_classes",
+    "output_of",
+    "structured_content",
+]
+
+
+Structured = Literal["objects", "all", "none"]
+"""Which results a client gets as data beside the text: those that are objects, all that say more than
+a text, or none."""
+
+
+def checked_structured(value: Any) -> Structured:
+    """Return the option, if it is one.
+
+    Raises:
+        ValueError: it isn't.
+    """
+    kinds = get_args(Structured)
+    if value not in kinds:
+        message = (
+            f"structured is one of {listed([as_written(kind) for kind in kinds])}, not {as_written(value)}"
+        )
+        raise ValueError(message)
+    found: Structured = value
+    return found
+
+
+def is_modern(protocol_version: str) -> bool:
+    """Return whether requests carry their own version, without a handshake: 2026-07-28 and later."""
+    return protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def output_of(tool: Tool[..., Any], structured: Structured) -> StructuredOutput | None:
+    """Return how the results of a tool become data, None where they are text alone."""
+    if structured == "none":
+        return None
+    output = tool.structured_output()
+    return None if output is None or (output.is_wrapped and structured == "objects") else output
+
+
+def described(
+    tool: Tool[..., Any], _: object, /, *, structured: Structured, protocol_version: str
+) -> types.Tool:
+    """Return a tool as a client reads it, whatever runs its calls.
+
+    Args:
+        tool: as the model sees it.
+        structured: which results are data.
+        protocol_version: of the request. Before 2026-07-28 the schema of a result says `"type": "object"`.
+    """
+    definition, said = tool.definition(), tool.annotations
+    output = output_of(tool, structured)
+    return types.Tool(
+        name=tool.name,
+        title=said.title,
+        description=without_surrogates(definition["description"]),
+        input_schema=definition["input_schema"],
+        output_schema=None if output is None else _output_schema(output, protocol_version),
+        annotations=hints_of(said),
+        _meta=said.meta or None,
+    )
+
+
+def structured_content(output: StructuredOutput, json: Any, protocol_version: str) -> Any:
+    """Return a result as data, None if it doesn't fit what the tool declares.
+
+    Args:
+        output: of `output_of`.
+        json: as in `ToolResult.json`.
+        protocol_version: of the request.
+    """
+    return json if _is_bare(output, protocol_version) else output.of(json)
+
+
+def _output_schema(output: StructuredOutput, protocol_version: str) -> dict[str, Any]:
+    return output.codec.json_schema() if _is_bare(output, protocol_version) else output.schema
+
+
+def _is_bare(output: StructuredOutput, protocol_version: str) -> bool:
+    """Return whether a result that isn't an object stands for itself.
+
+    One that may be null never does: the SDK drops `"structuredContent": null`, and clients then miss it.
+    """
+    if not output.is_wrapped or not is_modern(protocol_version):
+        return False
+    graph = output.codec.graph
+    return "null" not in json_types_of(graph.resolve_root(), graph.definitions)
+
+
+def hints_of(said: ToolAnnotations) -> types.ToolAnnotations | None:
+    """Return what a tool says about itself as hints of the protocol, None if it says nothing."""
+    hints = types.ToolAnnotations(
+        read_only_hint=said.read_only,
+        destructive_hint=said.destructive,
+        idempotent_hint=said.idempotent,
+        open_world_hint=said.open_world,
+    )
+    return None if hints == _NO_HINTS else hints
+
+
+_NO_HINTS = types.ToolAnnotations()
 
 
 def content_of(part: Part) -> types.ContentBlock:
@@ -47,3 +170,167 @@ def _embedded(
     contents: types.TextResourceContents | types.BlobResourceContents,
 ) -> types.EmbeddedResource:
     return types.EmbeddedResource(type="resource", resource=contents)
+
+
+_BLOCKS = (
+    types.TextContent,
+    types.ImageContent,
+    types.AudioContent,
+    types.ResourceLink,
+    types.EmbeddedResource,
+)
+_OWN = (types.CallToolResult, types.InputRequiredResult, *_BLOCKS)
+_OF_FRAMEWORKS: Mapping[str, Sequence[str]] = {
+    "fastmcp.tools": ("ToolResult",),
+    "fastmcp.utilities.types": ("Image", "Audio", "File"),
+    "mcp.server.mcpserver.utilities.types": ("Image", "Audio"),
+    "pydantic_ai.messages": ("ToolReturn", "BinaryContent"),
+}
+"""Modules and their classes; none is imported for it: a tool that makes one of them has done that."""
+
+_TO_BLOCK = ("to_image_content", "to_audio_content", "to_resource_content")
+
+
+def native_classes() -> tuple[type, ...]:
+    """Return the classes of results that aren't written as JSON, as far as they are loaded."""
+    found = (
+        getattr(sys.modules.get(module), name, None)
+        for module, names in _OF_FRAMEWORKS.items()
+        for name in names
+    )
+    return (*_OWN, *[cls for cls in found if isinstance(cls, type)])
+
+
+def holds_native(value: object, classes: tuple[type, ...]) -> bool:
+    """Return whether a result is of one of these classes, or a list or tuple that holds one."""
+    kinds = {type(item) for item in items_of(value)} or {type(value)}
+    return any(issubclass(kind, classes) for kind in kinds)
+
+
+def native_answer(
+    name: str, value: object, output: StructuredOutput | None, structured: Structured, protocol_version: str
+) -> types.CallToolResult | types.InputRequiredResult:
+    """Return what a client gets for a result of one of these classes, or for a list that holds one.
+
+    It keeps its kind, its data and its mark as an error.
+
+    Args:
+        name: of the tool.
+        value: as the function returned it.
+        output: how the results of the tool become data.
+        structured: which results are data.
+        protocol_version: of the request.
+    """
+    if isinstance(value, types.InputRequiredResult):
+        return value
+    if not isinstance(value, types.CallToolResult):
+        try:
+            value = _answer_of(value) if _is_answer(value) else types.CallToolResult(content=_blocks(value))
+        except Exception as error:  # noqa: BLE001  # an object of a framework may read a file only now
+            return _not_shown(name, error)
+    data = value.structured_content
+    if structured == "none":
+        data = None
+    elif output is not None and not value.is_error:
+        data = structured_content(output, data, protocol_version)
+        if data is None:  # a client would refuse it, and show nothing
+            return value.model_copy(update={"structured_content": None, "is_error": True})
+    elif not isinstance(data, dict) and not is_modern(protocol_version):
+        data = None
+    return value.model_copy(update={"structured_content": data})
+
+
+def _is_answer(value: object) -> bool:
+    """Return whether a value is a result of fastmcp, which has the fields of one of the protocol."""
+    return type(value).__name__ == "ToolResult" and hasattr(value, "structured_content")
+
+
+def _answer_of(value: Any) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=value.content,
+        structured_content=value.structured_content,
+        is_error=bool(getattr(value, "is_error", False)),
+        _meta=value.meta,
+    )
+
+
+def _blocks(value: Any) -> list[types.ContentBlock]:
+    """Return the content of a result, or of one of its items."""
+    if isinstance(value, _BLOCKS):
+        return [value]
+    several = items_of(value)
+    if several:
+        return [block for item in several for block in _blocks(item)]
+    method = _method_of(value)
+    if method is not None:
+        return [getattr(value, method)()]
+    match type(value).__module__, type(value).__name__:
+        case "pydantic_ai.messages", "ToolReturn":
+            said = value.content
+            more: Iterable[Any] = [] if said is None else [said] if isinstance(said, str) else said
+            return [block for item in (value.return_value, *more) for block in _blocks(item)]
+        case "pydantic_ai.messages", _ if isinstance(getattr(value, "data", None), bytes):
+            return [_binary(value.data, value.media_type)]
+        case _:
+            written = NO_OUTPUT.write(value, "the result", is_lenient=True)
+            return [content_of(part) for part in written.parts] or [_text(written.text)]
+
+
+def _method_of(value: object) -> str | None:
+    return next((name for name in _TO_BLOCK if hasattr(type(value), name)), None)
+
+
+def _binary(data: bytes, media_type: str) -> types.ContentBlock:
+    text = b64encode(data).decode()
+    if media_type.startswith("image/"):
+        return types.ImageContent(type="image", data=text, mime_type=media_type)
+    if media_type.startswith("audio/"):
+        return types.AudioContent(type="audio", data=text, mime_type=media_type)
+    held = types.BlobResourceContents(uri="file:///file", mime_type=media_type, blob=text)
+    return types.EmbeddedResource(type="resource", resource=held)
+
+
+def _text(text: str) -> types.TextContent:
+    return types.TextContent(type="text", text=text)
+
+
+def cut_answer(name: str, answer: types.CallToolResult, most: float) -> types.CallToolResult:
+    """Return an answer whose text is as long as it may be, and that can be sent at all.
+
+    Args:
+        name: of the tool.
+        answer: that a tool, or a server behind it, has made.
+        most: characters that the text may have; of a longer one the model gets the beginning, without data.
+    """
+    try:
+        answer.model_dump_json()
+    except Exception as error:  # noqa: BLE001  # a lone surrogate, or anything under `_meta`
+        return _not_shown(name, error)
+    length = sum(map(_length, answer.content))
+    if length <= most:
+        return answer
+    note = f"[cut: the whole result has {length:,} characters; ask for less of it]"
+    left = int(most) - len(note)
+    content: list[types.ContentBlock] = []
+    for block in answer.content:
+        if isinstance(block, types.TextContent):
+            content.append(block.model_copy(update={"text": block.text[: max(left, 0)]}))
+        elif _length(block) <= max(left, 0):
+            content.append(block)
+        left -= _length(block)
+    update: dict[str, Any] = {"content": [*content, _text(note)], "structured_content": None}
+    return answer.model_copy(update=update)
+
+
+def _not_shown(name: str, error: Exception) -> types.CallToolResult:
+    write_log(ERROR, "%s: its result can't be sent", name, error=error)
+    text = f"{name} did its work, but its result can't be shown; calling it again will not help"
+    return types.CallToolResult(content=[_text(text)], is_error=True)
+
+
+def _length(block: types.ContentBlock) -> int:
+    """Return the characters of a block that a model reads as text."""
+    if isinstance(block, types.TextContent):
+        return len(block.text)
+    held = block.resource if isinstance(block, types.EmbeddedResource) else None
+    return len(held.text) if isinstance(held, types.TextResourceContents) else 0

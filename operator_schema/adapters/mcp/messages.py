@@ -1,26 +1,47 @@
-"""How do progress and log records reach the client while a tool runs?"""
+"""What does the server say to the client, or ask a person there, before a call has its result?"""
 
 from __future__ import annotations
 
+import hmac
+import json
+import logging
+import weakref
 from collections import deque
 from contextlib import suppress
+from contextvars import ContextVar
+from hashlib import sha256
 from math import isfinite
-from typing import TYPE_CHECKING, TypeVar
+from os import urandom
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import anyio
+import mcp_types as types
+from mcp.server.session import ServerSession
+from mcp.shared.exceptions import MCPError
 
 from ...json_values import without_surrogates
+from ...rounds.questions import call_text
 from ...tools.execution.backends import current_backend
+from ...tools.execution.tasks import person_answers
+from ...wording import received
+from .content import is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from ...tools.calls import RawCall
+    from ...tools.execution.reports import OnProgress
     from ...tools.progress import ProgressUpdate
 
     Send = Callable[[], Awaitable[None]]
+    Report = Callable[[float, float | None, str | None], Awaitable[None]]
+    from mcp.server.context import ServerRequestContext
 
-__all__ = ["Messages", "progress_sender", "sending"]
+    from ...rounds.tool_call import ToolCall
+    from ...tools.tool import Tool
+
+__all__ = ["Asked", "ClientLog", "Confirmation", "Messages", "PatientSession", "with_messages"]
+
 
 T = TypeVar("T")
 
@@ -67,7 +88,31 @@ class Messages:
             self._woken = anyio.Event()
 
 
-async def sending(messages: Messages, run: Callable[[], Awaitable[T]]) -> T:
+async def with_messages(
+    run: Callable[[OnProgress | None], Awaitable[T]],
+    report: Report | None = None,
+    listen: Callable[[Messages], None] | None = None,
+) -> T:
+    """Run a call, and send meanwhile what it reports and logs.
+
+    Args:
+        run: starts it; takes what an executor takes as `on_progress`.
+        report: sends an update of its progress; None if it reports none.
+        listen: gets the messages before the call starts, to add others; None if there are none.
+
+    Raises:
+        Exception: what it raises, not in a group.
+    """
+    if report is None and listen is None:
+        return await run(None)
+    messages = Messages()
+    on_progress = None if report is None else _progress_sender(messages, report)
+    if listen is not None:
+        listen(messages)
+    return await _sending(messages, lambda: run(on_progress))
+
+
+async def _sending(messages: Messages, run: Callable[[], Awaitable[T]]) -> T:
     """Run a call, and send what it has to say meanwhile.
 
     Args:
@@ -91,9 +136,7 @@ async def sending(messages: Messages, run: Callable[[], Awaitable[T]]) -> T:
     return results[0]
 
 
-def progress_sender(
-    messages: Messages, report: Callable[[float, float | None, str | None], Awaitable[None]]
-) -> Callable[[RawCall, ProgressUpdate], None]:
+def _progress_sender(messages: Messages, report: Report) -> Callable[[RawCall, ProgressUpdate], None]:
     """Return what an executor takes as `on_progress`.
 
     The protocol wants each value to be higher than the one before; what isn't is left out.
@@ -121,3 +164,279 @@ def _is_finite(number: float | None) -> bool:
         return number is not None and isfinite(number)
     except OverflowError:  # an integer beyond all floats
         return False
+
+
+_LEVELS: tuple[types.LoggingLevel, ...] = get_args(types.LoggingLevel)
+"""From `debug` to `emergency`, the most important last."""
+
+_UNASKED: types.LoggingLevel = "info"
+"""What a client of an earlier generation gets that doesn't say a level, as it needn't."""
+
+_MODERN_LEVEL = types.LOG_LEVEL_META_KEY
+
+_OF_PYTHON: tuple[tuple[int, types.LoggingLevel], ...] = (
+    (logging.CRITICAL, "critical"),
+    (logging.ERROR, "error"),
+    (logging.WARNING, "warning"),
+    (logging.INFO, "info"),
+)
+
+
+class _Listening:
+    """A call whose client wants its log records.
+
+    Attributes:
+        logger: name of the logger above all whose records are sent.
+        least: the least important level that the client wants, as a position in `_LEVELS`.
+        send: takes level, name of the logger and text.
+    """
+
+    __slots__ = ("least", "logger", "send")
+
+    def __init__(self, logger: str, least: int, send: Callable[[types.LoggingLevel, str, str], None]) -> None:
+        self.logger = logger
+        self.least = least
+        self.send = send
+
+
+_calling: ContextVar[_Listening | None] = ContextVar("operator_schema_mcp_log", default=None)
+"""The call in whose task, or in one of whose threads, a record is logged."""
+
+
+class _ToClient(logging.Handler):
+    """Hand records over to the call in which they are logged, if its client wants them.
+
+    Args:
+        logger: name of the logger that it is attached to.
+    """
+
+    def __init__(self, logger: str) -> None:
+        super().__init__()
+        self._logger = logger
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hand one over: its message alone, as a traceback may show what the client must not see."""
+        listening = _calling.get()
+        # Of a logger above or below, another server may want the same record.
+        if listening is None or listening.logger != self._logger:
+            return
+        level = _level_of(record.levelno)
+        if _LEVELS.index(level) < listening.least:
+            return
+        try:
+            text = record.getMessage()
+        except Exception:  # noqa: BLE001  # what is logged may be anything
+            self.handleError(record)
+            return
+        listening.send(level, without_surrogates(record.name), without_surrogates(text))
+
+
+_attached: dict[str, _ToClient] = {}
+"""Name of a logger to the one handler that it has for all servers."""
+
+
+class ClientLog:
+    """Send the records of one logger, and of those below it, to the client whose call logs them.
+
+    Args:
+        logger: its name, such as `acme.tools`; never empty, as the root logger has what nobody checked.
+
+    Raises:
+        TypeError: it isn't a string.
+        ValueError: it is empty.
+    """
+
+    __slots__ = ("_levels", "_logger")
+
+    def __init__(self, logger: str) -> None:
+        if not isinstance(logger, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+            message = f"logger is the name of a logger, such as 'acme.tools', not {received(logger)}"
+            raise TypeError(message)
+        if not logger:
+            message = "logger is the name of a logger; the root logger also has what a client must not see"
+            raise ValueError(message)
+        self._logger = logger
+        self._levels: dict[int, tuple[weakref.ref[Any], types.LoggingLevel]] = {}
+        if logger not in _attached:
+            handler = _attached.setdefault(logger, _ToClient(logger))
+            logging.getLogger(logger).addHandler(handler)
+
+    async def set_level(
+        self, ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
+    ) -> types.EmptyResult:
+        """Remember what one client wants, as the handler of `logging/setLevel`."""
+        client = ctx.session.client_params  # one object for each connection, as long as it lasts
+        if client is not None:
+            key = id(client)
+            reference = weakref.ref(client, lambda _: self._levels.pop(key, None))
+            self._levels[key] = reference, params.level
+        return types.EmptyResult()
+
+    def listen(self, ctx: ServerRequestContext[Any, Any], messages: Messages) -> None:
+        """Send what is logged from here on in this task, and in what it starts, if the client wants it."""
+        wanted = self._wanted(ctx)
+        if wanted is None:
+            return
+
+        def send(level: types.LoggingLevel, logger: str, text: str) -> None:
+            params = types.LoggingMessageNotificationParams(level=level, logger=logger, data=text)
+            notification = types.LoggingMessageNotification(params=params)
+            messages.add(lambda: ctx.session.send_notification(notification, ctx.request_id))
+
+        _calling.set(_Listening(self._logger, _LEVELS.index(wanted), send))
+
+    def _wanted(self, ctx: ServerRequestContext[Any, Any]) -> types.LoggingLevel | None:
+        if is_modern(ctx.protocol_version):
+            asked: Any = (ctx.meta or {}).get(_MODERN_LEVEL)
+            return asked if asked in _LEVELS else None
+        reference, level = self._levels.get(id(ctx.session.client_params), (None, _UNASKED))
+        return level if reference is None or reference() is ctx.session.client_params else _UNASKED
+
+
+def _level_of(number: int) -> types.LoggingLevel:
+    for least, level in _OF_PYTHON:
+        if number >= least:
+            return level
+    return "debug"
+
+
+_KEY = "confirm"
+_MOST_OPEN = 10_000
+"""Questions that wait for their answers, at most."""
+
+_NOTHING_TO_FILL_IN: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+class Confirmation:
+    """Ask a person about calls of tools with `confirm=True`, by an elicitation.
+
+    Before 2026-07-28 the server asks while the call waits. From then on it answers with the question, and the
+    client sends the call again with the person's answer and with a seal that this object made for exactly
+    this call, so that an answer can't be taken for that to another question. A seal counts once: the same
+    answer, sent again, gives a new question.
+    """
+
+    __slots__ = ("_open", "_secret")
+
+    def __init__(self) -> None:
+        self._secret = urandom(32)
+        self._open: dict[str, None] = {}  # seals that wait for their answer, the oldest first
+
+    def asked(
+        self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams, tool: Tool[..., Any]
+    ) -> Asked | None:
+        """Return what asks about a call of a tool with `confirm=True`; None if the client can't ask."""
+        return Asked(self, ctx, params, tool) if _can_ask(ctx) else None
+
+    def question(
+        self, params: types.CallToolRequestParams, tool: Tool[..., Any], asked: types.ElicitRequestFormParams
+    ) -> types.InputRequiredResult:
+        """Answer a call with a question, which waits from now on."""
+        seal = self._seal(params, tool, urandom(16).hex())
+        while len(self._open) >= _MOST_OPEN:
+            del self._open[next(iter(self._open))]  # its answer comes too late, and gives a new question
+        self._open[seal] = None
+        return types.InputRequiredResult(
+            input_requests={_KEY: types.ElicitRequest(params=asked)}, request_state=seal
+        )
+
+    def takes_seal(self, params: types.CallToolRequestParams, tool: Tool[..., Any]) -> bool:
+        """Return whether a call comes with an open seal of its own, which is used up by that."""
+        state = params.request_state or ""
+        if state not in self._open:
+            return False
+        is_own = hmac.compare_digest(state, self._seal(params, tool, state.partition(".")[0]))
+        if is_own:
+            del self._open[state]
+        return is_own
+
+    def _seal(self, params: types.CallToolRequestParams, tool: Tool[..., Any], nonce: str) -> str:
+        # With the definition of the tool: defaults that have changed meanwhile give a new question.
+        called = json.dumps([nonce, params.name, params.arguments or {}, tool.definition()], sort_keys=True)
+        return f"{nonce}.{hmac.digest(self._secret, called.encode(), sha256().name).hex()}"
+
+
+class Asked:
+    """One call about which the user of a client is asked; `executor.run(call, confirm=asked.confirm)`.
+
+    Attributes:
+        question: with which the call is answered once the executor has asked, or None. The person's answer
+            comes with the same call, sent again.
+    """
+
+    __slots__ = ("_confirmation", "_ctx", "_params", "_tool", "question")
+
+    def __init__(
+        self,
+        confirmation: Confirmation,
+        ctx: ServerRequestContext[Any, Any],
+        params: types.CallToolRequestParams,
+        tool: Tool[..., Any],
+    ) -> None:
+        self._confirmation = confirmation
+        self._ctx = ctx
+        self._params = params
+        self._tool = tool
+        self.question: types.InputRequiredResult | None = None
+
+    async def confirm(self, call: ToolCall[Any]) -> bool | str | None:
+        """Ask about a call whose arguments fit: nobody is asked about any other one."""
+        ctx, params = self._ctx, self._params
+        question = types.ElicitRequestFormParams(
+            message=call_text(call), requested_schema=_NOTHING_TO_FILL_IN
+        )
+        if not is_modern(ctx.protocol_version):
+            return await _elicited(ctx, question)
+        given = (params.input_responses or {}).get(_KEY)
+        if given is not None and self._confirmation.takes_seal(params, self._tool):
+            return _decision(given)
+        self.question = self._confirmation.question(params, self._tool, question)
+        return None
+
+
+class PatientSession(ServerSession):
+    """A session by which a tool asks people: the time in which they answer doesn't count for the call."""
+
+    @classmethod
+    def of(cls, session: ServerSession) -> ServerSession:
+        """Return the same session, which shares all that it has."""
+        if type(session) is not ServerSession:
+            return session
+        made = object.__new__(cls)
+        made.__dict__ = session.__dict__
+        return made
+
+    async def send_request(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Send a request to the client."""
+        if not isinstance(request, types.ElicitRequest | types.CreateMessageRequest):
+            return await super().send_request(request, *args, **kwargs)
+        with person_answers():
+            return await super().send_request(request, *args, **kwargs)
+
+
+def _can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
+    capabilities = ctx.session.client_capabilities
+    elicitation = None if capabilities is None else capabilities.elicitation
+    if elicitation is None:
+        return False
+    # A client of 2025-06-18 says `{}`, and knows forms alone.
+    knows_forms = elicitation.form is not None or elicitation.url is None
+    return knows_forms and (is_modern(ctx.protocol_version) or ctx.session.can_send_request)
+
+
+async def _elicited(
+    ctx: ServerRequestContext[Any, Any], question: types.ElicitRequestFormParams
+) -> bool | str:
+    try:
+        answer = await ctx.session.elicit_form(question.message, question.requested_schema, ctx.request_id)
+    except (MCPError, ValueError):  # what the client answers may be anything
+        return "a person has to agree to it, and the client failed to ask one"
+    return _decision(answer)
+
+
+def _decision(answer: object) -> bool | str:
+    """Return what an executor takes for an agreement, or the reason of a refusal."""
+    action = answer.action if isinstance(answer, types.ElicitResult) else None
+    if action == "accept":
+        return True
+    return "a person declined it" if action == "decline" else "nobody agreed to it"

@@ -1,24 +1,498 @@
-"""How do tools become a server?"""
+"""What does a server answer when a client lists the tools, calls one, or wants to hear of changes?"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, Any, cast
 
+import anyio
 import mcp_types as types
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import ListenHandler, ToolsListChanged
+from mcp.shared.exceptions import MCPError
 
+from ...errors import ToolNotFoundError
+from ...json_values import without_surrogates
+from ...tools.calls import ToolResult, class_name_of
+from ...tools.execution.backends import current_backend
+from ...tools.log import ERROR, write_log
 from ...tools.registry import Registry
-from .handlers import handlers
+from ...wording import kind, received
+from ..base import Adapter, Runner
+from .content import (
+    checked_structured,
+    content_of,
+    cut_answer,
+    described,
+    holds_native,
+    is_modern,
+    native_answer,
+    native_classes,
+    output_of,
+    structured_content,
+)
+from .messages import ClientLog, Confirmation, PatientSession, with_messages
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import TypeAlias
+
     from mcp.server.models import InitializationOptions
+    from mcp.server.subscriptions import ServerEvent
 
+    from ...errors import ToolError
     from ...tools.execution.executor import Executor
-    from .described import Structured
-    from .handlers import Context, Handlers, Tools
+    from ...tools.execution.reports import OnProgress
+    from ...tools.output import StructuredOutput
+    from ...tools.tool import Tool
+    from ..base import Tools
+    from .content import Structured
+    from .messages import Messages, Report
 
-__all__ = ["ToolServer", "server", "server_of"]
+    Ctx: TypeAlias = ServerRequestContext[Any, Any]
+    Context: TypeAlias = "Mapping[Any, Any] | Callable[[Ctx], Mapping[Any, Any]]"
+
+__all__ = ["ChangeBus", "Handlers", "ToolServer", "answer_of", "call", "handlers", "server", "server_of"]
+
+
+_UNANSWERED = "Nobody can answer it here. Calling it again will not help; tell the user what you wanted to do"
+
+
+class Handlers:
+    """The handlers of a server that offers tools; made by `handlers`.
+
+    They may serve any number of connections and event loops at once, of `asyncio` and of trio.
+
+    Attributes:
+        listen: for `on_subscriptions_listen`, by which clients from 2026-07-28 on hear of changes.
+        log: what sends log records, or None.
+    """
+
+    __slots__ = (
+        *("__weakref__", "_changes", "_confirmation", "_native", "_outputs", "_page_size", "_runner"),
+        *("_stop", "_structured", "listen", "log"),
+    )
+
+    def __init__(
+        self, runner: Runner, structured: Structured, page_size: int | None, log: ClientLog | None
+    ) -> None:
+        self._runner = runner
+        self._structured: Structured = structured
+        self._confirmation = Confirmation()
+        self._page_size = page_size
+        self._changes = ChangeBus()
+        self.listen = ListenHandler(self._changes)
+        self.log = log
+        self._native = native_classes()
+        # It takes a fifth of a short call to find out.
+        self._outputs: dict[str, tuple[Tool[..., Any], StructuredOutput | None]] = {}
+        self._stop = runner.executor.registry.on_change(self._changes.changed)
+
+    @property
+    def executor(self) -> Executor:
+        """What runs the calls; its registry has the tools that are offered."""
+        return self._runner.executor
+
+    def replace(self, executor: Executor, context: Context | None) -> None:
+        """Offer the tools of another executor from now on, and tell the clients; calls that run go on.
+
+        Args:
+            executor: whose registry has the tools.
+            context: as for `handlers`.
+        """
+        self._stop()
+        self._runner = Runner(executor, _careful(context), self._runner.confirm, _own)
+        self._stop = executor.registry.on_change(self._changes.changed)
+        self._changes.changed()
+
+    def missing_context(self) -> dict[str, ToolError]:
+        """Return which tools can't run with what the server injects: name to what a call would raise.
+
+        Nothing is known where a function makes the context of each call.
+        """
+        if callable(self._runner.context):
+            return {}
+        own = dict.fromkeys((ServerRequestContext, ServerSession), "there at each call")
+        return self.executor.missing_context(self._runner.context_of(None, own))
+
+    async def list_tools(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
+    ) -> types.ListToolsResult:
+        """List the tools that are switched on, as the handler of `tools/list`."""
+        offered = self.executor.registry.offered(context=self._runner.context_of(_patient(ctx)))
+        page, following = _page(offered, None if params is None else params.cursor, self._page_size)
+        options = {"structured": self._structured, "protocol_version": ctx.protocol_version}
+        tools = [_adapter.made(tool, self._runner, options) for tool in page]
+        return types.ListToolsResult(tools=tools, next_cursor=following)
+
+    async def call_tool(
+        self, ctx: Ctx, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Run a call, as the handler of `tools/call`.
+
+        Raises:
+            MCPError: as the tool raised it, or the context of the call can't be made.
+        """
+        runner, host = self._runner, _patient(ctx)
+        context = runner.context_of(host)
+        tool = _enabled(runner.executor.registry, params.name, context)
+        result = await call(
+            runner,
+            tool,
+            params,
+            host,
+            request=ctx,
+            confirmation=self._confirmation,
+            report=ctx.session.report_progress,
+            context=context,
+            listen=None if self.log is None else partial(self.log.listen, ctx),
+        )
+        if isinstance(result, types.InputRequiredResult):
+            return result
+        if tool is None:
+            return answer_of(result, None, ctx.protocol_version)
+        made = self._native_of(result, tool, ctx.protocol_version)
+        if isinstance(made, types.CallToolResult):
+            most = runner.executor.max_content if tool.max_content is None else tool.max_content
+            return cut_answer(tool.name, made, inf if most is None else most)
+        return made or answer_of(result, self._output_of(tool), ctx.protocol_version)
+
+    def input_schema(self, name: str) -> dict[str, Any] | None:
+        """Return the input schema of a tool, None if there is no such tool: for `get_tool_input_schema`."""
+        try:
+            return self.executor.registry[name].input_schema()
+        except ToolNotFoundError:
+            return None
+
+    async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
+        """Tell a client before 2026-07-28 of changes, as the handler of `notifications/initialized`.
+
+        It runs as long as the connection.
+        """
+        await self._changes.watch_connection(ctx, params)
+
+    def _native_of(
+        self, result: ToolResult, tool: Tool[..., Any], version: str
+    ) -> types.CallToolResult | types.InputRequiredResult | None:
+        """Return the answer that a tool, or the server behind it, has made itself; None for any other."""
+        if result.is_error:
+            failed = getattr((result.details or {}).get("exception"), "answer", None)
+            return failed if isinstance(failed, types.CallToolResult) else None
+        if not holds_native(result.value, self._native):
+            return None
+        return native_answer(tool.name, result.value, self._output_of(tool), self._structured, version)
+
+    def _output_of(self, tool: Tool[..., Any]) -> StructuredOutput | None:
+        known = self._outputs.get(tool.name)
+        if known is None or known[0] is not tool:
+            known = self._outputs[tool.name] = tool, output_of(tool, self._structured)
+        return known[1]
+
+
+def handlers(
+    tools: Tools,
+    /,
+    *,
+    context: Context | None = None,
+    executor: Executor | None = None,
+    structured: Structured = "objects",
+    confirm: bool = True,
+    page_size: int | None = None,
+    logger: str | None = None,
+) -> Handlers:
+    """Make the handlers for a low-level `Server` of your own; `server` makes a whole one.
+
+    Args:
+        tools: what is offered: a registry, which may change later, a toolset, or any iterable of tools.
+        context: what your program injects, as for `Executor.run`; or a plain function that takes the
+            `ServerRequestContext` and returns that. That context, its session, and the state of the
+            server's lifespan are there by their types anyway.
+        executor: what runs the calls, for limits of your own; its registry has these tools. By default
+            it is `Executor(tools, strict_results=True, pass_through=[MCPError])`, which leaves results that
+            are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework as they are.
+        structured: which results a client gets as data beside the text. `"objects"`: those that are
+            JSON objects. `"all"`: all that say more than a text; what isn't an object is wrapped as
+            `{"result": …}` for clients that take objects alone. `"none"`: none.
+        confirm: whether a person is asked, by an elicitation, before a tool with `confirm=True` runs. A
+            client that can't ask gets a result that says so, unless the executor has `confirm` of its own.
+            False: such tools run without asking.
+        page_size: tools that a client gets with one request; None for all of them.
+        logger: name of a logger of `logging`: what is logged there during a call goes to its client, if
+            that wants it. None for nothing.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: an argument is of another kind.
+        ValueError: an argument is out of range, or the executor has other tools.
+    """
+    checked_structured(structured)
+    _check_page_size(page_size)
+    if type(confirm) is not bool:
+        message = f"confirm is True or False, not {received(confirm)}"
+        raise TypeError(message)
+    limits = {"strict_results": True, "native_results": native_classes()}
+    runner = _adapter.runner(tools, context, executor, None if confirm else "run", {}, **limits)
+    runner = Runner(runner.executor, _careful(context), runner.confirm, runner.own)
+    return Handlers(runner, structured, page_size, None if logger is None else ClientLog(logger))
+
+
+def _patient(ctx: Ctx) -> Ctx:
+    return replace(ctx, session=PatientSession.of(ctx.session))
+
+
+def _own(ctx: Ctx) -> Mapping[Any, Any]:
+    own: dict[Any, Any] = {ServerRequestContext: ctx, ServerSession: ctx.session}
+    state: Any = ctx.lifespan_context
+    if state is not None and type(state) is not dict:
+        own[type(state)] = state
+    return own
+
+
+_adapter = Adapter("mcp", described, own=_own, pass_through=(MCPError,))
+
+
+def _check_page_size(size: Any) -> None:
+    if size is not None and (type(size) is not int or size < 1):
+        message = f"page_size is a positive integer or None, not {received(size)}"
+        raise ValueError(message)
+
+
+def _careful(context: Context | None) -> Context | None:
+    """Return the context as it was given; a function whose failures are logged, and stay here."""
+    if context is None or isinstance(context, Mapping):
+        return cast("Context | None", context)
+    return partial(_called, context)
+
+
+def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, Any]:
+    """Return the context that a function of your program makes.
+
+    Raises:
+        MCPError: it fails; what it raised is logged, and stays here.
+    """
+    try:
+        made = make(ctx)
+        if isinstance(made, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+            return made
+        write_log(ERROR, "the function given as context returned %s, not a mapping", kind(made))
+    except MCPError:
+        raise
+    except Exception as error:  # noqa: BLE001  # your program's own code
+        write_log(ERROR, "the function given as context failed", error=error)
+    raise MCPError(types.INTERNAL_ERROR, "the server failed to prepare the request")
+
+
+def _enabled(registry: Registry, name: str, context: Mapping[Any, Any]) -> Tool[..., Any] | None:
+    """Return a tool that may be called; None for every other one, of which the executor says why."""
+    try:
+        return registry[name] if registry.is_enabled(name, context=context) else None
+    except Exception:  # noqa: BLE001  # a switch is your program's own code
+        return None
+
+
+def _page(
+    offered: list[Tool[..., Any]], cursor: str | None, size: int | None
+) -> tuple[list[Tool[..., Any]], str | None]:
+    """Return the tools after a cursor, which is the name of a tool, and the next cursor.
+
+    Raises:
+        MCPError: the tool of the cursor isn't offered any more; the client begins anew.
+    """
+    start = 0
+    if cursor is not None:
+        names = [tool.name for tool in offered]
+        if cursor not in names:
+            raise MCPError(types.INVALID_PARAMS, "Invalid cursor: the list of tools has changed")
+        start = names.index(cursor) + 1
+    end = len(offered) if size is None else start + size
+    page = offered[start:end]
+    return page, page[-1].name if page and end < len(offered) else None
+
+
+async def call(
+    runner: Runner,
+    tool: Tool[..., Any] | None,
+    params: types.CallToolRequestParams,
+    host: Any,
+    *,
+    request: Ctx | None,
+    confirmation: Confirmation,
+    report: Report,
+    context: Mapping[Any, Any] | None = None,
+    listen: Callable[[Messages], None] | None = None,
+) -> ToolResult | types.InputRequiredResult:
+    """Run a call, and send meanwhile what it says; return its result, or what its client asks a person first.
+
+    Args:
+        runner: of the tools.
+        tool: that is called; None if there is none.
+        params: of the request.
+        host: what a function given as `context` gets.
+        request: context of the request; None outside of one.
+        confirmation: what asks about tools with `confirm=True`.
+        report: sends an update of progress; the SDK sends none where the client didn't ask for it.
+        context: what can be injected, if it is known already.
+        listen: as for `with_messages`.
+
+    Raises:
+        MCPError: as the tool raised it, if it can be sent.
+    """
+    call_id = None if request is None else str(request.request_id)
+    is_asked = tool is not None and runner.holds_back(tool)
+    asked = confirmation.asked(request, params, tool) if is_asked and request is not None and tool else None
+
+    def run(on_progress: OnProgress | None) -> Awaitable[ToolResult]:
+        confirm = None if asked is None else asked.confirm
+        options: Any = {
+            "call_id": call_id,
+            "context": context,
+            "on_progress": on_progress,
+            "confirm": confirm,
+        }
+        return _outcome(call_id, params.name, runner.run(params.name, params.arguments, host, **options))
+
+    reports = tool is not None and tool.takes_progress
+    result = await with_messages(run, report if reports else None, listen)
+    return result if asked is None or asked.question is None else asked.question
+
+
+async def _outcome(call_id: str | None, name: str, running: Awaitable[ToolResult]) -> ToolResult:
+    """Return the result of a call, also of one that asks for the end of the process.
+
+    Raises:
+        MCPError: as the tool raised it, if it can be sent.
+    """
+    try:
+        return await running
+    except SystemExit as error:  # of a function made for a command line; the other calls go on
+        write_log(ERROR, "%s: the tool asked for the end of the process", name, error=error)
+        text = f"{name} failed: {class_name_of(error)}"
+        return ToolResult(call_id or "", name, text, is_error=True, code="execution_failed")
+    except MCPError as error:
+        raise _sendable(error) from error
+
+
+def _sendable(error: MCPError) -> MCPError:
+    """Return an error of the protocol without what can't be written, as that would end the connection."""
+    data = error.error.data
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        data = None
+    return MCPError(error.error.code, without_surrogates(error.error.message), data)
+
+
+def answer_of(
+    result: ToolResult, output: StructuredOutput | None, protocol_version: str
+) -> types.CallToolResult:
+    """Return what a client gets for a result.
+
+    Args:
+        result: of the call.
+        output: how the results of the tool become data, None for text alone.
+        protocol_version: of the request.
+    """
+    content = [content_of(part) for part in result.parts]
+    if result.code == "needs_input":
+        content.append(types.TextContent(type="text", text=_UNANSWERED))
+    if result.is_error or output is None:
+        return types.CallToolResult(content=content, is_error=result.is_error)
+    data = structured_content(output, result.json, protocol_version)
+    # Only an executor of your own lets such a result through. A client would refuse it, and show nothing.
+    is_wrong = data is None or bool((result.details or {}).get("mismatches"))
+    return types.CallToolResult(
+        content=content, structured_content=None if is_wrong else data, is_error=is_wrong
+    )
+
+
+class _Subscriber:
+    """Somebody who waits for changes in an event loop."""
+
+    __slots__ = ("_backend", "_home", "_is_due", "_listener")
+
+    def __init__(self, listener: Callable[[ServerEvent], None]) -> None:
+        self._listener = listener
+        self._backend = current_backend()
+        self._home = self._backend.home()
+        self._is_due = False
+
+    def tell(self) -> None:
+        """Say it in the thread of the event loop; several changes in a row are one."""
+        if not self._is_due:
+            self._is_due = True
+            with suppress(RuntimeError):  # the event loop is closed
+                self._backend.call_soon(self._home, self._deliver)
+
+    def _deliver(self) -> None:
+        self._is_due = False
+        self._listener(ToolsListChanged())
+
+
+class ChangeBus:
+    """Tell clients of both generations, in any number of event loops, that the tools have changed.
+
+    Clients from 2026-07-28 on ask for it by `subscriptions/listen`: for `ListenHandler` this is a
+    `SubscriptionBus`. Earlier ones get a notification of their connection.
+    """
+
+    __slots__ = ("__weakref__", "_connections", "_subscribers")
+
+    def __init__(self) -> None:
+        self._subscribers: dict[object, _Subscriber] = {}
+        self._connections: set[int] = set()
+
+    def changed(self, _: object = None) -> None:
+        """Tell everybody, from any thread."""
+        for subscriber in [*self._subscribers.values()]:
+            subscriber.tell()
+
+    async def publish(self, event: ServerEvent) -> None:
+        """Tell everybody, as a `SubscriptionBus` does; there is only one kind of event."""
+        self.changed(event)
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """Call a function in the event loop that runs here after each change.
+
+        Returns:
+            A function that ends this. It may be called more than once.
+        """
+        token = object()
+        self._subscribers[token] = _Subscriber(listener)
+
+        def unsubscribe() -> None:
+            self._subscribers.pop(token, None)
+
+        return unsubscribe
+
+    async def watch_connection(
+        self, ctx: ServerRequestContext[Any, Any], _: types.NotificationParams | None
+    ) -> None:
+        """Tell one client, as the handler of `notifications/initialized`.
+
+        It runs until the connection ends: the SDK then cancels what the connection has started.
+        """
+        client = ctx.session.client_params
+        if client is None or is_modern(ctx.protocol_version) or id(client) in self._connections:
+            return
+        due = anyio.Event()
+        unsubscribe = self.subscribe(lambda _: due.set())
+        self._connections.add(id(client))  # the session keeps it alive meanwhile
+        try:
+            while True:
+                await due.wait()
+                due = anyio.Event()
+                await ctx.session.send_tool_list_changed()
+        finally:
+            self._connections.discard(id(client))
+            unsubscribe()
 
 
 _CHECKS_HEADERS = "get_tool_input_schema" in signature(Server).parameters

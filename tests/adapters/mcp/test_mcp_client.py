@@ -12,10 +12,9 @@ from mcp import Client, MCPError, types
 from mcp.server.lowlevel import Server
 
 from operator_schema import Executor, Image, RawCall, Registry, Resource, Text, ToolError
+from operator_schema.adapters import mcp_client as reading
 from operator_schema.adapters.mcp import server
-from operator_schema.adapters.mcp_client import ServerTools, tools_from
-from operator_schema.adapters.mcp_client import tools as reading
-from operator_schema.adapters.mcp_client.content import part_of
+from operator_schema.adapters.mcp_client import ServerTools, part_of, tools_from
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 MODES = ["legacy", "2026-07-28"]

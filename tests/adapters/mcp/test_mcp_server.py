@@ -43,10 +43,10 @@ from operator_schema import (
     skip,
     tool,
 )
-from operator_schema.adapters.mcp import confirmation, guard, handlers, http, server, stdio
-from operator_schema.adapters.mcp.changes import ChangeBus
+from operator_schema.adapters import mcp_client as reading
+from operator_schema.adapters.mcp import handlers, http, messages, server, stdio
+from operator_schema.adapters.mcp.server import ChangeBus
 from operator_schema.adapters.mcp.server import server_of as server_from
-from operator_schema.adapters.mcp_client import tools as reading
 
 PATIENCE = 20  # seconds, on a machine that has much to do
 LEGACY, MODERN = "legacy", "2026-07-28"
@@ -697,7 +697,7 @@ class TestConfirmation:
         assert ran == ["a"]
 
     def test_of_too_many_open_questions_the_oldest_is_asked_again(self, monkeypatch):
-        monkeypatch.setattr(confirmation, "_MOST_OPEN", 2)
+        monkeypatch.setattr(messages, "_MOST_OPEN", 2)
 
         @tool(confirm=True)
         def delete(path: str) -> str:
@@ -1224,9 +1224,9 @@ def test_the_page_says_every_limit():
     mebibyte = 2**20
     for text, limit in {
         f"more than {stdio.LONGEST_LINE // mebibyte} MiB, an id": 64,
-        f"a request of more than {guard.LARGEST_BODY // mebibyte} MiB": 16,
+        f"a request of more than {http.LARGEST_BODY // mebibyte} MiB": 16,
         f"headers that take more than {http._SECONDS_FOR_HEADERS:g} seconds": 10,
-        f"a request that takes more than {guard.SECONDS_FOR_BODY:g} |": 30,
+        f"a request that takes more than {http.SECONDS_FOR_BODY:g} |": 30,
         f"{http._MOST_SESSIONS:,} at most": 1000,
         f"has been idle for {http._SECONDS_IDLE / 60:g} minutes ends": 30,
         f"have {stdio._GRACE:g} seconds": 5,

@@ -6,6 +6,8 @@ import asyncio
 
 import pytest
 from chat_turns import DONE, answers, asked
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
 from llama_index.core.base.llms.types import TextBlock
 from llama_index.core.tools import FunctionTool
@@ -14,9 +16,10 @@ from llama_index.core.workflow import Context, HumanResponseEvent, InputRequired
 from llama_index.llms.openai import OpenAI
 from local_server import serving
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, SAID, TOOLS, Call, add, book, check, count, look, turns
+from turns import CALLS, CONTEXT, OURS, TOOLS, Call, add, book, count, look
 
 from operator_schema import Executor, Registry, tool
+from operator_schema.adapters import llama_index_core as adapter
 from operator_schema.adapters.llama_index_core import RegistryRetriever, to_tool, to_tools
 from operator_schema.schema.changes import schema_changes
 
@@ -54,13 +57,36 @@ def talk(calls, **options):
     return answers(requests[1]), told, requests[0]
 
 
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn):
-    found, told, _ = talk(CALLS[turn], tools=to_tools(TOOLS, context=CONTEXT))
-    check(turn, found)
-    for output, said in zip(sorted(told, key=str), sorted(SAID[turn]), strict=True):
-        fails = turn in {"problems", "call_error", "exception"} or "problem with" in said
-        assert output.is_error is fails
+def turn_of(tools, calls, _is_async, **options):
+    found, told, _ = talk(calls, tools=to_tools(tools, **options))
+    by_text = {output.content: output.is_error for output in told}
+    return [answer._replace(is_error=by_text[answer.text]) for answer in found]
+
+
+def ask(tools, agrees):
+    async def main(address):
+        run = agent_of(address, tools=to_tools(tools)).run("go")
+        async for event in run.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                run.ctx.send_event(HumanResponseEvent(response="yes" if agrees else "no"))
+        assert str(await run) == "done"
+
+    with serving(asked(CALLS["approval"]), DONE) as (address, requests):
+        asyncio.run(main(address))
+    return answers(requests[1])
+
+
+DRIVER = Driver(
+    adapter,
+    TURNS,
+    turn_of,
+    host=Context,
+    names=lambda made: [one.metadata.name for one in made],
+    live=RegistryRetriever,
+    live_names=lambda retriever: [one.metadata.name for one in retriever.retrieve("")],
+    native=lambda: TextBlock(text="all"),
+    ask=ask,
+)
 
 
 def test_malformed_json_is_completed_by_its_model():

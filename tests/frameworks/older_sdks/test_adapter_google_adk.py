@@ -7,6 +7,8 @@ import json
 from typing import Any
 
 import pytest
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from google.adk.agents import LlmAgent
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
@@ -14,9 +16,10 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import PrivateAttr
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Answer, Call, check, turns
+from turns import CALLS, OURS, PNG, TOOLS, Answer, Call
 
 from operator_schema import Registry, tool
+from operator_schema.adapters import google_adk as adapter
 from operator_schema.adapters.google_adk import Toolset, to_tool, to_tools
 
 TURNS = {
@@ -79,11 +82,41 @@ def answer_of(response):
     return Answer(text if isinstance(text, str) else json.dumps(text), "error" in told, bool(response.parts))
 
 
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn):
-    got, events, _ = talk([Toolset(TOOLS, context=CONTEXT)], CALLS[turn])
-    check(turn, [answer_of(one) for one in got])
+def turn_of(tools, calls, _is_async, **options):
+    got, events, _ = talk(to_tools(tools, **options), calls)
     assert events[-1].content.parts[0].text == "done"
+    return [answer_of(one) for one in got]
+
+
+def ask(tools, agrees):
+    async def main():
+        agent = LlmAgent(name="agent", model=Scripted.of(CALLS["approval"]), tools=to_tools(tools))
+        runner = InMemoryRunner(agent=agent, app_name="app")
+        session = await runner.session_service.create_session(app_name="app", user_id="u")
+
+        async def say(part):
+            said = types.Content(role="user", parts=[part])
+            run = runner.run_async(user_id="u", session_id=session.id, new_message=said)
+            return [one async for one in run]
+
+        calls = [call for event in await say(types.Part(text="go")) for call in event.get_function_calls()]
+        (waiting,) = [call for call in calls if call.name == "adk_request_confirmation"]
+        response = types.FunctionResponse(id=waiting.id, name=waiting.name, response={"confirmed": agrees})
+        events = await say(types.Part(function_response=response))
+        return [one for event in events for one in event.get_function_responses()]
+
+    return [answer_of(one) for one in asyncio.run(main())]
+
+
+DRIVER = Driver(
+    adapter,
+    TURNS,
+    turn_of,
+    host=ToolContext,
+    live=Toolset,
+    live_names=lambda toolset: [one.name for one in asyncio.run(toolset.get_tools())],
+    ask=ask,
+)
 
 
 def test_an_unknown_tool_is_told_in_its_words():

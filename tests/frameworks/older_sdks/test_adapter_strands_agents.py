@@ -9,12 +9,15 @@ from typing import Annotated, Any
 
 import pytest
 import strands
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from strands import Agent, ToolContext
 from strands.models.model import Model
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Answer, Call, check, turns
+from turns import CALLS, OURS, PNG, TOOLS, Answer, Call
 
 from operator_schema import File, skip, tool
+from operator_schema.adapters import strands_agents as adapter
 from operator_schema.adapters.strands_agents import to_tool, to_tools
 
 TURNS = {
@@ -83,9 +86,21 @@ def answer_of(result):
     )
 
 
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn):
-    check(turn, [answer_of(one) for one in results_of(to_tools(TOOLS, context=CONTEXT), CALLS[turn])])
+def turn_of(tools, calls, _is_async, **options):
+    return [answer_of(one) for one in results_of(to_tools(tools, **options), calls)]
+
+
+def ask(tools, agrees):
+    agent = Agent(model=Scripted(*CALLS["approval"]), tools=to_tools(tools), callback_handler=None)
+    (interrupt,) = agent("go").interrupts
+    agent([{"interruptResponse": {"interruptId": interrupt.id, "response": agrees}}])
+    blocks = [block for message in agent.messages for block in message["content"]]
+    return [answer_of(block["toolResult"]) for block in blocks if "toolResult" in block]
+
+
+DRIVER = Driver(
+    adapter, TURNS, turn_of, host=ToolContext, names=lambda made: [one.tool_name for one in made], ask=ask
+)
 
 
 def test_what_is_no_call_is_told_otherwise():

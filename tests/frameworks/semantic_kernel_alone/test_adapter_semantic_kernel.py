@@ -7,17 +7,21 @@ from dataclasses import dataclass, field
 
 import pytest
 from chat_turns import DONE, answers, asked
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from local_server import serving
 from openai import AsyncOpenAI
 from semantic_kernel import Kernel
 from semantic_kernel.connectors.ai.function_choice_behavior import FunctionChoiceBehavior
 from semantic_kernel.connectors.ai.open_ai import OpenAIChatCompletion, OpenAIChatPromptExecutionSettings
 from semantic_kernel.contents import ChatHistory
+from semantic_kernel.filters import FunctionInvocationContext
 from semantic_kernel.functions import KernelArguments, kernel_function
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Call, check, turns
+from turns import CALLS, OURS, TOOLS, Call
 
 from operator_schema import Registry, tool
+from operator_schema.adapters import semantic_kernel as adapter
 from operator_schema.adapters.semantic_kernel import kernel_plugin, to_tool
 
 TURNS = {
@@ -54,9 +58,11 @@ def talk(plugin, calls):
     return answers(requests[1]), requests[0]
 
 
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn):
-    check(turn, talk(kernel_plugin(TOOLS, context=CONTEXT), CALLS[turn])[0])
+def turn_of(tools, calls, _is_async, **options):
+    return talk(kernel_plugin(tools, **options), calls)[0]
+
+
+DRIVER = Driver(adapter, TURNS, turn_of, host=FunctionInvocationContext)
 
 
 def test_what_is_missing_is_told_in_our_words():

@@ -14,12 +14,15 @@ from agno.run import RunContext
 from agno.tools.function import Function, FunctionCall
 from agno.tools.function import ToolResult as TheirResult
 from chat_turns import DONE, answers, asked
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from local_server import serving
 from pydantic import PydanticUserError
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Call, Db, check, turns
+from turns import CALLS, OURS, TOOLS, Call, Db
 
 from operator_schema import Registry, skip, tool
+from operator_schema.adapters import agno as adapter
 from operator_schema.adapters.agno import Toolkit, to_tool, to_tools
 
 TURNS = {
@@ -47,11 +50,34 @@ def talk(tools, calls, *, is_async=True, **options):
     return answers(requests[1]), requests[0]
 
 
-@pytest.mark.parametrize("is_async", [True, False])
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn, is_async):
-    got, _ = talk([Toolkit(TOOLS, context=CONTEXT)], CALLS[turn], is_async=is_async)
-    check(turn, got)
+def turn_of(tools, calls, is_async, **options):
+    return talk([Toolkit(tools, **options)], calls, is_async=is_async)[0]
+
+
+def ask(tools, agrees):
+    with serving(asked(CALLS["approval"]), DONE) as (address, requests):
+        model = OpenAIChat(id="gpt-4o", api_key="x", base_url=address)
+        agent = Agent(model=model, tools=to_tools(tools), telemetry=False)
+        paused = agent.run("go")
+        (asked_for,) = paused.active_requirements
+        assert paused.is_paused
+        asked_for.confirm() if agrees else asked_for.reject()
+        end = agent.continue_run(run_response=paused, requirements=paused.requirements)
+        assert end.content == "done"
+    return answers(requests[1])
+
+
+DRIVER = Driver(
+    adapter,
+    TURNS,
+    turn_of,
+    (True, False),
+    host=RunContext,
+    live=Toolkit,
+    live_names=lambda kit: list(kit.get_functions()),
+    native=lambda: TheirResult(content="all"),
+    ask=ask,
+)
 
 
 def test_what_is_no_call_is_told_in_its_words():
@@ -149,24 +175,6 @@ def test_what_a_tool_says_about_itself_arrives():
     assert function.annotations == {"destructiveHint": True}
     assert function.requires_confirmation is True
     assert to_tool(delete, requires_confirmation=False).requires_confirmation is False
-
-
-def test_a_person_confirms_a_call():
-    @tool(confirm=True)
-    def delete() -> int:
-        """Delete."""
-        return 1
-
-    with serving(asked([Call("delete", {})]), DONE) as (address, requests):
-        model = OpenAIChat(id="gpt-4o", api_key="x", base_url=address)
-        agent = Agent(model=model, tools=[to_tool(delete)], telemetry=False)
-        paused = agent.run("go")
-        (asked_for,) = paused.active_requirements
-        assert paused.is_paused
-        asked_for.confirm()
-        end = agent.continue_run(run_response=paused, requirements=paused.requirements)
-    assert end.content == "done"
-    assert answers(requests[1])[0].text == "1"
 
 
 def test_a_function_is_copied_for_each_run():

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 from anthropic import Anthropic, AsyncAnthropic, beta_tool, transform_schema
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from local_server import serving
 from pydantic import PydanticUserError
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Answer, add, check, turns
+from turns import CALLS, OURS, PNG, TOOLS, Answer, add
 
 from operator_schema import Image, RawCall, Registry, tool
+from operator_schema.adapters import anthropic as adapter
 from operator_schema.adapters.anthropic import to_async_tools, to_tool, to_tools
 
 TURNS = {
@@ -77,15 +80,14 @@ def text_of(content):
     return content if isinstance(content, str) else "".join([part.get("text", "") for part in content])
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn, is_async):
-    results = run(TOOLS, *CALLS[turn], is_async=is_async, context=CONTEXT)
-    answers = [
+def turn_of(tools, calls, is_async, **options):
+    return [
         Answer(text_of(one["content"]), bool(one.get("is_error")), "image" in str(one["content"]))
-        for one in results
+        for one in run(tools, *calls, is_async=is_async, **options)
     ]
-    check(turn, answers)
+
+
+DRIVER = Driver(adapter, TURNS, turn_of, (False, True))
 
 
 def test_an_unknown_tool_is_told_in_its_words():

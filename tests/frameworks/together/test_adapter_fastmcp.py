@@ -8,15 +8,18 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import pytest
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from fastmcp import Client, Context, FastMCP
 from fastmcp.client.elicitation import ElicitResult
 from fastmcp.exceptions import ToolError
 from fastmcp.utilities.types import Image as TheirImage
-from mcp_types import InputRequiredResult
+from mcp_types import InputRequiredResult, TextContent
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Answer, check, turns
+from turns import CALLS, OURS, PNG, TOOLS, Answer
 
 from operator_schema import Executor, Image, Progress, Registry, skip, tool
+from operator_schema.adapters import fastmcp as adapter
 from operator_schema.adapters.fastmcp import RegistryProvider, to_tool, to_tools
 
 TURNS = {
@@ -50,13 +53,40 @@ def ask(app, calls):
 
 def app_of(*tools, **options):
     app = FastMCP("test")
-    app.add_provider(RegistryProvider(tools, **options))
+    executor = options.get("executor")
+    app.add_provider(RegistryProvider(tools if executor is None else executor.registry, **options))
     return app
 
 
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn):
-    check(turn, ask(app_of(*TOOLS, context=CONTEXT), CALLS[turn]))
+def turn_of(tools, calls, _is_async, **options):
+    return ask(app_of(*tools, **options), calls)
+
+
+def ask_a_person(tools, agrees):
+    async def elicit(*_):
+        return ElicitResult(action="accept" if agrees else "decline", content={} if agrees else None)
+
+    async def main():
+        async with Client(app_of(*tools), elicitation_handler=elicit) as client:
+            return answer_of(await client.call_tool("wipe", {"path": "a"}, raise_on_error=False))
+
+    return [asyncio.run(main())]
+
+
+async def offered(provider):
+    return [one.name for one in await provider.list_tools()]
+
+
+DRIVER = Driver(
+    adapter,
+    TURNS,
+    turn_of,
+    host=Context,
+    live=RegistryProvider,
+    live_names=offered,
+    native=lambda: TextContent(type="text", text="all"),
+    ask=ask_a_person,
+)
 
 
 def test_an_unknown_tool_is_told_in_its_words():

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import pytest
 from chat_turns import DONE, answers, asked
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from haystack.components.agents import Agent
 from haystack.components.agents.state import State
 from haystack.components.generators.chat import OpenAIChatGenerator
@@ -16,9 +18,10 @@ from haystack.dataclasses import ChatMessage, ImageContent, TextContent
 from haystack.utils import Secret
 from local_server import serving
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Call, Db, check, turns
+from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Call, Db
 
 from operator_schema import Registry, skip, tool
+from operator_schema.adapters import haystack_ai as adapter
 from operator_schema.adapters.haystack_ai import Toolset, to_tool, to_tools, told
 
 TURNS = {
@@ -55,10 +58,20 @@ def talk(tools, calls, *, is_async=True, **options):
     return [answer._replace(is_error=result.error) for answer, result in pairs], requests[0], end
 
 
-@pytest.mark.parametrize("is_async", [True, False])
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn, is_async):
-    check(turn, talk(Toolset(TOOLS, context=CONTEXT), CALLS[turn], is_async=is_async)[0])
+def turn_of(tools, calls, is_async, **options):
+    return talk(Toolset(tools, **options), calls, is_async=is_async)[0]
+
+
+DRIVER = Driver(
+    adapter,
+    TURNS,
+    turn_of,
+    (True, False),
+    host=State,
+    live=Toolset,
+    live_names=lambda made: [one.name for one in made],
+    native=lambda: TextContent("all"),
+)
 
 
 def test_an_unknown_tool_is_told_in_its_words():
@@ -200,22 +213,3 @@ def test_calls_of_a_turn_run_side_by_side(is_async):
     tools = Toolset([meet], context=CONTEXT)
     found, _, _ = talk(tools, [Call("meet", {})] * 3, is_async=is_async)
     assert [one.text for one in found] == ["met"] * 3
-
-
-def test_a_person_is_asked_by_a_function_of_the_program():
-    ran = []
-
-    @tool(confirm=True)
-    def delete(path: str) -> str:
-        """Delete.
-
-        Args:
-            path: Which file.
-        """
-        ran.append(path)
-        return f"{path} is gone"
-
-    calls = [Call("delete", {"path": "a"}), Call("delete", {"path": "b"})]
-    found, _, _ = talk(Toolset([delete], confirm=lambda call: call.input.path == "a"), calls)
-    assert [one.text for one in found] == ["a is gone", "This call was rejected: a person declined it"]
-    assert ran == ["a"]

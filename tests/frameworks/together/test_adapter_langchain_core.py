@@ -6,16 +6,19 @@ import asyncio
 from collections.abc import Iterable
 
 import pytest
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
 from langgraph.types import Command
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, check, turns
+from turns import CALLS, OURS, TOOLS, Answer, Call
 
 from operator_schema import Registry, tool
+from operator_schema.adapters import langchain_core as adapter
 from operator_schema.adapters.langchain_core import Toolkit, to_tool, to_tools
 
 TURNS = {
@@ -60,10 +63,24 @@ def talk(tools, calls, *, is_async=True):
     ]
 
 
-@pytest.mark.parametrize("is_async", [True, False])
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn, is_async):
-    check(turn, talk(to_tools(TOOLS, context=CONTEXT), CALLS[turn], is_async=is_async))
+def ask_in_graph(tools, agrees):
+    graph = graph_of(to_tools(tools), CALLS["approval"], InMemorySaver())
+    assert graph.invoke(GO, THREAD)["__interrupt__"]
+    end = graph.invoke(Command(resume=agrees), THREAD)
+    return [Answer(end["messages"][-2].text)]
+
+
+THREAD = {"configurable": {"thread_id": "1"}}
+DRIVER = Driver(
+    adapter,
+    TURNS,
+    lambda tools, calls, is_async, **options: talk(to_tools(tools, **options), calls, is_async=is_async),
+    (True, False),
+    host=ToolRuntime,
+    live=Toolkit,
+    live_names=lambda kit: [one.name for one in kit.get_tools()],
+    ask=ask_in_graph,
+)
 
 
 def test_an_unknown_tool_is_told_in_its_words():
@@ -133,9 +150,6 @@ def delete_tool(ran):
         return f"{path} is gone"
 
     return delete
-
-
-THREAD = {"configurable": {"thread_id": "1"}}
 
 
 @pytest.mark.parametrize("is_async", [True, False])

@@ -10,10 +10,13 @@ from typing import Annotated, Any
 
 import llm
 import pytest
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, check, turns
+from turns import CALLS, OURS, TOOLS, Answer
 
 from operator_schema import Executor, Image, Registry, skip, tool
+from operator_schema.adapters import llm as adapter
 from operator_schema.adapters.llm import Toolbox, ToolCallError, to_tools
 
 TURNS = {
@@ -63,9 +66,10 @@ class AsyncScripted(llm.AsyncModel):
             yield said
 
 
-def run(tools, *calls, is_async=False, context=None, **options):
+def run(tools, *calls, is_async=False, of_chain=None, **options):
     """Return the results that the model gets."""
-    made = to_tools(tools, context=context)
+    made = to_tools(tools, **options)
+    of_chain = of_chain or {}
     results = []
 
     if is_async:
@@ -74,12 +78,12 @@ def run(tools, *calls, is_async=False, context=None, **options):
             results.append(result)
 
         async def main():
-            return await AsyncScripted(*calls).chain("go", tools=made, after_call=after, **options).text()
+            return await AsyncScripted(*calls).chain("go", tools=made, after_call=after, **of_chain).text()
 
         assert asyncio.run(main()) == "done"
     else:
         chain = Scripted(*calls).chain(
-            "go", tools=made, after_call=lambda *a: results.append(a[2]), **options
+            "go", tools=made, after_call=lambda *a: results.append(a[2]), **of_chain
         )
         assert chain.text() == "done"
     return results
@@ -107,15 +111,24 @@ async def wait(seconds: float) -> float:
     return seconds
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn, is_async):
-    results = run(TOOLS, *CALLS[turn], is_async=is_async, context=CONTEXT)
-    answers = [
+def turn_of(tools, calls, is_async, **options):
+    results = run(tools, *calls, is_async=is_async, **options)
+    return [
         Answer(one.output, one.exception is not None, bool(getattr(one, "attachments", None)))
         for one in results
     ]
-    check(turn, answers)
+
+
+DRIVER = Driver(
+    adapter,
+    TURNS,
+    turn_of,
+    (False, True),
+    host=llm.ToolCall,
+    live=Toolbox,
+    live_names=lambda box: [one.name for one in box.tools()],
+    native=lambda: llm.ToolOutput(output="all"),
+)
 
 
 def test_an_unknown_tool_is_told_in_its_words():

@@ -5,16 +5,27 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner, UserError
+from agents import (
+    Agent,
+    OpenAIChatCompletionsModel,
+    RunConfig,
+    RunContextWrapper,
+    Runner,
+    ToolOutputText,
+    UserError,
+)
 from agents.exceptions import ModelBehaviorError
 from agents.tracing import FunctionSpanData, TracingProcessor, set_trace_processors, set_tracing_disabled
 from chat_turns import DONE, answers, asked
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from local_server import serving
 from openai import AsyncOpenAI
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, check, turns
+from turns import CALLS, CONTEXT, OURS, TOOLS, check
 
 from operator_schema import Registry, tool
+from operator_schema.adapters import openai_agents as adapter
 from operator_schema.adapters.openai_agents import answer_of_unknown_tool, to_tool, to_tools
 
 TURNS = {
@@ -32,21 +43,51 @@ TURNS = {
 }
 
 
-def talk(calls, **config):
+def talk(calls, tools=TOOLS, options=None, **config):
     """Return what the model reads of its calls, and its first request."""
     with serving(asked(calls), DONE) as (address, requests):
         model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
-        agent = Agent(name="a", model=model, tools=to_tools(TOOLS, context=CONTEXT))
+        agent = Agent(
+            name="a",
+            model=model,
+            tools=to_tools(tools, **({"context": CONTEXT} if options is None else options)),
+        )
         run_config = RunConfig(**{"tracing_disabled": True, **config})
         result = asyncio.run(Runner.run(agent, "go", run_config=run_config))
         assert result.final_output == "done"
     return answers(requests[1]), requests[0]
 
 
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn):
-    got, _ = talk(CALLS[turn])
-    check(turn, got)
+def ask(tools, agrees):
+    async def main(address):
+        model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
+        agent = Agent(name="a", model=model, tools=to_tools(tools))
+        config = RunConfig(tracing_disabled=True)
+        paused = await Runner.run(agent, "go", run_config=config)
+        state = paused.to_state()
+        (waiting,) = paused.interruptions
+        state.approve(waiting) if agrees else state.reject(waiting)
+        assert (await Runner.run(agent, state, run_config=config)).final_output == "done"
+
+    with serving(asked(CALLS["approval"]), DONE) as (address, requests):
+        asyncio.run(main(address))
+    return answers(requests[1])
+
+
+def offered(made):
+    ctx = RunContextWrapper(None)
+    return [one.name for one in made if one.is_enabled(ctx, None)]
+
+
+DRIVER = Driver(
+    adapter,
+    TURNS,
+    lambda tools, calls, _is_async, **options: talk(calls, tools, options)[0],
+    host=RunContextWrapper,
+    names=offered,
+    native=lambda: ToolOutputText(text="all"),
+    ask=ask,
+)
 
 
 def test_an_unknown_tool_ends_the_run_or_is_answered_by_us():

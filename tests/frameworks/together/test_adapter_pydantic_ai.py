@@ -6,15 +6,27 @@ import asyncio
 
 import pytest
 from chat_turns import DONE, answers, asked
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from local_server import serving
 from openai import AsyncOpenAI
-from pydantic_ai import Agent, UnexpectedModelBehavior
+from pydantic_ai import (
+    Agent,
+    DeferredToolRequests,
+    DeferredToolResults,
+    RunContext,
+    RunUsage,
+    ToolReturn,
+    UnexpectedModelBehavior,
+)
 from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, check, turns
+from turns import CALLS, OURS, TOOLS
 
 from operator_schema import Executor, Registry, tool
+from operator_schema.adapters import pydantic_ai as adapter
 from operator_schema.adapters.pydantic_ai import Toolset, to_tool, to_tools
 
 TURNS = {
@@ -41,10 +53,41 @@ def talk(toolset, *asks):
     return answers(requests[-1]), requests[0]
 
 
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn):
-    got, _ = talk(Toolset(TOOLS, context=CONTEXT), CALLS[turn])
-    check(turn, got)
+def turn_of(tools, calls, _is_async, **options):
+    return talk(Toolset(tools, **options), calls)[0]
+
+
+def ask(tools, agrees):
+    with serving(asked(CALLS["approval"]), DONE) as (address, requests):
+        provider = OpenAIProvider(openai_client=AsyncOpenAI(base_url=address, api_key="x"))
+        kinds = [str, DeferredToolRequests]
+        agent = Agent(
+            OpenAIChatModel("gpt-4o", provider=provider), toolsets=to_tools(tools), output_type=kinds
+        )
+        paused = asyncio.run(agent.run("go"))
+        (call,) = paused.output.approvals
+        results = DeferredToolResults(approvals={call.tool_call_id: agrees})
+        end = agent.run(message_history=paused.all_messages(), deferred_tool_results=results)
+        assert asyncio.run(end).output == "done"
+    return answers(requests[-1])
+
+
+async def offered(toolset):
+    model, usage = TestModel(), RunUsage()
+    return list(await toolset.get_tools(RunContext(deps=None, model=model, usage=usage)))
+
+
+DRIVER = Driver(
+    adapter,
+    TURNS,
+    turn_of,
+    host=RunContext,
+    names=lambda made: asyncio.run(offered(made[0])),
+    live=Toolset,
+    live_names=offered,
+    native=lambda: ToolReturn("all"),
+    ask=ask,
+)
 
 
 def test_an_unknown_tool_is_told_in_its_words():

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Annotated, Any
+from typing import Any
 
 import PIL.Image
 import pytest
 import smolagents
 from chat_turns import asked
+from contract import *  # noqa: F403  # what every adapter promises
+from contract import Driver
 from smolagents.models import ChatMessage, MessageRole, get_tool_json_schema
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, Db, check, turns
+from turns import CALLS, OURS, TOOLS, Answer, Call
 
-from operator_schema import Image, skip, tool
+from operator_schema import Image, tool
+from operator_schema.adapters import smolagents as adapter
 from operator_schema.adapters.smolagents import to_tool, to_tools
 
 TURNS = {
@@ -61,10 +64,12 @@ def talk(tools, calls):
     return step.observations, None if step.error is None else str(step.error)
 
 
-@pytest.mark.parametrize("turn", turns(TURNS))
-def test_a_turn_goes_as_everywhere(turn):
-    told, error = talk(to_tools(TOOLS, context=CONTEXT), CALLS[turn])
-    check(turn, [Answer(error or told, error is not None)])
+def turn_of(tools, calls, _is_async, **options):
+    told, error = talk(to_tools(tools, **options), calls)
+    return [Answer(error or told, error is not None)]
+
+
+DRIVER = Driver(adapter, TURNS, turn_of, (False,))
 
 
 def test_an_unknown_tool_is_told_in_its_words():
@@ -210,15 +215,6 @@ def test_a_recursive_type_is_refused():
 
     with pytest.raises(ValueError, match="plant takes one"):
         to_tool(plant)
-
-
-def test_a_function_makes_the_context():
-    @tool
-    def rows(db: Annotated[Db, skip]) -> int:
-        """Count."""
-        return db.rows
-
-    assert to_tool(rows, context=lambda _: CONTEXT)() == 7
 
 
 def test_the_example_of_the_page_works():

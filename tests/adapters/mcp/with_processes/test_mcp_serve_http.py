@@ -23,8 +23,8 @@ from mcp.types import ToolListChangedNotification
 from mcp_processes import HERE, PATIENCE, http_server, request
 
 from operator_schema import Registry, document_tool, tool
-from operator_schema.adapters.mcp import guard, server
 from operator_schema.adapters.mcp import http as serving
+from operator_schema.adapters.mcp import server
 from operator_schema.cli import main as operator_schema
 
 pytestmark = pytest.mark.slow("starts a server in a process for each question")
@@ -290,7 +290,7 @@ class TestRefusals:
         assert post(url, opening(), headers=known, Origin="https://tools.example.com:1")[0] == 403
 
     def test_browsers_leave_out_the_port_80(self):
-        assert guard.origins_of(["Localhost", "[::1]"], 80) == ["http://localhost", "http://[::1]"]
+        assert serving.origins_of(["Localhost", "[::1]"], 80) == ["http://localhost", "http://[::1]"]
 
     def test_names_and_origins_that_are_allowed(self, guarded):
         url, _ = guarded
@@ -360,7 +360,7 @@ class TestRefusals:
         assert SECRET not in listed
 
     def test_a_request_that_is_too_large(self, url):
-        status, _, body = post(url, b"x" * (guard.LARGEST_BODY + 1))
+        status, _, body = post(url, b"x" * (serving.LARGEST_BODY + 1))
         assert (status, body) == (413, "the request is too large\n")
         assert post(url, opening())[0] == 200
 
@@ -594,7 +594,7 @@ class TestSlowness:
 
     def served(self, monkeypatch, talk):
         monkeypatch.setattr(serving, "_SECONDS_FOR_HEADERS", 0.3)
-        monkeypatch.setattr(guard, "SECONDS_FOR_BODY", 0.3)
+        monkeypatch.setattr(serving, "SECONDS_FOR_BODY", 0.3)
 
         async def main():
             async with served_here() as place:

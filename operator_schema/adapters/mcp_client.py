@@ -1,23 +1,31 @@
-"""The tools of any MCP server as tools of ours: their arguments are judged, repaired and explained here."""
+"""MCP: the tools of any server as tools of ours, checked and explained here; needs the extra `mcp`."""
 
 from __future__ import annotations
 
 import logging
+from binascii import a2b_base64
 from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex
 
-from mcp import ClientSession, MCPError, types
+try:
+    from mcp import ClientSession, MCPError, types
+except ModuleNotFoundError as error:
+    if error.name not in {"mcp", "mcp_types"}:
+        raise
+    message = "operator_schema.adapters.mcp_client needs mcp 2.1 or newer: pip install 'operator-schema[mcp]'"
+    raise ModuleNotFoundError(message, name="mcp") from None
 
-from ...errors import CallError, SchemaError, ToolError
-from ...json_values import copy_json
-from ...schema.document import SchemaDocument
-from ...schema.document_codec import DocumentCodec
-from ...tools.document_tool import DocumentOutput, tool_of_document
-from ...tools.execution.backends import current_backend
-from ...tools.injection import skip
-from ...tools.progress import Progress  # noqa: TC001  # an annotation that `tool` evaluates
-from ...wording import listed, nearest, quote
-from ..foreign_names import NameGiver
-from .content import answer_text, write_answer
+from ..errors import CallError, SchemaError, ToolError
+from ..json_values import copy_json, to_json_text, without_surrogates
+from ..schema.document import SchemaDocument
+from ..schema.document_codec import DocumentCodec
+from ..tools.content import Audio, Image, Resource, Text
+from ..tools.document_tool import DocumentOutput, tool_of_document
+from ..tools.execution.backends import current_backend
+from ..tools.injection import skip
+from ..tools.output import WrittenOutput
+from ..tools.progress import Progress  # noqa: TC001  # an annotation that `tool` evaluates
+from ..wording import clip, escape, listed, nearest, quote
+from .foreign_names import NameGiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -25,12 +33,75 @@ if TYPE_CHECKING:
 
     from mcp.client import Client
 
-    from ...tools.options import ToolOptions
-    from ...tools.output import WrittenOutput
-    from ...tools.registry import Registry
-    from ...tools.tool import Tool
+    from ..tools.content import Part
+    from ..tools.options import ToolOptions
+    from ..tools.registry import Registry
+    from ..tools.tool import Tool
 
-__all__ = ["ServerTools", "tools_from"]
+__all__ = ["ServerTools", "part_of", "tools_from"]
+
+
+_SHOWN = 200
+
+
+def _write_answer(answer: types.CallToolResult) -> WrittenOutput:
+    """Write the result of a call.
+
+    Returns:
+        The text of its content; as JSON value its structured content, if it has any, else what its
+        content is; and its parts, if they aren't one text.
+    """
+    parts = [part_of(block) for block in answer.content]
+    structured = copy_json(answer.structured_content)
+    text = "\n".join([part.as_text() for part in parts])
+    if structured is not None:
+        json = structured
+    elif len(parts) == 1 and isinstance(parts[0], Text):
+        json = text
+    else:
+        json = [part.text if isinstance(part, Text) else part.as_dict() for part in parts]
+    if not parts and structured is not None:
+        text = to_json_text(structured)
+    is_text = len(parts) < 2 and all(isinstance(part, Text) for part in parts)  # noqa: PLR2004  # several
+    return WrittenOutput(text, json, (), () if is_text else tuple(parts))
+
+
+def _answer_text(answer: types.CallToolResult) -> str:
+    """Return the text of a result."""
+    return _write_answer(answer).text
+
+
+def part_of(block: Any) -> Part:
+    """Return a block of content as a part; what can't be one as a text that says so."""
+    try:
+        return _part(block)
+    except (ValueError, TypeError) as error:
+        kind = getattr(block, "type", type(block).__name__)
+        return Text(f"[{kind} that can't be shown: {clip(escape(str(error)), _SHOWN)}]")
+
+
+def _part(block: Any) -> Part:
+    match block:
+        case types.TextContent():
+            return Text(without_surrogates(block.text))
+        case types.ImageContent():
+            return Image.from_bytes(_data(block.data), block.mime_type)
+        case types.AudioContent():
+            return Audio.from_bytes(_data(block.data), block.mime_type)
+        case types.ResourceLink():
+            return Resource(str(block.uri), media_type=block.mime_type)
+        case types.EmbeddedResource(resource=types.TextResourceContents() as held):
+            return Resource(str(held.uri), without_surrogates(held.text), media_type=held.mime_type)
+        case types.EmbeddedResource(resource=types.BlobResourceContents() as held):
+            return Resource(str(held.uri), data=_data(held.blob), media_type=held.mime_type)
+        case _:
+            message = "its type isn't known"
+            raise TypeError(message)
+
+
+def _data(text: str) -> bytes:
+    return a2b_base64(text.encode("ascii"), strict_mode=True)
+
 
 _LOG = logging.getLogger("operator_schema.mcp_client")
 _MAX_TOOLS = 10_000
@@ -47,7 +118,7 @@ class AnswerError(CallError):
     """
 
     def __init__(self, answer: types.CallToolResult, name: str) -> None:
-        super().__init__(answer_text(answer) or f"{name} failed, and the server says nothing more")
+        super().__init__(_answer_text(answer) or f"{name} failed, and the server says nothing more")
         self.answer = answer
 
 
@@ -292,7 +363,7 @@ class _Output(DocumentOutput):
         """Write a `CallToolResult`; anything else as a JSON value."""
         if not isinstance(value, types.CallToolResult):
             return super().write(value, name, is_lenient=is_lenient)
-        return write_answer(value)
+        return _write_answer(value)
 
 
 def _caller(session: ClientSession | Client, original: str, name: str, home: object) -> Callable[..., Any]:

@@ -1,0 +1,625 @@
+"""A program as tools: it gets one JSON request on its standard input and writes one JSON answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from binascii import a2b_base64, b2a_base64
+from contextlib import suppress
+from inspect import Parameter, Signature
+from threading import Lock, Thread
+from time import monotonic
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
+
+from ..codec.json_text import read_json
+from ..errors import CallError, DecodeError, NeedsInput, SchemaError, ToolError, ToolNotFoundError
+from ..immutable import Value
+from ..json_values import is_array, is_object, to_json_text
+from ..rounds.questions import answer_codec, answer_schema
+from ..schema.document import SchemaDocument
+from ..tools.calls import RawCall
+from ..tools.content import Audio, File, Image, Resource, Text
+from ..tools.document_tool import DocumentOutput, tool_of_document
+from ..tools.execution.backends import current_backend
+from ..tools.execution.executor import Executor
+from ..tools.injection import skip
+from ..tools.metadata import STATEMENTS, is_duration
+from ..tools.output import WrittenOutput
+from ..tools.registry import Registry
+from ..tools.schema_response import schema_of_parameters, schema_response
+from ..wording import as_written, clip, escape, excerpt, received
+from .foreign_names import NameGiver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Unpack
+
+    from ..tools.calls import ToolResult
+    from ..tools.content import Part
+    from ..tools.options import ToolOptions
+    from ..tools.tool import Tool
+
+    Context = Mapping[Any, Any]
+
+__all__ = ["MAX_OUTPUT", "answer", "atools_of", "main", "tools_of"]
+
+
+MAX_OUTPUT = 10_000_000
+"""Bytes of an answer."""
+
+_MAX_ERRORS = 4000
+_SHOWN_ERRORS = 1000
+_CHUNK = 65_536
+_SECONDS_TO_END = 2.0
+
+
+class Program(Value):
+    """How a program is started.
+
+    Attributes:
+        command: its path and arguments; no shell is involved.
+        timeout: seconds that one run may take.
+        env: its environment variables, all of them; None for those of this process.
+        cwd: its working directory; None for that of this process.
+    """
+
+    command: tuple[str, ...]
+    timeout: float
+    env: Mapping[str, str] | None
+    cwd: str | None
+
+
+def ask(program: Program, tool: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a program with one request, and return its answer.
+
+    Args:
+        program: to run.
+        tool: name for messages.
+        request: JSON values.
+
+    Raises:
+        TimeoutError: it took too long; it was ended, with all processes that it started.
+        ToolError: it can't be started, its answer is too long or isn't a JSON object, or it failed.
+    """
+    run = _Run(program, tool, request)
+    try:
+        run.finish()
+    finally:
+        run.end()
+    return run.answer()
+
+
+async def aask(program: Program, tool: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Do what `ask` does without blocking the event loop; cancelling it ends the program."""
+    run = _Run(program, tool, request)
+    sent = current_backend().signal()
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            run.finish()
+        except BaseException as error:  # noqa: BLE001  # it is raised in the task
+            failures.append(error)
+        finally:
+            run.end()
+            with suppress(RuntimeError):  # the event loop is closed
+                sent.send()
+
+    Thread(target=work, name=f"operator_schema-{tool}", daemon=True).start()
+    try:
+        await sent.wait(None)
+    except BaseException:
+        run.end()
+        raise
+    for failure in failures:
+        raise failure
+    return run.answer()
+
+
+class _Run:
+    """A program that runs."""
+
+    def __init__(self, program: Program, tool: str, request: Mapping[str, Any]) -> None:
+        self._tool = tool
+        self._timeout = program.timeout
+        self._until = monotonic() + program.timeout
+        self._output = bytearray()
+        self._errors = bytearray()
+        self._request = to_json_text(request).encode("utf-8", "surrogatepass")
+        self._ending = Lock()
+        try:
+            self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603  # that is what it is for
+                list(program.command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=None if program.env is None else dict(program.env),
+                cwd=program.cwd,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            message = f"its program can't be started: {error}"
+            raise ToolError(tool, message) from error
+
+    def finish(self) -> None:
+        """Wait until the program has answered and ended.
+
+        Raises:
+            TimeoutError: that took too long.
+        """
+        process = self._process
+        assert process.stdin is not None  # noqa: S101  # all three are pipes
+        assert process.stdout is not None  # noqa: S101  # as above
+        assert process.stderr is not None  # noqa: S101  # as above
+        threads = [
+            Thread(target=self._write, args=(process.stdin,), daemon=True),
+            Thread(target=self._read, args=(process.stdout,), daemon=True),
+            Thread(target=self._read_errors, args=(process.stderr,), daemon=True),
+        ]
+        for thread in threads:
+            thread.start()
+        threads[1].join(max(0.0, self._until - monotonic()))
+        is_late = threads[1].is_alive()
+        if not is_late:
+            # What it still does after its answer may take a moment, and no more.
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(min(_SECONDS_TO_END, max(0.0, self._until - monotonic())))
+            threads[2].join(_SECONDS_TO_END / 4)
+        if is_late:
+            message = f"the program took longer than {self._timeout:g} s"
+            raise TimeoutError(message)
+
+    def end(self) -> None:
+        """End the program, with all processes that it started, if it still runs."""
+        process = self._process
+        with self._ending:
+            if process.returncode is not None:
+                return
+            # It wasn't waited for, so that no other process can have its number.
+            with suppress(OSError):
+                if hasattr(os, "killpg"):
+                    os.killpg(process.pid, signal.SIGKILL)
+                else:
+                    process.kill()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_SECONDS_TO_END)
+
+    def answer(self) -> dict[str, Any]:
+        """Return the answer of a program that has ended.
+
+        Raises:
+            ToolError: it isn't an answer.
+        """
+        if len(self._output) > MAX_OUTPUT:
+            fault = f"its answer is longer than {MAX_OUTPUT:,} bytes"
+            raise self._failed(fault)
+        value, problems = read_json(bytes(self._output))
+        if not problems.found and is_object(value):
+            return value
+        fault = f"its answer isn't an object: {excerpt(value)}"
+        if problems.found:
+            fault = f"its answer isn't JSON: {excerpt(self._output[:200].decode('utf-8', 'replace'))}"
+        raise self._failed(fault if self._output.strip() else "it answered nothing")
+
+    def _failed(self, fault: str) -> ToolError:
+        said = self._errors.decode("utf-8", "replace").strip()
+        shown = f"; it wrote: {clip(escape(said[-_SHOWN_ERRORS:]), _SHOWN_ERRORS)}" if said else ""
+        status = f" (exit status {self._process.returncode})" if self._process.returncode else ""
+        return ToolError(self._tool, f"its program failed{status}: {fault}{shown}")
+
+    def _write(self, stream: IO[bytes]) -> None:
+        with suppress(OSError, ValueError), stream:  # it may end without having read everything
+            stream.write(self._request)
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with suppress(OSError, ValueError), stream:
+            while len(self._output) <= MAX_OUTPUT:
+                chunk = os.read(stream.fileno(), _CHUNK)
+                if not chunk:
+                    return
+                self._output += chunk
+
+    def _read_errors(self, stream: IO[bytes]) -> None:
+        with suppress(OSError, ValueError), stream:
+            while chunk := os.read(stream.fileno(), _CHUNK):
+                self._errors += chunk
+                del self._errors[:-_MAX_ERRORS]
+
+
+_SCHEMA = {"action": "schema"}
+_NAME = "schema"
+_TIMEOUT = 30.0
+_TYPES: Mapping[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
+
+
+def tools_of(
+    command: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    /,
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    prefix: str = "",
+    **options: Unpack[ToolOptions],
+) -> list[Tool[..., Any]]:
+    """Run a program to ask for its tools, and return them.
+
+    Each call runs the program again, in a process of its own: `await` them, or run them with an
+    `Executor`. A call that is cancelled or takes too long ends the program and all processes that it
+    started.
+
+    Args:
+        command: path of the program, or path and arguments; no shell is involved.
+        env: all environment variables of the program; those of this process unless given.
+        cwd: working directory of the program; that of this process unless given.
+        prefix: of all names.
+        options: as `tool` takes them, for all tools, such as `repair=True`. `timeout` is the number of
+            seconds that one run may take: 30 unless given.
+
+    Raises:
+        SchemaError: the schema of a tool can't be used.
+        TimeoutError: the program took too long.
+        ToolError: it can't be started, failed, or answered something else.
+        ValueError: the time limit isn't a number of seconds, or the command is empty.
+    """
+    program = _program(command, options.get("timeout"), env, cwd)
+    return _tools(program, ask(program, _NAME, _SCHEMA), prefix, options)
+
+
+async def atools_of(
+    command: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    /,
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    prefix: str = "",
+    **options: Unpack[ToolOptions],
+) -> list[Tool[..., Any]]:
+    """Do what `tools_of` does without blocking the event loop."""
+    program = _program(command, options.get("timeout"), env, cwd)
+    return _tools(program, await aask(program, _NAME, _SCHEMA), prefix, options)
+
+
+def _program(
+    command: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    timeout: float | None,
+    env: Mapping[str, str] | None,
+    cwd: str | os.PathLike[str] | None,
+) -> Program:
+    seconds = _TIMEOUT if timeout is None else timeout
+    words = [command] if isinstance(command, (str, os.PathLike)) else list(command)
+    if not words:
+        message = "a command has at least the path of a program"
+        raise ValueError(message)
+    if not is_duration(seconds) or seconds == float("inf"):
+        message = f"timeout is a number of seconds, not {received(timeout)}"
+        raise ValueError(message)
+    where = None if cwd is None else os.fspath(cwd)
+    return Program(
+        tuple([os.fspath(word) for word in words]), seconds, None if env is None else dict(env), where
+    )
+
+
+# --- tools -------------------------------------------------------------------------------------------
+
+
+def _tools(
+    program: Program, answered: Mapping[str, Any], prefix: str, options: Mapping[str, Any]
+) -> list[Tool[..., Any]]:
+    described: Any = answered.get("tools")
+    if not is_array(described) or not all(map(_is_described, described)):
+        message = f"its program doesn't describe its tools: {excerpt(answered)}"
+        raise ToolError(_NAME, message)
+    names = NameGiver(prefix)
+    return [_tool(program, each, names.give(each["name"]), options) for each in described]
+
+
+def _is_described(each: object) -> bool:
+    if not is_object(each) or not isinstance(each.get("name"), str):
+        return False
+    has_schema = is_object(each.get("input_schema")) or is_object(each.get("parameters"))
+    return has_schema and is_object(each.get("answers", {}))
+
+
+def _schema_of(described: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    schema = described.get("input_schema")
+    if is_object(schema):
+        return schema
+    bounded = SchemaDocument(name, {"properties": described["parameters"]})  # whose depth is checked, too
+    return schema_of_parameters(bounded.schema["properties"])
+
+
+def _tool(
+    program: Program, described: Mapping[str, Any], name: str, given: Mapping[str, Any]
+) -> Tool[..., Any]:
+    said = described.get("annotations")
+    stated = {key: said[key] for key in STATEMENTS & said.keys()} if is_object(said) else {}
+    texts = {key: described[key] for key in ("summary", "description") if isinstance(described.get(key), str)}
+    if "summary" not in texts:
+        texts.setdefault("description", "")
+    limit = {"timeout": described["timeout"]} if is_duration(described.get("timeout")) else {}
+    answers: dict[str, Any] = described.get("answers") or {"answer": {}}
+    agreed = {"approved": True} if stated.get("confirm") is True else {}
+    call = _caller(program, {"action": "run", "tool": described["name"], **agreed}, name, answers)
+    options: dict[str, Any] = {"name": name, **texts, **stated, **limit, **given}
+    return tool_of_document(call, _schema_of(described, name), _Output.of(described, name), **options)
+
+
+def _caller(
+    program: Program, asked: Mapping[str, Any], name: str, answers: Mapping[str, Any]
+) -> Callable[..., Any]:
+    """Return the function of a tool, with a parameter for each answer that it may need.
+
+    Where the program says that a person has to agree, whoever runs the function has asked: a tool with
+    `confirm=True` isn't run before.
+    """
+
+    async def call(arguments: dict[str, Any], **given: Any) -> Any:
+        known = {key: value for key, value in given.items() if value is not None}
+        request = {**asked, "arguments": arguments, "answers": known}
+        return _result(await aask(program, name, request), name, answers)
+
+    parameters = [Parameter("arguments", Parameter.POSITIONAL_OR_KEYWORD, annotation=dict[str, Any])]
+    for key, schema in answers.items():
+        if key.isidentifier() and key != "arguments":
+            hint: Any = Annotated[_type_of(schema) | None, skip]
+            parameters.append(Parameter(key, Parameter.KEYWORD_ONLY, annotation=hint, default=None))
+    function: Any = call
+    function.__signature__ = Signature(parameters)
+    return call
+
+
+def _type_of(schema: object) -> Any:
+    """Return the type of an answer, as far as it is a simple one."""
+    declared = schema.get("type") if is_object(schema) else None
+    found = _TYPES.get(declared) if isinstance(declared, str) else None
+    return object if found is None else found
+
+
+# --- results -----------------------------------------------------------------------------------------
+
+
+class _Success(Value):
+    """What a program answered.
+
+    Attributes:
+        content: for the model.
+        json: of which it is the text.
+        parts: of the content, if it is more than a text.
+    """
+
+    content: str
+    json: Any
+    parts: tuple[Part, ...]
+
+
+def _result(answered: Mapping[str, Any], name: str, answers: Mapping[str, Any]) -> _Success:
+    match answered:
+        case {"type": "success", "content": str(content)}:
+            parts: Any = answered.get("parts", ())
+            found = [_part(part) for part in parts] if is_array(parts) else []
+            return _Success(content, answered.get("json", content), tuple(found))
+        case {"type": "error", "message": str(message)}:
+            raise CallError(message)
+        case {"type": "needs_input", "question": {"id": str(key), "text": str(text)}} if text.strip():
+            if key not in answers:
+                fault = f"its program asks for {key!r}, which isn't among its answers"
+                raise ToolError(name, fault)
+            raise NeedsInput(text, parameter=key)
+        case _:
+            fault = f'its program answered neither "success", "error" nor "needs_input": {excerpt(answered)}'
+            raise ToolError(name, fault)
+
+
+def _part(part: Any) -> Part:
+    try:
+        data = a2b_base64(part["data"], strict_mode=True) if "data" in part else None
+        match part["type"]:
+            case "text":
+                return Text(part["text"])
+            case "image":
+                return Image(data or b"", part["media_type"])
+            case "audio":
+                return Audio(data or b"", part["media_type"])
+            case "file":
+                return File(data or b"", part["media_type"], part.get("name"))
+            case _:
+                return Resource(part["uri"], part.get("text"), data, part.get("media_type"))
+    except (ValueError, TypeError, LookupError) as error:
+        return Text(f"[a part that can't be shown: {excerpt(str(error))}]")
+
+
+class _Output(DocumentOutput):
+    """The results of a tool of a program."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, described: Mapping[str, Any], name: str) -> _Output:
+        schema = described.get("output_schema")
+        if not is_object(schema):
+            return cls(None)
+        try:
+            return cls(SchemaDocument(name, schema, is_arguments=False))
+        except SchemaError:
+            return cls(None)
+
+    def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
+        """Write what a program answered; anything else as a JSON value."""
+        if isinstance(value, _Success):
+            return WrittenOutput(value.content, value.json, (), value.parts)
+        return super().write(value, name, is_lenient=is_lenient)
+
+
+ACTIONS = ("schema", "run")
+"""What a request may ask for."""
+
+
+def error_answer(message: str, code: str | None = None) -> dict[str, Any]:
+    """Return the answer for a call that has no result."""
+    return {"type": "error", "message": message, "code": code}
+
+
+_SHOWN = 500
+
+
+def main(
+    tools: Registry | Iterable[Tool[..., Any]],
+    *,
+    context: Context | None = None,
+    executor: Executor | None = None,
+) -> int:
+    """Answer the request on standard input on standard output, as the whole work of a program.
+
+    What the tools print goes to standard error. Write `sys.exit(main([...]))`.
+
+    Args:
+        tools: a registry, or tools.
+        context: type, or name of a parameter, to value, for the injected parameters.
+        executor: runs the calls; one without a time limit unless given, because whoever started the
+            program has one.
+
+    Returns:
+        The exit status: 0, as there is an answer in every case.
+    """
+    request = sys.stdin.buffer.read()
+    sys.stdout.flush()
+    out = os.dup(1)
+    os.dup2(2, 1)
+    text = to_json_text(answer(tools, request, context=context, executor=executor))
+    sys.stdout.flush()
+    with os.fdopen(out, "wb") as stream:
+        stream.write(text.encode("utf-8", "backslashreplace") + b"\n")
+    return 0
+
+
+def answer(
+    tools: Registry | Iterable[Tool[..., Any]],
+    request: object,
+    /,
+    *,
+    context: Context | None = None,
+    executor: Executor | None = None,
+) -> dict[str, Any]:
+    """Return the answer to one request.
+
+    Args:
+        tools: a registry, or tools.
+        request: `{"action": "schema"}` or `{"action": "run", "tool": name, "arguments": object,
+            "answers": {parameter: JSON value}, "approved": bool}`, as JSON values or as their text.
+            `approved` says that a person agreed on the other side, which calls of tools with
+            `confirm=True` need, unless the executor asks somebody.
+        context: type, or name of a parameter, to value, for the injected parameters.
+        executor: runs the calls, of the same tools; one without a time limit unless given.
+
+    Returns:
+        JSON values: for `schema`, `{"tools": […]}`; for `run`, an object whose `type` is `success`,
+        `error` or `needs_input`. A request that can't be answered is an `error` with the code
+        `invalid_request`.
+    """
+    registry = tools if isinstance(tools, Registry) else Registry(tools)
+    try:
+        asked = _read(request)
+    except ValueError as error:
+        return error_answer(clip(escape(str(error)), _SHOWN), "invalid_request")
+    if asked["action"] == "schema":
+        return {"tools": [_described(tool) for tool in registry.offered(context=context)]}
+    return _run(registry, asked, context, executor or Executor(registry, timeout=None))
+
+
+def _read(request: object) -> dict[str, Any]:
+    if isinstance(request, (str, bytes, bytearray)):
+        request, problems = read_json(request)
+        if problems.found:
+            message = f"the request isn't JSON: {problems.found[0]}"
+            raise ValueError(message)
+    if not is_object(request) or request.get("action") not in ACTIONS:
+        message = f'a request is an object whose "action" is one of {", ".join(map(as_written, ACTIONS))}'
+        raise ValueError(message)
+    if request["action"] == "run":
+        if not isinstance(request.get("tool"), str):
+            message = 'the "tool" of a request is the name of a tool'
+            raise ValueError(message)
+        if not is_object(request.get("answers", {})):
+            message = 'the "answers" of a request are an object: parameter to answer'
+            raise ValueError(message)
+    return request
+
+
+# --- schema ------------------------------------------------------------------------------------------
+
+
+def _described(tool: Tool[..., Any]) -> dict[str, Any]:
+    found: dict[str, Any] = schema_response([tool])["tools"][0]
+    found["input_schema"] = tool.input_schema()
+    output = tool.output_schema()
+    if output is not None:
+        found["output_schema"] = output
+    annotations = tool.annotations.as_dict()
+    if annotations:
+        found["annotations"] = annotations
+    if tool.timeout is not None:
+        found["timeout"] = tool.timeout
+    answers = _answers(tool)
+    return {**found, "answers": answers} if answers else found
+
+
+def _answers(tool: Tool[..., Any]) -> dict[str, Any]:
+    """Return the schemas of the answers that a tool may ask for, by parameter."""
+    found: dict[str, Any] = {}
+    for name in tool.injected:
+        try:
+            found[name] = answer_codec(tool, name).json_schema()
+        except SchemaError:  # it isn't read from JSON: your program gives it
+            continue
+    return found
+
+
+# --- run ---------------------------------------------------------------------------------------------
+
+
+def _run(
+    registry: Registry, asked: Mapping[str, Any], context: Context | None, executor: Executor
+) -> dict[str, Any]:
+    name: str = asked["tool"]
+    answers: Mapping[str, Any] = asked.get("answers", {})
+    try:
+        given = {key: answer_codec(registry.get(name), key).decode(value) for key, value in answers.items()}
+    except (DecodeError, SchemaError, ToolError) as error:
+        return error_answer(f"an answer doesn't fit: {error}", "invalid_request")
+    except ToolNotFoundError:
+        given = {}  # the executor says so, with the nearest names
+    call = RawCall(name=name, arguments=asked.get("arguments"))
+    agreed: Literal["run"] | None = "run" if asked.get("approved") is True else None
+    result = executor.run_sync(call, context={**(context or {}), **given}, confirm=agreed)
+    raised = (result.details or {}).get("exception")
+    if result.code == "needs_input" and isinstance(raised, NeedsInput):
+        return _question(registry.get(name), raised)
+    return error_answer(result.content, result.code) if result.is_error else _success(result)
+
+
+def _question(tool: Tool[..., Any], raised: NeedsInput) -> dict[str, Any]:
+    try:
+        schema = answer_schema(tool, raised)
+    except (SchemaError, ToolError) as error:
+        return error_answer(str(error), "execution_failed")
+    question = {"id": raised.parameter, "text": raised.question, "answer_schema": schema}
+    return {"type": "needs_input", "question": question}
+
+
+def _success(result: ToolResult) -> dict[str, Any]:
+    found = {"type": "success", "content": result.content, "json": result.json}
+    parts = [_written_part(part) for part in result.parts]
+    return found if [part["type"] for part in parts] == ["text"] else {**found, "parts": parts}
+
+
+def _written_part(part: Part) -> dict[str, Any]:
+    found = part.as_dict()
+    for key in ("text", "uri", "name"):
+        if getattr(part, key, None) is not None:
+            found[key] = getattr(part, key)
+    data: bytes | None = getattr(part, "data", None)
+    if data is not None:
+        found["data"] = b2a_base64(data, newline=False).decode("ascii")
+    return found

@@ -1,0 +1,251 @@
+"""What every adapter promises, as tests: a test of an adapter has its `DRIVER`, and imports all of this.
+
+A driver says how one framework runs a turn; the tests are the same for all of them. What one framework has
+beside that, its own test shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import turns as shared
+from turns import CALLS, CONTEXT, TOOLS, Answer, Call, add, check, count, turns, wait, wipe
+
+from operator_schema import Executor, Registry, Toolset, tool
+
+HOW_THEY_ASK = {
+    "agent_framework": "before",  # approval_mode, a request for the approval of a function
+    "agno": "before",  # requires_confirmation
+    "anthropic": None,
+    "dspy": None,
+    "fastmcp": "by the client",  # an elicitation
+    "google_adk": "before",  # adk_request_confirmation
+    "haystack_ai": None,
+    "langchain_core": "by a function",  # an interrupt of the graph
+    "llama_index_core": "by a function",  # an event that the workflow waits for
+    "llm": None,
+    "openai_agents": "before",  # needs_approval
+    "pydantic_ai": "before",  # a deferred tool request
+    "semantic_kernel": None,
+    "smolagents": None,
+    "strands_agents": "by a function",  # an interrupt of the agent
+}
+"""How each framework asks a person about a call of a tool with `confirm=True`.
+
+`"before"`: it holds the call back. `"by a function"`, `"by the client"`: the call asks, and waits or comes
+again. None: it has no way, and without one of the program's own such a call isn't run.
+"""
+
+
+@dataclass(frozen=True)
+class Driver:
+    """How one framework runs a turn.
+
+    Attributes:
+        adapter: our module.
+        turns: what happens in each turn, for the page.
+        talk: runs the calls of one turn; takes tools of ours, the calls, whether it is asynchronous, and what
+            `to_tools` takes. Returns what the model reads.
+        modes: whether it is asynchronous: both, or the only one that there is.
+        host: class of what a function given as `context` gets; None if there is nothing.
+        names: returns the names of tools that the framework would offer, of a list that `to_tools` returned.
+        live: class that follows a registry; None if there is none.
+        live_names: returns the names that an object of `live` offers now.
+        native: makes a result of the framework's own class, whose text is "all"; None if it has none with a
+            text.
+        ask: runs one call of `wipe` where a person answers by the framework's own means; takes the tools of
+            ours, whether the person agrees, and returns what the model reads. None if it can't ask.
+    """
+
+    adapter: Any
+    turns: dict[str, str]
+    talk: Callable[..., list[Answer]]
+    modes: tuple[bool, ...] = (True,)
+    host: Any = None
+    names: Callable[[list[Any]], list[str]] = lambda made: [one.name for one in made]
+    live: Any = None
+    live_names: Callable[[Any], Any] | None = None
+    native: Callable[[], Any] | None = None
+    ask: Callable[[list[Any], bool], list[Answer]] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.adapter.__name__.rpartition(".")[2]
+
+    def one(self, made: Any, calls: list[Call], **options: Any) -> list[Answer]:
+        return self.talk(made, calls, self.modes[0], **options)
+
+
+def pytest_generate_tests(metafunc):
+    """Give the tests the driver of their module, as far as it can what they need."""
+    driver = getattr(metafunc.module, "DRIVER", None)
+    if driver is None or "driver" not in metafunc.fixturenames:
+        return
+    needs = getattr(metafunc.function, "needs", None)
+    lacks = needs is not None and getattr(driver, needs) is None
+    marks = [pytest.mark.skip(f"{driver.name} has no {needs}")] if lacks else []
+    metafunc.parametrize("driver", [pytest.param(driver, marks=marks)], ids=[driver.name])
+    if "is_async" in metafunc.fixturenames:
+        metafunc.parametrize(
+            "is_async", driver.modes, ids=["async" if one else "plain" for one in driver.modes]
+        )
+    if "turn" in metafunc.fixturenames:
+        metafunc.parametrize("turn", turns(driver.turns))
+
+
+def needs(what):
+    """Say what of a driver a test needs."""
+
+    def mark(test):
+        test.needs = what
+        return test
+
+    return mark
+
+
+@pytest.fixture
+def wiped():
+    yield shared.wiped
+    shared.wiped.clear()
+
+
+def test_a_turn_goes_as_everywhere(driver, turn, is_async):
+    check(turn, driver.talk(TOOLS, CALLS[turn], is_async, context=CONTEXT))
+
+
+def test_a_function_makes_the_context(driver, is_async):
+    hosts = []
+
+    def make(host):
+        hosts.append(host)
+        return CONTEXT
+
+    (answer,) = driver.talk([count], CALLS["context"], is_async, context=make)
+    assert answer.text == "[7]"
+    assert hosts
+    for host in hosts:
+        assert host is None if driver.host is None else isinstance(host, driver.host)
+
+
+def test_an_executor_of_your_own_runs_the_calls(driver, is_async):
+    executor = Executor(TOOLS, timeout=0.05)
+    (answer,) = driver.talk(TOOLS, [Call("wait", {"seconds": 5})], is_async, executor=executor)
+    assert "no result within 0.05 s" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"context": 3}, TypeError, "context is a mapping, or a function that returns one, not integer 3"),
+        ({"executor": 3}, TypeError, "executor is an Executor, not integer 3"),
+        ({"confirm": "always"}, ValueError, 'confirm is "run", a function of a call, or None, not "always"'),
+    ],
+)
+def test_options_of_another_kind_are_refused(driver, options, error, text):
+    adapter = driver.adapter
+    takers = [lambda: adapter.to_tool(add, **options), lambda: adapter.to_tools([add], **options)]
+    if driver.live is not None:
+        takers.append(lambda: driver.live([add], **options))
+    for take in takers:
+        with pytest.raises(error) as caught:
+            take()
+        assert str(caught.value) == text
+
+
+def test_an_executor_of_other_tools_is_refused(driver):
+    other = Executor([wait])
+    with pytest.raises(ValueError, match=r"^the executor has no such tool add: give both the same"):
+        driver.adapter.to_tool(add, executor=other)
+    with pytest.raises(ValueError, match=r"^the executor has other tools: give the same registry to both"):
+        driver.adapter.to_tools([add], executor=other)
+
+
+def test_what_isnt_a_tool_is_refused(driver):
+    for given, remedy in ((lambda a: a, ": decorate it with @tool"), ([add], ": take to_tools for several")):
+        with pytest.raises(TypeError, match=rf"^to_tool takes a tool made by @tool .*{remedy}$"):
+            driver.adapter.to_tool(given)
+
+
+def test_tools_that_are_off_are_left_out(driver):
+    registry = Registry([add, wait, wipe])
+    registry.switch("wait", enabled=False)
+    assert driver.names(driver.adapter.to_tools(registry)) == ["add", "wipe"]
+    assert driver.names(driver.adapter.to_tools(Toolset(add, wait).hide(wait))) == ["add"]
+
+
+@needs("live")
+def test_a_registry_that_changes_is_followed(driver):
+    registry = Registry([add, wait])
+    made = driver.live(registry)
+
+    def names():
+        found = driver.live_names(made)
+        return sorted(asyncio.run(found) if inspect.isawaitable(found) else found)
+
+    assert made.registry is registry
+    assert names() == ["add", "wait"]
+    registry.switch("wait", enabled=False)
+    assert names() == ["add"]
+    registry.register(count)
+    assert names() == ["add", "count"]
+
+
+@pytest.mark.parametrize(("path", "said"), [("a", "wiped a"), ("b", "a person declined it")])
+def test_a_function_of_the_program_is_asked(driver, is_async, path, said, wiped):
+    ask = lambda call: call.input.path == "a"  # noqa: E731  # as a user writes it
+    (answer,) = driver.talk([wipe], [Call("wipe", {"path": path})], is_async, confirm=ask)
+    assert said in answer.text
+    assert wiped == (["a"] if path == "a" else [])
+
+
+def test_a_tool_runs_unasked_if_the_program_says_so(driver, is_async, wiped):
+    (answer,) = driver.talk([wipe], CALLS["approval"], is_async, confirm="run")
+    assert answer.text.endswith("wiped a")
+    assert wiped == ["a"]
+
+
+def test_how_it_asks_is_in_the_table(driver):
+    adapter = driver.adapter
+    asks = getattr(adapter, "_plain", None) or adapter._adapter
+    said = HOW_THEY_ASK[driver.name]
+    expected = {"before": "before", "by a function": "by a function", "by the client": None, None: None}[said]
+    assert (asks.asks if isinstance(asks.asks, str | None) else "by a function") == expected
+    assert (driver.ask is None) == (said is None)
+
+
+@needs("ask")
+@pytest.mark.parametrize("agrees", [True, False])
+def test_a_person_is_asked_by_its_own_means(driver, agrees, wiped):
+    answers = driver.ask([wipe], agrees)
+    assert wiped == (["a"] if agrees else [])
+    assert [answer.text for answer in answers if "wiped a" in answer.text] == (["wiped a"] if agrees else [])
+
+
+@needs("native")
+def test_its_own_results_arrive_untouched(driver):
+    @tool
+    def give() -> Any:
+        """Give."""
+        return driver.native()
+
+    (answer,) = driver.one([give], [Call("give", {})])
+    assert answer.text == "all"
+    assert answer.is_error in {None, False}
+
+
+def test_a_tool_can_be_copied(driver):
+    made = copy.deepcopy(driver.adapter.to_tool(add))
+    assert driver.names([made]) == ["add"]
+
+
+__all__ = [  # noqa: PLE0604  # names of all tests
+    "pytest_generate_tests",
+    "wiped",
+    *[name for name in dict(globals()) if name.startswith("test_")],
+]
