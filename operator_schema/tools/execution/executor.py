@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from ...errors import ToolError
 from ...json_values import is_object
@@ -329,7 +329,8 @@ class Executor:
             result = await self.execute(work, context=context, on_progress=on_progress, confirm=confirm)
             give_result(on_result, work, result)
             return result
-        if hasattr(type(work), "execute_with"):
+        kind: Any = cast("Any", type(work))
+        if hasattr(kind, "execute_with"):
             check_confirm(confirm)
             return await self._run_round(work, None, context, confirm, on_progress, on_result)
         from .stream import JobGroup
