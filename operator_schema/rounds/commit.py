@@ -286,7 +286,8 @@ def _check_same(found: ToolCall[Any], call: Any) -> None:
     """
     if found is call or not isinstance(call, ToolCall) or not found.state == call.state == "deferred":
         return
-    if _asked(found) != _asked(call) or is_edited(found.tool, found.input, call.input):
+    seen: Any = call  # pyright: ignore[reportUnknownVariableType]  # of whatever input
+    if _asked(found) != _asked(seen) or is_edited(found.tool, found.input, seen.input):
         message = (
             f"the call with {_shown(call)} waits for something else by now: look at round.deferred again"
         )

@@ -304,10 +304,11 @@ def _selections(option: str, tools: Any) -> tuple[Any, ...]:
     Raises:
         TypeError: it names none.
     """
+    given: Any = tools
     if isinstance(tools, (NamedTools, str, Tool)):
-        return (tools,)
+        return (given,)
     try:
-        return tuple(tools)
+        return tuple(given)
     except TypeError:
         message = f"{option} takes tools, names or toolsets: {option}=[…], not {as_written(tools)}"
         raise TypeError(message) from None

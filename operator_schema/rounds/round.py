@@ -552,7 +552,7 @@ class Round(Value, Generic[Input]):
             return NotImplemented
         if self is other:
             return True
-        others: Round[Any] = other
+        others: Round[Any] = other  # pyright: ignore[reportUnknownVariableType]  # of whatever input
         own_head = (self.toolset, self.id, self.offered, self.assistant, len(self.calls))
         if own_head != (others.toolset, others.id, others.offered, others.assistant, len(others.calls)):
             return False

@@ -19,7 +19,7 @@ from .saved import DEPTH, SavedResult, read_result
 from .transcript import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from os import PathLike
 
     from .round import Round
@@ -225,7 +225,7 @@ class SqliteStore:
             raise _gone(work.id, _row(db, work.id))
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection belongs to one thread and one process."""
         with closing(sqlite3.connect(self._path, _PATIENCE, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")

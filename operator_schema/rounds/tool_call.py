@@ -370,7 +370,7 @@ class ToolCall(Value, Generic[Input]):
         if not isinstance(other, ToolCall):
             return NotImplemented
         for name in _COMPARED:
-            own, others = getattr(self, name), getattr(other, name)
+            own, others = getattr(self, name), getattr(other, name)  # pyright: ignore[reportUnknownArgumentType]  # of whatever input
             if own is not others and own != others:
                 return False
         return True

@@ -19,8 +19,8 @@ from operator_schema.tools.execution import rounds
 
 PAGE = Path(__file__).parents[2] / "docs" / "approvals.md"
 EFFECTS = ("get_booking", "cancel_booking", "send_voucher")
-TRACED = {"the page", stores.__file__, rounds.__file__}
-"""The files at whose lines the process is killed."""
+TRACED = {stores.__file__: {"claim", "keep", "commit_turn", "_write"}, rounds.__file__: {"run_stored"}}
+"""The functions at whose lines the process is killed, beside those of the page."""
 
 
 def code_of_the_page() -> str:
@@ -53,7 +53,8 @@ def kill_at(place: int) -> None:
     seen = [0]
 
     def trace(frame: Any, event: str, _: Any) -> Any:
-        if frame.f_code.co_filename not in TRACED:
+        code = frame.f_code
+        if code.co_filename != "the page" and code.co_name not in TRACED.get(code.co_filename, ()):
             return None
         if event in {"line", "return"}:
             seen[0] += 1

@@ -139,3 +139,9 @@ def test_turns_of_many_threads_go_in_whole():
     assert len(transcript) == 1 + 2 * len(rounds)
     for turn in turns:
         assert [result.content for result in turn.results] == [call.id for call in turn.calls]
+
+
+def test_a_transcript_takes_a_list_of_messages():
+    with pytest.raises(TypeError, match=r'a transcript takes a list of messages: Transcript\(\["hello"\]\)'):
+        Transcript("hello")
+    assert list(Transcript(["hello"])) == ["hello"]

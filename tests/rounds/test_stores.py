@@ -106,7 +106,7 @@ def test_a_rejection_is_told_to_the_model(tmp_path):
     assert conversation(tmp_path)[1].results[1].content == "This call was rejected: No."
 
 
-def test_what_died_is_stuck_and_nothing_runs_it_again(tmp_path):
+def test_what_died_is_stuck_and_nothing_runs_it_again(tmp_path, monkeypatch):
     round_id = printed(tmp_path, "begin")
     assert printed(tmp_path, "decide", round_id, "2", "die") == ""
     assert printed(tmp_path, "decide", round_id, "2", "yes").startswith("not now: ")
@@ -116,7 +116,7 @@ def test_what_died_is_stuck_and_nothing_runs_it_again(tmp_path):
     assert (stuck.id, stuck.seconds > 0) == (round_id, True)
     assert store.stuck(seconds=3600) == []
 
-    sys.path.insert(0, str(Path(PROGRAM).parent))
+    monkeypatch.chdir(tmp_path)  # the program opens its store when it is imported
     from desk_program import toolset as tools
 
     found = store.take_back(round_id, tools)
