@@ -646,6 +646,7 @@ def test_an_interrupt_may_come_while_the_other_thread_starts(monkeypatch):
             loop.run_until_complete(task)
     finally:
         loop.close()
+    assert type(task.exception()) is KeyboardInterrupt
     assert no_threads_left()
     assert executor.abandoned == 0
 
